@@ -43,11 +43,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Measure one prompt or many, and print or write the comparison.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
     if options.repeats is not None and options.repeats < 1:
         raise InputError(f"--repeats must be at least 1, not {options.repeats}.")
     if options.prompts_file:
@@ -57,11 +52,7 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def prompts_plan(options: argparse.Namespace) -> SweepPlan:
-    """What is measured of a file of prompts: every prompt at every draft length.
-
-    Raises:
-        InputError: a value cannot be used, or the file.
-    """
+    """What is measured of a file of prompts: every prompt at every draft length."""
     settings = settings_of(options)
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
@@ -83,11 +74,7 @@ def prompts_plan(options: argparse.Namespace) -> SweepPlan:
 
 
 def compare_one(options: argparse.Namespace) -> None:
-    """Measure one prompt.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
+    """Measure one prompt."""
     for option in ("csv", "plots", "ray", "draft_lengths"):
         if getattr(options, option) is not None:
             raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")
@@ -153,7 +140,6 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
 
 
 def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
-    """The repeat that is shown, with every repeat's seconds."""
     speculative, prefill = comparison.speculative, comparison.speculative.prefill_seconds
     return {
         "seconds": median(comparison.speculative_seconds),
@@ -194,7 +180,6 @@ def _tokens_per_second(run: dict[str, Any]) -> float:
 
 
 def _seeds(result: dict[str, Any]) -> str:
-    """What the counts are of, where repeats have different seeds."""
     seeds = result["seeds"]
     return f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
 

@@ -33,7 +33,6 @@ def _add_address(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write the page and say how large it is."""
     if len(options.what) == 1:
         page = offline_page(read_trace(Path(options.what[0])))
     elif len(options.what) == 2 and options.what[0] == LESSON:
@@ -45,11 +44,7 @@ def export(options: argparse.Namespace) -> None:
 
 
 def plan_called(name: str) -> Plan:
-    """The plan of this app with that name, else the one in that file.
-
-    Raises:
-        InputError: there is neither, or the file is no plan.
-    """
+    """The plan of this app with that name, else the one in that file."""
     if plan := find_plan(name):
         return plan
     if not Path(name).is_file():
@@ -86,11 +81,6 @@ def lesson(options: argparse.Namespace) -> None:
 
 
 def write_sheet(options: argparse.Namespace) -> None:
-    """Write the sheet, or the key, of the plan that is named.
-
-    Raises:
-        InputError: there is no such plan, or no file to write is named.
-    """
     if options.out is None:
         raise InputError("lesson sheet needs --out FILE.html.")
     if options.plan is None:
@@ -103,11 +93,7 @@ def write_sheet(options: argparse.Namespace) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Say what is in the plan, or each of its problems. Without a plan: the same for the app's texts.
-
-    Raises:
-        InputError: something is wrong; the problems are on standard error by then.
-    """
+    """Say what is in the plan, or each of its problems. Without a plan: the same for the app's texts."""
     if options.plan is None:
         if problems := text_problems():
             raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
@@ -122,7 +108,6 @@ def check(options: argparse.Namespace) -> None:
 
 
 def _listed(problems: list[str]) -> str:
-    """How many there are; each is on standard error by then."""
     for problem in problems:
         print(safe(problem), file=sys.stderr)
     return "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

@@ -13,7 +13,6 @@ from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_mode
 
 
 def list_models(options: argparse.Namespace) -> None:
-    """Print bundled models and heads, catalogued models and pairs."""
     result = {
         "bundled": [asdict(model) for model in bundled_models()],
         "heads": [asdict(head) for head in bundled_heads()],
@@ -31,7 +30,6 @@ def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
 
 
 def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
-    """Every model with the memory its weights take, then every pair with what it is expected to show, and why."""
     rows = [
         [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, _size(m.float32_bytes), _size(m.bfloat16_bytes)]
         for m in models
@@ -46,7 +44,6 @@ def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
 
 
 def print_heads(heads: Iterable[BundledHead]) -> None:
-    """Every head with its target: it drafts from that model's hidden states and from no other's."""
     say("\nheads, each for one target")
     for head in heads:
         most = f", at most {head.longest} tokens a round" if head.longest else ""
@@ -58,7 +55,6 @@ def _size(count: int) -> str:
 
 
 def calibrate(options: argparse.Namespace) -> None:
-    """Measure the pair's costs, and both number formats of each model."""
     with status_line() as status:
         target, drafter = load_pair(options, status)
         from specviz.measure import calibration  # imports torch
@@ -76,7 +72,6 @@ def calibrate(options: argparse.Namespace) -> None:
 
 
 def print_costs(result: dict[str, Any]) -> None:
-    """The costs of a round, then the time of a pass in each number format."""
     say(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
     say(f"c                {result['cost_ratio']:.3f}   one draft step, in target steps")
     say(f"overhead         {result['overhead']:.3f}   per round, in target steps")
@@ -88,7 +83,6 @@ def print_costs(result: dict[str, Any]) -> None:
 
 
 def print_dtypes(choices: Iterable[dict[str, Any]]) -> None:
-    """For each model, the time of a pass in each number format, and which format is chosen."""
     for choice in choices:
         say(f"\n{choice['reason']}")
         dtypes = list(choice["seconds"])

@@ -31,16 +31,7 @@ DTYPES = ("auto", "float32", "bfloat16")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of the program.
-
-    Attributes:
-        name: what is typed.
-        summary: what it does, in a few words.
-        run: does it.
-        add_options: adds its own options to its parser.
-        examples: what can follow the program's name.
-        writes_json: whether it has --json.
-    """
+    """A command of the program."""
 
     name: str
     summary: str
@@ -131,11 +122,6 @@ def add_prompts_file(parser: argparse._ActionsContainer) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> DecodeSettings:
-    """The settings, checked.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
     values = {row.name: _value_of(row, options) for row in SETTINGS.values() if row.flag}
     if values["draft_length"] is None:
         depth = parse_tree(options.tree).depth if options.tree else None
@@ -149,11 +135,6 @@ def _value_of(row: Setting, options: argparse.Namespace) -> Any:
 
 
 def prompt_of(options: argparse.Namespace) -> str:
-    """The prompt, from the option or its file.
-
-    Raises:
-        InputError: the file cannot be read, or its text cannot be a prompt.
-    """
     text = _read(options.prompt_file) if options.prompt is None else options.prompt
     if problem := prompt_problem(text):
         raise InputError(problem)
@@ -166,11 +147,6 @@ def prompt_of(options: argparse.Namespace) -> str:
 
 
 def grammar_of(options: argparse.Namespace) -> Grammar | None:
-    """The grammar of the output, checked before any model is loaded.
-
-    Raises:
-        InputError: the grammar cannot be used.
-    """
     if options.json_schema is None and options.regex is None:
         return None
     regex = options.regex is not None
@@ -189,11 +165,6 @@ def _read(file: Path) -> str:
 
 
 def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
-    """The target and the drafter.
-
-    Raises:
-        InputError: a model cannot be loaded, or the two cannot work together.
-    """
     target, draft = load_models(options, status)
     from specviz.decoding import fit_drafter  # imports torch
 
@@ -203,11 +174,7 @@ def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedM
 def load_models(
     options: argparse.Namespace, status: StatusLine, target: "LoadedModel | None" = None
 ) -> "tuple[LoadedModel, Loaded]":
-    """Target and draft. A target that is given is not loaded again.
-
-    Raises:
-        InputError: a model cannot be loaded, or the two cannot work together.
-    """
+    """Target and draft. A target that is given is not loaded again."""
     if options.threads < 1:
         raise InputError(f"--threads must be at least 1, not {options.threads}.")
     import torch  # takes seconds: bad input and commands without models must not wait for it

@@ -98,11 +98,7 @@ def number(value: Any) -> str:
 
 
 def write_json(path: str | None, text: str) -> bool:
-    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else."""
     if path is None:
         return True
     if path == "-":
@@ -113,11 +109,7 @@ def write_json(path: str | None, text: str) -> bool:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text as UTF-8.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write a text as UTF-8."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -142,7 +134,6 @@ class StatusLine:
             print(f"progress: {safe(line)}", file=sys.stderr, flush=True)
 
     def show_download(self, step: "Progress") -> None:
-        """Replace the line by a bar that shows how far a download is."""
         if self._live:
             self._show(_download_bar(step))
 
@@ -211,7 +202,6 @@ def round_lines(round: Round) -> list["Text"]:
 
 
 def chip(status: str, text: str) -> "Text":
-    """One token with its status as glyph and colour."""
     from rich.text import Text
 
     glyph, style = STYLES[status]

@@ -25,11 +25,6 @@ Draw = Callable[[Any, "Study"], None]
 
 
 def check_plots(folder: Path) -> None:
-    """Make the folder, before anything is measured.
-
-    Raises:
-        InputError: matplotlib is missing, or the folder cannot be made.
-    """
     _figures()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,11 +41,7 @@ def _figures() -> Any:
 
 
 def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
-    """Draw the figures of every series of the rows; yields the files.
-
-    Raises:
-        InputError: matplotlib is missing, or a file cannot be written.
-    """
+    """Draw the figures of every series of the rows; yields the files."""
     from specviz.measure.sweep.study import studies_of  # imports pandas
 
     studies = studies_of(rows)

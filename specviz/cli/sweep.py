@@ -44,12 +44,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
-    """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are.
-
-    Raises:
-        InputError: as the sweep; or rows or figures cannot be written.
-        KeyboardInterrupt: stopped with Ctrl-C; its text says what is saved and how to go on.
-    """
+    """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are."""
     if options.plots:
         check_plots(options.plots)
     from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
@@ -90,7 +85,6 @@ def _measure(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile") ->
 def _rows_of_here(
     options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
 ) -> "Iterator[SweepRow]":
-    """The rows that the file does not have yet, measured on this machine."""
     load = PairLoader(options, max(plan.temperatures), status)
     cells = plan.cells()
     from specviz.measure.sweep import measure  # imports torch
@@ -146,11 +140,7 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used.
-
-    Raises:
-        InputError: it cannot be read, or has no prompt.
-    """
+    """The prompts of a file; a note on standard error for each line that cannot be used."""
     file = read_prompt_file(path)
     for problem in file.problems:
         note(problem)
@@ -158,17 +148,12 @@ def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
 
 
 def _left_out(path: Path | None) -> list[str]:
-    """What the conclusion does not cover."""
     problems = read_prompt_file(path).problems if path else ()
     return [f"{path}: {problem}" for problem in problems]
 
 
 def draft_lengths(text: str) -> tuple[int, ...]:
-    """The lengths in a list with commas.
-
-    Raises:
-        InputError: one of them is no draft length.
-    """
+    """The lengths in a list with commas."""
     lengths = listed("--draft-lengths", "whole numbers", text, int)
     if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
         raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
@@ -176,11 +161,7 @@ def draft_lengths(text: str) -> tuple[int, ...]:
 
 
 def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> tuple[Value, ...]:
-    """The values in a list with commas, each once.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
+    """The values in a list with commas, each once."""
     try:
         return tuple(dict.fromkeys(parse(part.strip()) for part in text.split(",")))
     except (ValueError, KeyError):
@@ -188,7 +169,6 @@ def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> 
 
 
 def print_rows(rows: "Sequence[SweepRow]") -> None:
-    """All rows as a table: those that the file had before, too."""
     varied = [column for column in VARIED if len({getattr(row, column) for row in rows}) > 1]
     columns = (SHOWN[0], *varied, *SHOWN[1:])
     print_table(columns, ([getattr(row, column) for column in columns] for row in rows))
@@ -210,16 +190,11 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> None:
-    """Measure what the CSV file does not have yet, and print or write the rows."""
     measure_all(options, sweep_plan(options, settings_of(options)))
 
 
 def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
-    """The plan that the options describe.
-
-    Raises:
-        InputError: a value cannot be used; the sentence names the option.
-    """
+    """The plan that the options describe."""
     drafts = [*dict.fromkeys(options.draft)]
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:

@@ -22,7 +22,6 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Decode the prompt, and print or write the trace."""
     settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
     with status_line() as status:
         target, drafter = load_pair(options, status)
@@ -41,7 +40,6 @@ def _show_options(parser: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print or write the trace, and say if a model here has other weights."""
     trace = read_trace(options.trace)
     if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
         print_trace(trace)

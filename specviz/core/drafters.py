@@ -30,8 +30,6 @@ NO_MODEL = Group("No model", "#00765a", "diamond")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One way to draft."""
-
     kind: str  # in traces
     label: str  # in sentences and menus, without a model's name
     module: str | None = None  # that drafts, see `decoding/drafters/choose.py`; None: it cannot be asked for
@@ -58,7 +56,6 @@ class Method:
 
     @property
     def askable(self) -> bool:
-        """Whether a request can ask for it."""
         return self.module is not None
 
     @property
@@ -177,7 +174,6 @@ def method_of(kind: str | None) -> Method:
 
 
 def kinds_that(loads: Loads) -> list[str]:
-    """The kinds of drafters that load this."""
     return [method.kind for method in METHODS if method.askable and method.loads == loads]
 
 
@@ -224,7 +220,6 @@ def menu_title(draft: str) -> str:
 
 
 def own_names() -> Iterator[tuple[Method, str]]:
-    """The drafts of the menu that are named by their method."""
     for method in METHODS:
         if method.askable and method.takes:
             yield from ((method, f"{method.name}{number}") for number in method.takes)
@@ -233,11 +228,7 @@ def own_names() -> Iterator[tuple[Method, str]]:
 
 
 def exit_layers(draft: str) -> int | None:
-    """How many of the target's layers an early exit takes; None: the name is another drafter's.
-
-    Raises:
-        InputError: there is no number of layers in it.
-    """
+    """How many of the target's layers an early exit takes; None: the name is another drafter's."""
     if not draft.startswith(EARLY_EXIT):
         return None
     number = draft.removeprefix(EARLY_EXIT)

@@ -35,8 +35,6 @@ WHOLE = "the file"  # the place of a problem that no field has
 
 
 class Problem(NamedTuple):
-    """A field that cannot be used."""
-
     where: str  # a path like rounds.0.drafted
     what: str
 

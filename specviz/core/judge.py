@@ -27,8 +27,6 @@ ONE_RUN = 1.05  # a run that is timed again differs by this much more than its o
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a word is said and drawn."""
-
     label: Label
     looks: str  # of a single pair
     color: str  # of words, as Streamlit names it

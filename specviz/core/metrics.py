@@ -63,8 +63,6 @@ def count(rounds: Sequence[Round]) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class PositionCounts:
-    """Judgements at one position of the draft, counted from 1."""
-
     position: int
     judged: int
     accepted: int
@@ -120,8 +118,6 @@ def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The state of the run after one round."""
-
     counts: Counts
     speculative_seconds: float | None  # decoding so far, without prefill; None from a round without times on
     autoregressive_seconds: float | None  # of the target alone for as many tokens; None before it wrote them

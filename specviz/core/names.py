@@ -11,7 +11,6 @@ def short_name(name: str) -> str:
 
 
 def first_words(text: str, characters: int) -> str:
-    """The beginning of a text in one line, with a sign where it goes on."""
     line = " ".join(text.split())
     return f"{line[:characters]}{'…' if len(line) > characters else ''}"
 
@@ -32,7 +31,6 @@ CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
 
 
 def in_words(number: int) -> str:
-    """A small number as a word; figures for a larger one."""
     return CARDINALS[number] if number < len(CARDINALS) else str(number)
 
 

@@ -17,11 +17,7 @@ _LAST_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class RayAddress:
-    """A checked address of a Ray cluster.
-
-    Attributes:
-        text: what `ray.init(address=...)` takes: "local", "auto", "HOST:PORT" or "ray://HOST:PORT".
-    """
+    """A checked address of a Ray cluster."""
 
     text: str
 
@@ -37,11 +33,7 @@ class RayAddress:
 
 
 def parse_ray_address(text: str) -> RayAddress:
-    """Check an address.
-
-    Raises:
-        InputError: it does not have one of the four forms, or its port is not from 1 to 65535.
-    """
+    """Check an address."""
     if text in (LOCAL, AUTO):
         return RayAddress(text)
     found = _HOST_AND_PORT.fullmatch(text.removeprefix(CLIENT))
@@ -54,10 +46,6 @@ def parse_ray_address(text: str) -> RayAddress:
 
 
 def check_ray() -> None:
-    """See that Ray is installed, without importing it.
-
-    Raises:
-        InputError: it is not; the sentence says how to install it.
-    """
+    """See that Ray is installed, without importing it."""
     if find_spec("ray") is None:
         raise InputError(NO_RAY)

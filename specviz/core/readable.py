@@ -135,7 +135,6 @@ def _round(round: Round, before: Sequence[str], after: Sequence[str]) -> Round:
 
 
 def _own_text(token: DraftedToken, text: str) -> str | None:
-    """A text that is not reported stays unknown."""
     return None if token.text is None else text
 
 

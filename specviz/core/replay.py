@@ -54,8 +54,6 @@ class DraftGuesses:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGuess:
-    """One token that the draft would propose, and its status."""
-
     id: int | None  # None: no real run has drafted it
     status: Status
 
@@ -89,15 +87,7 @@ def replay(
     ends: Collection[int] = frozenset(),
     tails: Tails | None = None,
 ) -> list[ReplayedRound]:
-    """The rounds of decoding with this draft length, token by token as in the real loop.
-
-    Args:
-        draft_guesses: of the drafter, over the greedy output.
-        draft_length: from 1 to 16.
-        max_new_tokens: of the run; its output may have ended earlier.
-        ends: token ids that end the text.
-        tails: guesses that a real run made after a wrong one, see `tails_of`.
-    """
+    """The rounds of decoding with this draft length, token by token as in the real loop."""
     rounds: list[ReplayedRound] = []
     start = 0
     while start < len(draft_guesses.token_ids):
@@ -128,7 +118,6 @@ def _round(
 
 
 def _filled_in(proposal: list[int | None], judged: int, tail: Sequence[int]) -> list[int | None]:
-    """The proposal, with the tokens of a real run at its unknown places."""
     known = dict(enumerate(tail, start=judged))
     return [known.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
 
@@ -177,7 +166,6 @@ def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | N
 def every_length(
     draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset(), tails: Tails | None = None
 ) -> dict[int, list[ReplayedRound]]:
-    """The replay at each draft length from 1 to 16."""
     lengths = range(1, MAX_DRAFT_LENGTH + 1)
     return {length: replay(draft_guesses, length, max_new_tokens, ends, tails) for length in lengths}
 
@@ -195,11 +183,7 @@ def dump_draft_guesses(draft_guesses: DraftGuesses) -> str:
 
 
 def parse_draft_guesses(text: str | bytes) -> DraftGuesses:
-    """What `dump_draft_guesses` wrote.
-
-    Raises:
-        ValueError: it is something else, or it does not have one entry for each place of its output.
-    """
+    """What `dump_draft_guesses` wrote."""
     draft_guesses = _DRAFT_GUESSES.validate_json(text)
     each = draft_guesses.proposals if draft_guesses.guesses is None else draft_guesses.guesses
     if each is None or len(each) != len(draft_guesses.token_ids):

@@ -16,8 +16,6 @@ Precision = Literal["exact", "fast"]  # exact: both models in float32; fast: eac
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One run, before anything is loaded or tokenized."""
-
     prompt: str
     target: str = DEFAULT_TARGET
     draft: str = DEFAULT_DRAFT  # a model's or a head's name, or a method's: see `core/drafters.py`
@@ -37,17 +35,7 @@ class RunRequest:
 
     @classmethod
     def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
-        """The request that links and controls hold.
-
-        Args:
-            prompt: the text.
-            target: a model's name.
-            draft: as the attribute.
-            shown: for each row of `SHOWN` what the link or the control holds, by `Setting.on_page`.
-
-        Raises:
-            InputError: the settings do not go together.
-        """
+        """The request of what links and controls hold: for each row of `SHOWN` its value there, by `Setting.on_page`."""
         values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
         return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
 

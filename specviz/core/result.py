@@ -19,13 +19,7 @@ class Result:
 
 
 def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
-    """The result of a finished run.
-
-    Args:
-        trace: the run.
-        costs: of its pair, where they were calibrated; see `verdict_of_run`.
-        where: where it was timed, in words, such as "measured here".
-    """
+    """The result of a finished run. `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"."""
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
     passes = _passes(counts)
     if verdict is None:

@@ -90,8 +90,6 @@ Device = Annotated[Name | None, Field(exclude_if=lambda device: device is None)]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where a run was recorded."""
-
     machine: Name
     torch: Name
     transformers: Name
@@ -127,15 +125,12 @@ class DrafterInfo:
 
     @property
     def asked_as(self) -> str:
-        """The name that a request asks for it by, see `RunRequest.draft`."""
         method = method_of(self.kind)
         return self.name if method.takes else method.name or self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The prompt as text and as the target's tokens."""
-
     text: Text
     token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty: not reported
     tokens: Annotated[list[Piece], AtMost(MAX_TOKENS)]  # one display text per id
@@ -161,8 +156,6 @@ class Autoregressive:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The text that the run wrote, without the prompt."""
-
     token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty where they are not reported
     text: Text
     # None only during the run: never in a file. "other": another system wrote the run, and stopped it otherwise.
@@ -230,8 +223,6 @@ def without_candidates(trace: Trace) -> Trace:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a trace file may be."""
-
     megabytes: int
     rounds: int
     drafted: int  # tokens of all rounds, where another system's record counts them

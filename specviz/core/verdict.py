@@ -38,7 +38,6 @@ class Verdict:
 
     @property
     def speedup(self) -> float:
-        """Measured."""
         return self.judgement.speedup
 
     @property
@@ -102,7 +101,6 @@ def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: met
 
 
 def _step(trace: Trace) -> float:
-    """The median step of the target alone, in seconds."""
     plain = trace.autoregressive
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
 
@@ -118,9 +116,6 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
 
     It is judged by the 95 % interval over the repeats. One pair has none. The costs are medians of few rounds, so they
     explain a speedup in that interval widened by `if_timed_again`.
-
-    Raises:
-        InputError: a ratio is not a number above 0.
     """
     if not ratios:
         return None
@@ -133,7 +128,6 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
 
 
 def compare_texts(trace: Trace) -> str:
-    """One sentence about the two outputs of a trace."""
     plain = trace.autoregressive
     if plain is None or trace.drafter is None:
         return "There is only one of the two runs, so nothing can be compared yet."
@@ -182,7 +176,6 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
 
 
 def _limit(terms: Terms) -> str:
-    """The term that limits most, and how many drafts are accepted."""
     accepted = _accepted(terms)
     step = "depth of the tree" if terms.counted and terms.counted.nodes is not None else "token"
     limits = {

@@ -110,12 +110,10 @@ class AssistedRecording:
         self._runs.append(_Run(RunFacts(self._model, generator, config, input_ids[0].tolist()), self._tokenizer))
 
     def pass_begins(self, *_: object) -> None:
-        """A hook: the target begins a pass."""
         if self._runs:
             self._runs[-1].pass_begins()
 
     def pass_ends(self, *_: object) -> None:
-        """A hook: the target's pass has ended."""
         if self._runs:
             self._runs[-1].pass_ends()
 
@@ -182,7 +180,6 @@ class _Run:
         return Draft(guesses, None, own_tokens=None if certain or not guesses else [])
 
     def _now(self) -> float:
-        """The time when all work that was asked of the device is done."""
         if self.facts.model.device.type != "cpu":
             torch.accelerator.synchronize()
         return perf_counter()

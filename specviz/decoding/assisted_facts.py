@@ -42,8 +42,6 @@ DRAWS = "transformers does not report the random numbers that it drew."
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is known when `generate` begins."""
-
     model: Any  # the target
     generator: Any  # of the candidates
     config: Any  # the GenerationConfig of the call, with its defaults filled in
@@ -52,16 +50,11 @@ class RunFacts:
 
     @property
     def greedy(self) -> bool:
-        """Whether the most probable token is always chosen."""
         return not self.config.do_sample
 
 
 def trace_of(facts: RunFacts, tokenizer: Any, rounds: Sequence[Round]) -> Trace:
-    """The whole run as a trace.
-
-    Raises:
-        InputError: `generate` got no token ids, or a round drafted more tokens than a trace can have.
-    """
+    """The whole run as a trace."""
     if not facts.prompt:
         raise InputError("This run has no prompt of token ids: call generate with input_ids.")
     longest = max(len(round.drafted) for round in rounds)
@@ -118,9 +111,6 @@ def settings_of(facts: RunFacts, longest: int) -> DecodeSettings:
 
     transformers draws from torch's global generator, so the seed is not known. What its other processors
     did to the logits (a repetition penalty, min-p) is in the recorded probabilities only.
-
-    Raises:
-        InputError: a setting is outside the range of a trace.
     """
     config, generator = facts.config, facts.generator
     asked = getattr(generator, "num_output_tokens", None)
@@ -153,7 +143,6 @@ def _schedule(generator: Any) -> DraftSchedule:
 
 
 def _imported(facts: RunFacts) -> Imported:
-    """Who wrote the run, and what it does not tell."""
     system = f"transformers {version('transformers')}"
     return Imported(system, [FIRST_ROUND], []) if facts.greedy else Imported(system, [FIRST_ROUND, DRAWS], ["seed"])
 

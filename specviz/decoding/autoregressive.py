@@ -32,7 +32,6 @@ class TimedReading(Iterator[None]):
 def autoregressive_steps(
     target: CachedModel, sampler: Sampler, token_ids: list[int], setup: RunSetup, constraint: LogitsConstraint | None
 ) -> Iterator[tuple[int, float]]:
-    """Append one token a step to `token_ids` and yield it with the seconds it took."""
     for _ in range(setup.settings.max_new_tokens):
         began = perf_counter()
         logits = target.read(token_ids[-1:])
@@ -46,11 +45,7 @@ def autoregressive_steps(
 
 
 class AutoregressiveRun:
-    """One plain run, step by step; `trace()` is the run so far.
-
-    Raises:
-        InputError: see `set_up_run`.
-    """
+    """One plain run, step by step; `trace()` is the run so far."""
 
     def __init__(
         self,

@@ -32,10 +32,6 @@ def make_constraint(
         draft: the draft model, to know which tokens both have; None is prompt lookup, or the target alone.
         grammar: what the output must be, together with `grammar.opened` at the end of the prompt.
         prompt: as given to the decoder.
-
-    Raises:
-        InputError: the grammar cannot be used (see `compile_grammar`) or does not fit the end of the prompt; the
-            target has no end-of-text token; llguidance cannot read its tokenizer; the prompt is bad.
     """
     source = compile_grammar(grammar)
     vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokens, draft.tokens) else None)
@@ -53,18 +49,8 @@ class GrammarConstraint:
     """Allows only tokens that can still lead to what the grammar describes; a `LogitsConstraint`.
 
     An end of text is allowed where the output is complete; after it, only another one is allowed. Each token is read
-    once: a text that only became longer costs its new tokens, and rejected guesses are rolled back.
-
-    Args:
-        source: as `compile_grammar` returns it.
-        tokens: the target's tokenizer, as llguidance reads it.
-        ends: ids that end the text, each below `vocabulary`.
-        vocabulary: entries of a mask.
-        prompt_length: tokens before the output.
-        opened: the end of the prompt, which is the beginning of what the grammar describes.
-
-    Raises:
-        InputError: it cannot begin with `opened`; later, from `allowed`, the grammar has become too complex to follow.
+    once: a text that only became longer costs its new tokens, and rejected guesses are rolled back. `opened` is the end
+    of the prompt, which is the beginning of what the grammar describes.
     """
 
     def __init__(

@@ -70,8 +70,6 @@ _candidate: Callable[[Iterable[object]], Candidate] = partial(tuple.__new__, Can
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """The times of one round."""
-
     draft: float
     verify: float
     overhead: float

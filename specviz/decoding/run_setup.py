@@ -17,8 +17,6 @@ from specviz.models.tokens import TokenTexts
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """A run that has been checked and can start."""
-
     target: LoadedModel
     settings: DecodeSettings
     prompt: Prompt
@@ -60,12 +58,7 @@ class RunSetup:
 def set_up_run(
     target: LoadedModel, draft: LoadedModel | None, prompt: str | Sequence[int], settings: DecodeSettings
 ) -> RunSetup:
-    """Tokenize and check.
-
-    Raises:
-        InputError: the prompt is empty or does not fit a model's context window or the memory, or the tokenizers
-            differ.
-    """
+    """Tokenize and check."""
     vocabulary = shared_vocabulary(target, draft)
     token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary)
@@ -96,11 +89,7 @@ def _cache_shortage(target: LoadedModel, draft: LoadedModel | None, prompt: int,
 
 
 def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
-    """The prompt in the target's tokens.
-
-    Raises:
-        InputError: it is empty, or contains a token id that is not below `vocabulary`.
-    """
+    """The prompt in the target's tokens."""
     if isinstance(prompt, str):
         # A special token spelled out in a prompt is text like any other.
         token_ids = list(target.tokens(prompt, split_special_tokens=True)["input_ids"]) if prompt else []

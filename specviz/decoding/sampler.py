@@ -33,7 +33,6 @@ class Greedy:
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """Softmax at temperature 1."""
         return scores.softmax(-1)
 
 
@@ -57,7 +56,6 @@ class Sampling:
         return int(torch.multinomial(scores, 1, generator=self._generator))
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """The scores themselves: they are probabilities."""
         return scores
 
 

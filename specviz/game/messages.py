@@ -40,7 +40,6 @@ def _better_guess(round: Round) -> str:
 
 
 def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
-    """One sentence for each thing that happened in the turn, in order."""
     round = turn.round
     if turn.trace is None or round is None or not round.drafted:
         return []
@@ -123,7 +122,6 @@ def wanted(round: Round) -> list[tuple[str, float, bool]]:
 
 
 def verdict(turns: Sequence[Turn]) -> str:
-    """The result of the game in one or two sentences."""
     scores = score(turns)
     yours, model, lookup = (_per_call(scores[player]) for player in (YOU, MODEL, LOOKUP))
     if yours is None or model is None or lookup is None:

@@ -106,11 +106,7 @@ def dump_game(game: SavedGame) -> str:
 
 
 def load_game(text: str) -> SavedGame:
-    """Read what `dump_game` wrote.
-
-    Raises:
-        InputError: it is not a game, or contradicts itself.
-    """
+    """Read what `dump_game` wrote."""
     try:
         raw = text.encode()
         check_density(raw, SHAPE)

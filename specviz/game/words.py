@@ -54,13 +54,7 @@ def _picture(character: str) -> bool:
 
 
 def joined(text: str, guess: str, inside_word: bool) -> str:
-    """The text to add: the guess, with a space before it where one belongs.
-
-    Args:
-        text: the text so far.
-        guess: what `tidy` made.
-        inside_word: the text ends in the middle of a word.
-    """
+    """The text to add: the tidied guess, with a space before it where one belongs."""
     if guess.startswith((" ", "\n")):
         return guess
     if not text or text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
@@ -186,12 +180,10 @@ def branches(round: Round) -> list[Round]:
 
 
 def best_branch(round: Round) -> Round:
-    """The branch with the most accepted tokens; of equal ones the first."""
     return max(branches(round), key=lambda branch: branch.accepted)
 
 
 def draft_text(round: Round) -> str:
-    """The draft as text; two guesses have " / " between them."""
     texts = ["".join(merged([token.shown for token in branch.drafted])) for branch in branches(round)]
     return texts[0] if len(texts) == 1 else " / ".join(text.strip() for text in texts)
 

@@ -27,8 +27,6 @@ HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
 
 @dataclass(frozen=True, slots=True)
 class BundledModel:
-    """One model that ships with the app."""
-
     name: str
     parameters: int
     layers: int
@@ -97,9 +95,6 @@ def check_heads(target: str, draft: str) -> None:
     """Refuse a head as a target, and a target that the head cannot draft for, before anything is loaded.
 
     A folder may hold the head's own target, which shows when it is loaded. Names of models pass.
-
-    Raises:
-        InputError: one sentence.
     """
     heads = {head.name: head for head in bundled_heads()}
     if target in heads:

@@ -8,16 +8,9 @@ from specviz.models.loaded_model import LoadedModel
 
 
 def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[int]:
-    """The token ids of a conversation, up to the place where the model's answer begins.
+    """The token ids of roles and texts, such as ("user", "Hello"), up to the place where the model's answer begins.
 
     A special token that is spelled out in a message is text like any other.
-
-    Args:
-        model: whose template and tokenizer are used.
-        messages: roles and texts, such as ("user", "Hello").
-
-    Raises:
-        InputError: the model has no chat template, or its template cannot write these messages.
     """
     tokenizer = model.tokenizer
     if not tokenizer.chat_template:

@@ -34,11 +34,7 @@ LONGEST_HEADER = 25_000_000  # bytes, the limit of the Hub
 
 
 def shapes_in_folder(folder: Path, name: str = "The model") -> Shapes:
-    """Shapes of the tensors of a model on disk.
-
-    Raises:
-        InputError: there are no weights, or a file is not a safetensors file.
-    """
+    """Shapes of the tensors of a model on disk."""
     shapes: Shapes = {}
     for file in weights_in(folder, name):
         shapes |= _shapes(folder / file, name)
@@ -79,10 +75,7 @@ def read_header(file: Path, name: str = "The model") -> dict[str, Any]:
 def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: str) -> str | None:
     """How the weights differ from what the configuration asks for, as the end of a sentence; None if they agree.
 
-    Args:
-        stored: the shapes in the files.
-        expected: the shapes of the model the configuration describes.
-        prefix: the start of the tensor names, which some checkpoints leave out.
+    `prefix` is the start of the tensor names, which some checkpoints leave out.
     """
     wanted = {name: tuple(shape) for name, shape in expected.items()}
     for name, shape in stored.items():
@@ -123,11 +116,7 @@ class Configuration(NamedTuple):
 
 
 def check_configuration(name: str) -> Configuration:
-    """Check a model that does not ship with specviz.
-
-    Raises:
-        InputError: see `inspect_model`.
-    """
+    """Check a model that does not ship with specviz."""
     folder, shapes = _open(name)
     with quiet():
         config = _in_one_sentence(name, lambda: _config(folder))
@@ -192,11 +181,7 @@ def _in_one_sentence(name: str, read: Callable[[], Any]) -> Any:
 
 
 def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:
-    """The model a configuration describes, on the meta device: shapes without numbers.
-
-    Raises:
-        InputError: it is not a causal language model, its cache cannot be rolled back, or its sizes are impossible.
-    """
+    """The model a configuration describes, on the meta device: shapes without numbers."""
     _check_architecture(name, config)
     layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
     if not isinstance(layers, int) or layers > MOST_LAYERS:
@@ -230,7 +215,6 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
 
 
 def _is_encoder(config: PreTrainedConfig) -> bool:
-    """Whether it reads in both directions by default (BERT and similar models)."""
     return getattr(config, "is_decoder", True) is False and "bert" in config.model_type
 
 

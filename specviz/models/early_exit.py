@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120
 
 @dataclass(frozen=True, slots=True)
 class EarlyExit:
-    """The first layers of one target, ready to draft for it."""
-
     name: str
     layers: int
     model: LoadedModel  # the first layers as a model: its weights are the target's
@@ -30,21 +28,15 @@ class EarlyExit:
 
     @property
     def info(self) -> ModelInfo:
-        """What a trace says about it. All of its parameters are the target's."""
         return self.model.info
 
     @property
     def context(self) -> int:
-        """Most tokens it can read: the target's."""
         return self.model.context
 
 
 def early_exit(name: str, layers: int, target: LoadedModel) -> EarlyExit:
-    """The target's first layers under this name.
-
-    Raises:
-        InputError: the target has fewer, or its forward pass cannot stop early.
-    """
+    """The target's first layers under this name."""
     if not isinstance(target.forward, LightForward):
         raise InputError(NO_EARLY_EXIT.format(name=target.name))
     whole = target.forward.llama

@@ -108,8 +108,6 @@ Weights = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class LoadedHead:
-    """A head ready to draft for its target."""
-
     name: str
     kind: str  # as in traces
     info: ModelInfo  # its own parameters alone: the output embedding is the target's
@@ -120,11 +118,7 @@ class LoadedHead:
     bytes: int  # memory that its own weights take
 
     def check(self, target: LoadedModel) -> None:
-        """Refuse another target than the head's own.
-
-        Raises:
-            InputError: it is another one.
-        """
+        """Refuse another target than the head's own."""
         _check(self.name, self.target, self.target_hash, target)
 
 
@@ -160,7 +154,6 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
 
 
 def _check(name: str, of: str, digest: str, target: LoadedModel) -> None:
-    """Refuse a target with other weights than those (`digest`) that the head was trained on."""
     if target.info.weights_hash != digest:
         raise InputError(wrong_target(name, of, target.name))
 

@@ -50,8 +50,6 @@ PAUSE_SECONDS = 1.0  # before each
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a download."""
-
     model: str
     bytes_done: int
     bytes_total: int
@@ -61,8 +59,6 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """One safetensors file on the Hub."""
-
     name: str
     size: int
     blob: str  # the hash it is stored under in the cache
@@ -101,12 +97,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def look_up(name: str) -> HubModel:
-    """Ask the Hub which files a model has, and download the small ones.
-
-    Raises:
-        InputError: the Hub cannot be reached, has no such model or refuses it, or the model has no safetensors, too
-            many small files, or no room on the disk.
-    """
+    """Ask the Hub which files a model has, and download the small ones."""
     check_reachable(name)
     with hub_errors(name):
         waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
@@ -142,7 +133,6 @@ def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
-    """The place of a file in our cache; it is downloaded if it is not there."""
     return Path(
         hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), etag_timeout=CONNECT_SECONDS)
     )
@@ -152,9 +142,6 @@ def fetch(name: str) -> Iterator[Progress]:
     """Download the weights of a model, and yield the progress; what is here already is not downloaded again.
 
     Closing the generator stops the download; the next one continues there.
-
-    Raises:
-        InputError: see `look_up`; or the download was interrupted, or the disk is full.
     """
     if find_cached(name):
         return downloads.hold(name)
@@ -195,11 +182,7 @@ def _is_small(file: RepoSibling) -> bool:
 
 
 def weights_in(folder: Path, name: str = "The model") -> list[str]:
-    """Names of the weight files that a model's folder has or, according to its index, should have.
-
-    Raises:
-        InputError: it has none, or the index is broken; the sentence has the model's name, not the folder.
-    """
+    """Names of the weight files that a model's folder has or, according to its index, should have."""
     if (folder / SINGLE).is_file():
         return [SINGLE]
     if not (folder / INDEX).is_file():
@@ -276,11 +259,7 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
 
 
 def hub_id(name: str) -> str:
-    """The name, if it has the form of a model on the Hub: owner/name, never a path.
-
-    Raises:
-        InputError: it has another form.
-    """
+    """The name, if it has the form of a model on the Hub: owner/name, never a path."""
     try:
         validate_repo_id(name)
         valid = re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
@@ -293,11 +272,7 @@ def hub_id(name: str) -> str:
 
 
 def check_folder(name: str, folder: Path) -> None:
-    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed.
-
-    Raises:
-        InputError: the folder has no configuration, or no safetensors.
-    """
+    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed."""
     if not (folder / "config.json").is_file():
         raise InputError(f"{name} is not a model: it has no config.json.")
     if not any(folder.glob("*.safetensors")):

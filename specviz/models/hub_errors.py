@@ -28,11 +28,6 @@ _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, o
 
 
 def check_reachable(name: str) -> None:
-    """Refuse at once while the Hub is known not to answer.
-
-    Raises:
-        InputError: it did not, a moment ago.
-    """
     if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
         raise InputError(_unreachable(name))
     _silent_since.clear()

@@ -118,13 +118,10 @@ def _layer(names: "_Names", at: str) -> Layer:
 
 
 class _Names:
-    """The weights, looked up by the names of their modules."""
-
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
 
     def linear(self, *names: str) -> Linear:
-        """One multiplication for modules that read the same input; without a bias unless one of them has one."""
         biases = [self.weights[f"{name}.bias"] for name in names if f"{name}.bias" in self.weights]
         return Linear(self.matrix(*names), torch.cat(biases) if biases else None)
 

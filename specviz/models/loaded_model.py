@@ -50,12 +50,10 @@ class LoadedModel:
 
     @property
     def tokenizer(self) -> "PreTrainedTokenizerBase":
-        """The tokenizer as transformers has it; for a bundled model, loaded when first asked for."""
         return self.make_tokenizer()
 
     @property
     def context(self) -> int:
-        """Most tokens it can read, prompt and output together."""
         return self.facts.context
 
     @property
@@ -64,7 +62,6 @@ class LoadedModel:
 
     @property
     def cache_bytes_per_token(self) -> int:
-        """Memory that the keys and values of one token take; a layer with a sliding window may take less."""
         return self.facts.cache_bytes_per_token
 
     @property

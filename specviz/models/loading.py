@@ -34,9 +34,6 @@ def choose_dtype(name: str) -> DtypeChoice:
     """Measure T(1) and T(5) in both dtypes, once for each model and process, and choose the faster one.
 
     If float32 does not fit into memory, nothing is measured.
-
-    Raises:
-        InputError: the model cannot be loaded.
     """
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
@@ -48,11 +45,7 @@ def choose_dtype(name: str) -> DtypeChoice:
 
 
 def measure_dtypes(name: str, lengths: Iterable[int]) -> DtypeChoice:
-    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model twice, one after the other.
-
-    Raises:
-        InputError: the model cannot be loaded.
-    """
+    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model twice, one after the other."""
     lengths = list(lengths)
     seconds: dict[str, dict[int, float]] = {}
     for dtype in BOTH_DTYPES:

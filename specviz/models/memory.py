@@ -26,12 +26,10 @@ VERSION_1 = _ControlGroup(
 
 
 def weight_bytes(parameters: int, dtype: str) -> int:
-    """Memory that this many parameters take in a dtype; "auto" counts as float32, because it may choose that."""
     return parameters * BYTES_OF.get(dtype, 4)
 
 
 def needed_bytes(parameters: int, dtype: str) -> int:
-    """Memory that must be free before loading: the weights and a tenth more."""
     return int(weight_bytes(parameters, dtype) * WORKING_ROOM)
 
 
@@ -64,7 +62,6 @@ def cache_shortage(prompt_tokens: int, new_tokens: int, needed: int) -> str | No
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error, from Python or torch, says that memory ran out."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"
@@ -73,7 +70,6 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def in_words(count: int) -> str:
-    """A size for a person: megabytes below a gigabyte."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
 
 

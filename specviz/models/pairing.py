@@ -23,12 +23,10 @@ class Difference(NamedTuple):
 
 
 def same_tokens(target: Tokens, draft: Tokens) -> bool:
-    """Whether every token id means the same in both."""
     return target is draft or _vocabulary(target) == _vocabulary(draft)
 
 
 def _vocabulary(tokens: Tokens) -> bytes:
-    """A hash of what every token id means. Every run asks, and a large vocabulary takes 0.1 s to list."""
     found = _vocabularies.get(tokens)
     if found is None:
         listed = json.dumps(tokens.get_vocab(), sort_keys=True)
@@ -49,11 +47,7 @@ def first_difference(target: Tokens, draft: Tokens) -> Difference | None:
 
 
 def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> int:
-    """How many logits stand for tokens; further rows of an embedding are padding.
-
-    Raises:
-        InputError: the tokenizers differ; the message names the first token that does.
-    """
+    """How many logits stand for tokens; further rows of an embedding are padding."""
     size = min(len(target.tokens), target.facts.rows)
     if draft is None or draft.tokens is target.tokens:
         return size
@@ -77,8 +71,6 @@ TokenMatch = Literal["same", "padded", "different"]
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    """What is known about a pair before its weights are loaded."""
-
     target: str
     draft: str | None  # None: the drafter has no model
     tokens: TokenMatch | None = None  # padded: equal except unused rows of an embedding; None: not both are known
@@ -106,10 +98,8 @@ def check_pair(
     """Check a pair from its configurations, tokenizers and weight file headers; nothing is loaded.
 
     Args:
-        target: bundled name, local folder or Hub id.
-        draft: the same; None for a drafter without a model.
-        target_dtype: float32, bfloat16 or auto.
-        draft_dtype: the same.
+        target, draft: bundled names, local folders or Hub ids; None: a drafter without a model.
+        target_dtype, draft_dtype: float32, bfloat16 or auto.
         greedy: whether the run is greedy; sampling needs equal tokenizers.
         new_tokens: how many tokens the run may write.
         reclaimable: bytes of memory in models that would be released for this pair, or that belong to it.

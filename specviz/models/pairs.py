@@ -35,22 +35,17 @@ class KnownModel:
 
     @property
     def bfloat16_bytes(self) -> int:
-        """Memory that its weights take in bfloat16."""
         return 2 * self.parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement about a pair, and its source."""
-
     text: str
     source: str  # a URL, a paper, a file of this project, or NOT_MEASURED
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A target and a draft to try together."""
-
     target: str
     draft: str
     lesson: Lesson  # open: it depends on the machine, and visitors can find out
@@ -74,12 +69,10 @@ class Pair:
 
     @property
     def float32_bytes(self) -> int:
-        """Memory that the weights of both take in float32."""
         return sum(model.float32_bytes for model in self.models)
 
     @property
     def bfloat16_bytes(self) -> int:
-        """Memory that the weights of both take in bfloat16."""
         return sum(model.bfloat16_bytes for model in self.models)
 
 
@@ -107,5 +100,4 @@ def known_models() -> dict[str, KnownModel]:
 
 
 def known_names() -> list[str]:
-    """Names that the web app accepts: bundled models, then catalogued ones."""
     return list(known_models())

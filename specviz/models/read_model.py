@@ -32,11 +32,7 @@ class Inspection:
 
 
 def inspect_model(name: str) -> Inspection:
-    """Check one model.
-
-    Raises:
-        InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
-    """
+    """Check one model."""
     for model in bundled_models():
         if model.name == name:
             return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
@@ -47,17 +43,7 @@ def inspect_model(name: str) -> Inspection:
 
 
 def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
-    """Load a model by bundled name, local folder or Hub id, in a given number format.
-
-    Args:
-        name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
-        dtype: "float32" or "bfloat16"; `loading.load_model` also takes "auto".
-        progress: called with the progress of a Hub download.
-
-    Raises:
-        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
-            sentence.
-    """
+    """Load a model in a given number format, "float32" or "bfloat16"; names and errors as `loading.load_model`."""
     if name in bundled_names() and not forced():
         return read_bundled(name, dtype)  # so small that it always fits
     from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
@@ -76,11 +62,7 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
 
 def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
-    """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters.
-
-    Raises:
-        InputError: see `read_model`; nothing was loaded.
-    """
+    """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters."""
     check_known([name], "bfloat16" if dtype == "auto" else dtype)
     parameters = inspect_model(name).parameters
     least = "bfloat16" if dtype == "auto" else dtype
@@ -99,15 +81,9 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
 
 
 def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
-    """Check models of the catalogue by the sizes that are known, before the network is used.
+    """Refuse models of the catalogue by the sizes that are known, before the network is used: memory, then disk.
 
-    Args:
-        names: those of a pair; others than the catalogue's are passed over.
-        dtype: float32 or bfloat16.
-        reclaimable: bytes of memory in models that would be released for these.
-
-    Raises:
-        InputError: they do not fit into memory, or one that is not here yet does not fit on the disk.
+    Other names are passed over. `reclaimable`: bytes of memory in models that would be released for these.
     """
     known = [model for model in HUB_MODELS if model.name in names]
     sizes = {model.name: needed_bytes(model.parameters, dtype) for model in known}
@@ -120,16 +96,11 @@ def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
 
 
 def download(name: str) -> Iterator[Progress]:
-    """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names.
-
-    Raises:
-        InputError: see `fetch`.
-    """
+    """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names."""
     if name not in bundled_names() and not find_folder(name):
         yield from fetch(hub_id(name))
 
 
 def _weights_hash(name: str, folder: Path) -> str:
-    """The hash of the weight files; for a Hub model, its commit."""
     local = name in bundled_names() or find_folder(name)
     return weights_hash(folder) if local else folder.name[:16]

@@ -17,7 +17,6 @@ FILE = "tokenizer.json"
 
 
 def with_tokenizer() -> list[str]:
-    """The models of the menus whose tokenizer is on this machine."""
     return [name for name in offered_names() if tokenizer_file(name)]
 
 
@@ -69,12 +68,6 @@ class RecordTokenizer:
 def tokenizer_here(name: str) -> RecordTokenizer:
     """The tokenizer of a model that a visitor may name. Nothing is downloaded, and neither torch nor transformers is
     imported: the web server calls this.
-
-    Args:
-        name: a model that ships with the app, is in a folder that visitors may name, or was downloaded before.
-
-    Raises:
-        InputError: there is no such tokenizer on this server, or it cannot be read.
     """
     from specviz.models.tokens import LightTokens  # imports tokenizers, which a page without a record does not need
 

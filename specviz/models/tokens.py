@@ -72,11 +72,7 @@ class LightTokens:
     def decode(
         self, token_ids: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool = False
     ) -> str:
-        """See `Tokens`.
-
-        Raises:
-            ValueError: spaces are to be cleaned up, which these tokenizers never do.
-        """
+        """See `Tokens`."""
         if clean_up_tokenization_spaces:
             raise ValueError("the tokenizers of the bundled models clean up no spaces")
         return self.backend_tokenizer.decode(list(token_ids), skip_special_tokens=skip_special_tokens)

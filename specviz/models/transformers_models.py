@@ -44,8 +44,6 @@ def in_short(error: Exception) -> str:
 
 
 class TransformersForward:
-    """Calls a model of transformers."""
-
     name = TRANSFORMERS
     reads_trees = False
 
@@ -58,12 +56,7 @@ class TransformersForward:
 
 
 class TransformersReader:
-    """Reads with a model of transformers and its `DynamicCache`.
-
-    Raises:
-        InputError: the cache cannot be shortened (a recurrent model), so rejected tokens could not be removed; or, at
-            the first pass, the model does not use the cache at all.
-    """
+    """Reads with a model of transformers and its `DynamicCache`."""
 
     def __init__(self, model: PreTrainedModel, name: str, whole: bool) -> None:
         self._model = model
@@ -123,14 +116,9 @@ by nothing at all."""
 def from_transformers(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo, *, light: bool = True
 ) -> LoadedModel:
-    """A model of transformers, ready to decode.
+    """A model of transformers, ready to decode: on its device, in evaluation mode.
 
-    Args:
-        model: on its device, in evaluation mode.
-        tokenizer: its own.
-        name: as the visitor names it.
-        info: without the forward pass, which is chosen here.
-        light: use the light forward pass where it knows the architecture and agrees with the model.
+    With `light`, the light forward pass reads for it where it knows the architecture and agrees with the model.
     """
     forward = _light(model) if light and not forced() else None
     if forward is None:
@@ -143,11 +131,7 @@ def from_transformers(
 def read_folder(
     name: str, folder: Path, dtype: str, device: str = "cpu"
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model and its tokenizer from a folder.
-
-    Raises:
-        InputError: it cannot be loaded; one sentence.
-    """
+    """A model and its tokenizer from a folder."""
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     with _one_sentence(name), quiet():
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
@@ -231,7 +215,6 @@ def _facts(model: PreTrainedModel) -> ModelFacts:
 
 @contextmanager
 def _one_sentence(name: str) -> Iterator[None]:
-    """Turn errors of loading into one sentence about the model."""
     try:
         yield
     except InputError:

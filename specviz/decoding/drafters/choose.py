@@ -21,8 +21,6 @@ from specviz.models.loaded_model import Dtype, LoadedModel
 
 @dataclass(frozen=True, slots=True)
 class NoWeights:
-    """A method that needs nothing in memory."""
-
     kind: str
 
 
@@ -53,7 +51,6 @@ def make_drafter(
 
 
 def load_draft(name: str, target: LoadedModel, dtype: Dtype = "float32") -> Loaded:
-    """What a drafter's name needs in memory; arguments and errors as `make_drafter`."""
     method = method_named(name)
     loaded: Loaded = _module(method).load(name, target, dtype)
     return loaded or NoWeights(method.kind)
@@ -65,16 +62,7 @@ def own_model(draft: Loaded) -> LoadedModel | None:
 
 
 def fit_drafter(target: LoadedModel, draft: Loaded, settings: DecodeSettings) -> Drafter:
-    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text.
-
-    Args:
-        target: the model whose output is wanted.
-        draft: the draft model, a part of the target, or what says that nothing is needed; None is prompt lookup.
-        settings: the settings of the planned run.
-
-    Raises:
-        InputError: the tokenizers differ and the settings ask for sampling.
-    """
+    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text."""
     draft = draft or NoWeights("prompt-lookup")
     made: Drafter = _module(method_of(draft.kind)).fit(target, draft, settings)
     return made

@@ -20,8 +20,6 @@ from specviz.models.loaded_model import Dtype, LoadedModel
 
 
 class EarlyExitDrafter(Drafter):
-    """Drafts with the first layers of the target."""
-
     grows_trees = True
 
     def __init__(self, layers: EarlyExit) -> None:
@@ -30,11 +28,6 @@ class EarlyExitDrafter(Drafter):
         self.info = made.as_drafter("early-exit")
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
-        """Tokenize and check.
-
-        Raises:
-            InputError: the layers are another model's; or see `Drafter.set_up`.
-        """
         if target.info.weights_hash != self.layers.info.weights_hash:
             raise InputError(f"{self.info.name} are layers of another model, so they cannot draft for {target.name}.")
         return super().set_up(target, prompt, settings)

@@ -82,7 +82,6 @@ class ModelDrafter(Drafter):
         self.info = made.as_drafter("model")
 
     def begin(self, context: DraftContext) -> Proposer:
-        """Open the model; nothing is read yet."""
         model = context.open_model(self._model, context.setup.vocabulary)
         return proposer_of(ModelNodes(model, context.setup.prompt.token_ids), context)
 
@@ -121,11 +120,7 @@ def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
-    """Token by token if the tokenizers are equal, else by way of the text.
-
-    Raises:
-        InputError: they differ, and the settings ask for sampling.
-    """
+    """Token by token if the tokenizers are equal, else by way of the text."""
     if same_tokens(target.tokens, loaded.tokens):
         return ModelDrafter(loaded)
     drafter = TranslatedDrafter(loaded, target)

@@ -23,7 +23,6 @@ class PromptLookupDrafter(Drafter, Proposer):
         self.info = DrafterInfo("prompt-lookup", f"prompt lookup, n-grams up to {longest}")
 
     def begin(self, context: DraftContext) -> Proposer:
-        """Nothing to read: the text is searched in each round."""
         return self
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
@@ -36,7 +35,6 @@ class PromptLookupDrafter(Drafter, Proposer):
         return Draft([], None)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        """What it would copy at each place of the output."""
         began = perf_counter()
         prompt, output = list(prompt_ids), list(output_ids)
         proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]

@@ -27,8 +27,6 @@ from specviz.models.loaded_model import LoadedModel
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The guesses of one round."""
-
     token_ids: list[int]
     draft_scores: Tensor | None  # (n, vocabulary) scores each was chosen from; None: q is a point mass on the guess
     own_tokens: list[str] | None = None  # what a draft with another tokenizer wrote, in its tokens; q is then unknown
@@ -143,11 +141,7 @@ class Drafter(Protocol):
         return set_up_run(target, self.loaded, prompt, settings)
 
     def check_tree(self, settings: DecodeSettings) -> None:
-        """Refuse to draft a tree if the drafter cannot.
-
-        Raises:
-            InputError: the settings ask for one.
-        """
+        """Refuse to draft a tree if the drafter cannot."""
         if settings.tree and not self.grows_trees:
             raise InputError(f"{self.info.name} proposes one continuation at a time: it drafts a chain, not a tree.")
 
@@ -173,6 +167,5 @@ class Drafter(Protocol):
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses | None]:
-        """The same in steps that can be paused; the default makes no pause."""
         yield from ()
         return self.guess_along(target, prompt_ids, output_ids)

@@ -30,12 +30,7 @@ class TextTokens:
         return self.spell(token_ids), len(token_ids)  # not the start of a character: bytes that never become one
 
     def split(self, text: str, special: bool = False) -> list[int]:
-        """The tokens of a text.
-
-        Args:
-            text: special tokens spelled out in it are text like any other.
-            special: also add the special tokens that the tokenizer puts around a text.
-        """
+        """The tokens of a text; marks in it are text too. `special`: also those that the tokenizer puts around it."""
         options = {"add_special_tokens": special, "split_special_tokens": True, "verbose": False}
         return list(self._tokenizer(text, **options)["input_ids"])
 

@@ -34,11 +34,6 @@ class TranslatedDrafter(Drafter):
         self.info = made.as_drafter("model")
 
     def check(self, settings: DecodeSettings) -> None:
-        """Refuse to sample.
-
-        Raises:
-            InputError: the settings ask for it.
-        """
         if not settings.greedy:
             raise InputError(
                 f"{self._model.name} can draft for {self._target.name} at temperature 0 only, because their tokenizers "
@@ -46,11 +41,7 @@ class TranslatedDrafter(Drafter):
             )
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
-        """Tokenize and check, in both tokenizers.
-
-        Raises:
-            InputError: see `check` and `set_up_run`; or the drafter was made for a target with another tokenizer.
-        """
+        """Also in the draft's tokenizer."""
         if not same_tokens(target.tokens, self._target.tokens):
             raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
         self.check(settings)
@@ -172,7 +163,6 @@ class DraftWriter:
         return self._ids[at]
 
     def added(self, guesses: int) -> tuple[str, bool]:
-        """The text that this many guesses add, and whether they end it."""
         at = self._known + guesses
         return self._guessed(at)[self._past :], self._ids[at - 1] in self._ends
 
@@ -203,6 +193,5 @@ class DraftWriter:
 
 
 def _end_id(target: LoadedModel) -> int | None:
-    """The token that the target most probably ends its text with."""
     own = target.tokens.eos_token_id
     return own if own in target.end_ids else min(target.end_ids, default=None)

@@ -167,7 +167,6 @@ class TreeProposer(Proposer):
             level = new
 
     def _grow_best(self, tree: Tree, text: Sequence[int], depths: int) -> Tree:
-        """Expand the most probable paths, and return the most probable nodes."""
         level, value = [TEXT], {TEXT: 0.0}  # the value of a path is the logarithm of its probability
         for _ in range(depths):
             rows = self._scores(tree, level, text)
