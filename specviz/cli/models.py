@@ -8,7 +8,7 @@ from typing import Any
 
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_table, say, status_line, write_json
-from specviz.models.catalogue import BundledHead, bundled_heads, bundled_models
+from specviz.models.catalogue import BYTES_OF, BundledHead, bundled_heads, bundled_models, weight_bytes
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 
 
@@ -25,19 +25,16 @@ def list_models(options: argparse.Namespace) -> None:
 
 
 def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
-    memory = {"float32": what.float32_bytes, "bfloat16": what.bfloat16_bytes}
+    memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in BYTES_OF}
     return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
 
 
 def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
-    rows = [
-        [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, _size(m.float32_bytes), _size(m.bfloat16_bytes)]
-        for m in models
-    ]
+    rows = [[m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)] for m in models]
     print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
     say("\npairs worth trying, target first")
     for pair in pairs:
-        memory = f"{_size(pair.float32_bytes)} in float32, {_size(pair.bfloat16_bytes)} in bfloat16"
+        memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
         say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
         for statement in pair.statements:
             say(f"    {statement.text} [{statement.source}]")
@@ -50,8 +47,10 @@ def print_heads(heads: Iterable[BundledHead]) -> None:
         say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
-def _size(count: int) -> str:
-    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+def _sizes(what: KnownModel | Pair) -> list[str]:
+    """Of the weights, in each number format."""
+    counts = [weight_bytes(what.parameters, dtype) for dtype in BYTES_OF]
+    return [f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB" for count in counts]
 
 
 def calibrate(options: argparse.Namespace) -> None:

@@ -86,7 +86,7 @@ def import_command(options: argparse.Namespace) -> None:
 
 
 def _tokenizer(name: str) -> "RecordTokenizer":
-    from specviz.models.read_model import inspect_model  # these import torch and tokenizers: bad usage must not wait
+    from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
     from specviz.models.record_tokenizer import RecordTokenizer
 
     return RecordTokenizer(inspect_model(name).tokens)

@@ -84,7 +84,7 @@ def _cache_shortage(target: LoadedModel, draft: LoadedModel | None, prompt: int,
 
     A full GPU is an error that the run reports. A full main memory ends the process, so only that is checked.
     """
-    caches = [model for model in (target, target, draft) if model and model.facts.device.type != "cuda"]
+    caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]
     return cache_shortage(prompt, new, (prompt + new) * sum(model.cache_bytes_per_token for model in caches))
 
 

@@ -53,7 +53,7 @@ class CachedModel:
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
-        self._device = loaded.facts.device
+        self._device = loaded.device
         self._reader = loaded.forward.reader(whole=whole)
         self.length = 0  # tokens in the cache
         self._tree: list[int] = []  # the parents of its last tokens, if they are nodes of a tree

@@ -120,6 +120,14 @@ def _describe_head(folder: Path) -> BundledHead:
     )
 
 
+BYTES_OF = {"float32": 4, "bfloat16": 2}
+
+
+def weight_bytes(parameters: int, dtype: str) -> int:
+    """Memory that they take; "auto" counts as float32, because it may choose that."""
+    return parameters * BYTES_OF.get(dtype, 4)
+
+
 def count_parameters(weights: Path) -> int:
     """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON)."""
     with weights.open("rb") as file:

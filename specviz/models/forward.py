@@ -39,7 +39,7 @@ class Reader(Protocol):
         """A reader of the same text with the first layers alone, which writes into the same cache."""
 
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, in step with the cache. Asked before the first pass."""
+        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass."""
 
 
 class Forward(Protocol):

@@ -147,7 +147,7 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     parameters = count_parameters(folder / "model.safetensors")
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
-    weights = {key: weight.to(target.facts.device, DTYPES[dtype]) for key, weight in stored.items()}
+    weights = {key: weight.to(target.device, DTYPES[dtype]) for key, weight in stored.items()}
     network = _NETWORKS[config["kind"]](config, weights, target.forward.llama)
     memory = parameters * DTYPES[dtype].itemsize
     return LoadedHead(name, config["kind"], info, of, digest, network, target.context, memory)

@@ -19,28 +19,33 @@ NO_LIMIT = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """What decoding needs to know of a model, besides its forward pass."""
+class Inspection:
+    """What is known about a model without its weights."""
 
-    context: int  # most tokens it can read, prompt and output together
+    name: str
+    tokens: Tokens
+    parameters: int  # tied embeddings counted once
+    context: int | None  # most tokens it can read, prompt and output together; None: no known limit
     rows: int  # of its embedding, padding included
-    end_ids: frozenset[int] | None  # token ids that end the text; None: the tokenizer's
-    bytes: int  # memory that its weights take
-    cache_bytes_per_token: int  # memory that the keys and values of one token take
-    device: torch.device
+    sliding_window: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
     """A causal language model ready to decode, with its tokenizer."""
 
     tokens: Tokens
     name: str
     info: ModelInfo
-    facts: ModelFacts
     forward: Forward
     make_model: Callable[[], "PreTrainedModel"]  # makes it once
     make_tokenizer: Callable[[], "PreTrainedTokenizerBase"]  # the same
+    context: int  # most tokens it can read, prompt and output together
+    rows: int  # of its embedding, padding included
+    ends: frozenset[int] | None  # token ids that end the text; None: the tokenizer's
+    bytes: int  # memory that its weights take
+    cache_bytes_per_token: int  # memory that the keys and values of one token take
+    device: torch.device
     kind: ClassVar[str] = "model"  # of drafter, as in traces
 
     @property
@@ -53,21 +58,9 @@ class LoadedModel:
         return self.make_tokenizer()
 
     @property
-    def context(self) -> int:
-        return self.facts.context
-
-    @property
-    def bytes(self) -> int:
-        return self.facts.bytes
-
-    @property
-    def cache_bytes_per_token(self) -> int:
-        return self.facts.cache_bytes_per_token
-
-    @property
     def end_ids(self) -> frozenset[int]:
-        if self.facts.end_ids is not None:
-            return self.facts.end_ids
+        if self.ends is not None:
+            return self.ends
         end: int | None = self.tokens.eos_token_id
         return frozenset() if end is None else frozenset([end])
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import psutil
 
-BYTES_OF = {"float32": 4, "bfloat16": 2}
+from specviz.models.catalogue import weight_bytes
+
 WORKING_ROOM = 1.1  # room for the cache, the logits and intermediate results: a rule of thumb, not a measurement
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -23,10 +24,6 @@ VERSION_2 = _ControlGroup("memory.max", "memory.current", "memory.stat", "inacti
 VERSION_1 = _ControlGroup(
     "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"
 )
-
-
-def weight_bytes(parameters: int, dtype: str) -> int:
-    return parameters * BYTES_OF.get(dtype, 4)
 
 
 def needed_bytes(parameters: int, dtype: str) -> int:

@@ -28,15 +28,6 @@ class KnownModel:
     source: str  # where these numbers come from
     commit: str | None = None  # on the Hub: the only version that is downloaded, whatever is published later
 
-    @property
-    def float32_bytes(self) -> int:
-        """Memory that its weights take in float32."""
-        return 4 * self.parameters
-
-    @property
-    def bfloat16_bytes(self) -> int:
-        return 2 * self.parameters
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -66,14 +57,6 @@ class Pair:
     @property
     def parameters(self) -> int:
         return sum(model.parameters for model in self.models)
-
-    @property
-    def float32_bytes(self) -> int:
-        return sum(model.float32_bytes for model in self.models)
-
-    @property
-    def bfloat16_bytes(self) -> int:
-        return sum(model.bfloat16_bytes for model in self.models)
 
 
 LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"

@@ -9,9 +9,8 @@ from specviz import DecodeSettings, InputError, speculative_decode
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.decoding import DraftContext, Drafter, Proposer
 from specviz.decoding.drafters import make_drafter
-from specviz.decoding.drafters.early_exit import EarlyExitDrafter
+from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
 from specviz.models.cached_model import CachedModel
-from specviz.models.early_exit import early_exit
 from specviz.models.forward import LightForward
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model

@@ -12,9 +12,9 @@ from typing import Any
 
 from specviz.core.drafters import Method, method_of
 from specviz.core.settings import DecodeSettings
+from specviz.decoding.drafters.early_exit import EarlyExit
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.models.catalogue import method_named
-from specviz.models.early_exit import EarlyExit
 from specviz.models.heads import LoadedHead
 from specviz.models.loaded_model import Dtype, LoadedModel
 
