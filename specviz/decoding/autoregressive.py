@@ -7,9 +7,8 @@ import torch
 
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
-from specviz.decoding.constraints import LogitsConstraint, constrain
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.decoding.sampler import Sampler, make_sampler
+from specviz.decoding.sampler import LogitsConstraint, Sampler, constrain, make_sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 

@@ -7,8 +7,7 @@ import torch
 
 from specviz import DecodeSettings, InputError, speculative_decode
 from specviz.core.trace import Trace, dump_trace, parse_trace
-from specviz.decoding import DraftContext, Drafter, Proposer
-from specviz.decoding.drafters import make_drafter
+from specviz.decoding import DraftContext, Drafter, Proposer, make_drafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
 from specviz.models.cached_model import CachedModel
 from specviz.models.forward import LightForward

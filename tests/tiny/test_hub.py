@@ -87,7 +87,7 @@ def test_only_the_files_of_a_model_are_downloaded(hub: HubServer) -> None:
 def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> None:
     report = check_pair(NAME, NAME)
     assert (report.problems, report.notes) == ([], [])
-    assert report.parameters == 2 * tiny_model(seed=1).info.parameters
+    assert report.sizes == {NAME: tiny_model(seed=1).info.parameters}
     assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
     assert find_cached(NAME) is None
 

@@ -6,7 +6,6 @@ The methods are entries in `core/drafters.py`. Each entry names a module, which 
     fit(target, loaded, settings)    the `Drafter` made of it
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -18,13 +17,9 @@ from specviz.models.catalogue import method_named
 from specviz.models.heads import LoadedHead
 from specviz.models.loaded_model import Dtype, LoadedModel
 
-
-@dataclass(frozen=True, slots=True)
-class NoWeights:
-    kind: str
-
-
-Loaded = LoadedModel | LoadedHead | EarlyExit | NoWeights | None  # what drafts; None: prompt lookup
+Loaded = (
+    LoadedModel | LoadedHead | EarlyExit | Method | None
+)  # what drafts; a method needs nothing in memory; None: prompt lookup
 
 
 def make_drafter(
@@ -53,7 +48,7 @@ def make_drafter(
 def load_draft(name: str, target: LoadedModel, dtype: Dtype = "float32") -> Loaded:
     method = method_named(name)
     loaded: Loaded = _module(method).load(name, target, dtype)
-    return loaded or NoWeights(method.kind)
+    return loaded or method
 
 
 def own_model(draft: Loaded) -> LoadedModel | None:
@@ -63,7 +58,7 @@ def own_model(draft: Loaded) -> LoadedModel | None:
 
 def fit_drafter(target: LoadedModel, draft: Loaded, settings: DecodeSettings) -> Drafter:
     """The drafter that fits: token by token if the tokenizers are equal, else by way of the text."""
-    draft = draft or NoWeights("prompt-lookup")
+    draft = draft or method_of("prompt-lookup")
     made: Drafter = _module(method_of(draft.kind)).fit(target, draft, settings)
     return made
 

@@ -86,8 +86,7 @@ class EarlyExitDrafter(Drafter):
 
     def __init__(self, layers: EarlyExit) -> None:
         self.layers = layers
-        made = layers.info
-        self.info = made.as_drafter("early-exit")
+        self.info = layers.info.as_drafter(layers.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         if target.info.weights_hash != self.layers.info.weights_hash:

@@ -120,8 +120,7 @@ class HeadDrafter(Drafter):
 
     def __init__(self, head: LoadedHead) -> None:
         self.head = head
-        made = head.info
-        self.info = made.as_drafter(head.kind)
+        self.info = head.info.as_drafter(head.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         self.head.check(target)

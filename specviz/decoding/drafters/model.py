@@ -78,8 +78,7 @@ class ModelDrafter(Drafter):
     def __init__(self, loaded: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model = loaded
-        made = loaded.info
-        self.info = made.as_drafter("model")
+        self.info = loaded.info.as_drafter("model")
 
     def begin(self, context: DraftContext) -> Proposer:
         model = context.open_model(self._model, context.setup.vocabulary)

@@ -18,9 +18,8 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
-from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.decoding.sampler import Sampler
+from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 

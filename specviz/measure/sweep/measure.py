@@ -14,9 +14,9 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
-from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
+from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.chat import chat_ids
