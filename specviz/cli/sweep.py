@@ -102,7 +102,7 @@ def _rows_of_cluster(
     cells = plan.cells()
     from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
 
-    status.show(f"joining the Ray cluster at {address.text}")
+    status.show(f"joining the Ray cluster at {address}")
     lost: list[str] = []
     try:
         with ray_nodes(address, load, options.threads) as nodes:

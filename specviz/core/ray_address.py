@@ -1,7 +1,6 @@
 """Where a Ray cluster is: the words that `--ray` takes. Ray itself is not imported here."""
 
 import re
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from specviz.core.errors import InputError
@@ -15,30 +14,13 @@ _HOST_AND_PORT = re.compile(rf"{_HOST}:([0-9]{{1,5}})")
 _LAST_PORT = 65535
 
 
-@dataclass(frozen=True, slots=True)
-class RayAddress:
-    """A checked address of a Ray cluster."""
-
-    text: str
-
-    @property
-    def starts_one(self) -> bool:
-        """Whether a cluster is started on this machine, and ends with this process."""
-        return self.text == LOCAL
-
-    @property
-    def is_client(self) -> bool:
-        """Whether Ray's client server is asked, so that this machine need not be a node of the cluster."""
-        return self.text.startswith(CLIENT)
-
-
-def parse_ray_address(text: str) -> RayAddress:
-    """Check an address."""
+def parse_ray_address(text: str) -> str:
+    """The address as `ray.init(address=...)` takes it; "local" starts a cluster that ends with this process."""
     if text in (LOCAL, AUTO):
-        return RayAddress(text)
+        return text
     found = _HOST_AND_PORT.fullmatch(text.removeprefix(CLIENT))
     if found and 1 <= int(found[1]) <= _LAST_PORT:
-        return RayAddress(text)
+        return text
     raise InputError(
         f"{text[:200]!r} is no address of a Ray cluster: use local (starts one here), auto (the one that runs on this "
         "machine), HOST:PORT, or ray://HOST:PORT."

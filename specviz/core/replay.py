@@ -107,7 +107,8 @@ def _round(
         ended = output[start + accepted] in ends
         accepted += 1
     judged = accepted + (not ended and accepted < len(proposal))
-    proposal = _filled_in(proposal, judged, tails.get(start + judged - 1, ()))
+    real = dict(enumerate(tails.get(start + judged - 1, ()), start=judged))  # what a real run wrote at unknown places
+    proposal = [real.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
     statuses: list[Status] = ["accepted"] * accepted
     statuses += ["rejected"] * (judged - accepted)
     statuses += ["discarded"] * (len(proposal) - judged)
@@ -115,11 +116,6 @@ def _round(
     if ended:
         return ReplayedRound(start, guesses, "none", None)
     return ReplayedRound(start, guesses, "correction" if judged > accepted else "bonus", output[start + accepted])
-
-
-def _filled_in(proposal: list[int | None], judged: int, tail: Sequence[int]) -> list[int | None]:
-    known = dict(enumerate(tail, start=judged))
-    return [known.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
 
 
 def tails_of(trace: Trace) -> dict[int, list[int]]:

@@ -1,5 +1,6 @@
 """A run's figures by name, for notebooks and programs: `specviz.summary`."""
 
+from dataclasses import asdict
 from typing import Any
 
 from specviz.core.metrics import count, speedup
@@ -19,12 +20,7 @@ def summary(trace: Trace) -> dict[str, Any]:
     """
     counts, verdict = count(trace.rounds), verdict_of_run(trace)
     return {
-        "rounds": counts.rounds,
-        "drafted": counts.drafted,
-        "accepted": counts.accepted,
-        "rejected": counts.rejected,
-        "discarded": counts.discarded,
-        "emitted": counts.emitted,
+        **asdict(counts),
         "acceptance_rate": counts.acceptance_rate,
         "per_judgement_rate": counts.per_judgement_rate,
         "tokens_per_target_call": counts.tokens_per_target_call,

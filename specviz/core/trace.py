@@ -20,27 +20,27 @@ from pydantic import Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
 from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
-from specviz.core.rounds import (
-    Candidate,
-    DraftedToken,
-    EmittedKind,
-    EmittedToken,
-    Piece,
-    Probability,
-    ResidualCandidate,
-    Round,
-    Seconds,
-    Status,
-    TokenId,
-    dump_round,
-    parse_round,
-    round_problems,
-)
+from specviz.core.rounds import Candidate as Candidate
+from specviz.core.rounds import DraftedToken as DraftedToken
+from specviz.core.rounds import EmittedKind as EmittedKind
+from specviz.core.rounds import EmittedToken as EmittedToken
+from specviz.core.rounds import Piece as Piece
+from specviz.core.rounds import Probability as Probability
+from specviz.core.rounds import ResidualCandidate as ResidualCandidate
+from specviz.core.rounds import Round as Round
+from specviz.core.rounds import Seconds as Seconds
+from specviz.core.rounds import Status as Status
+from specviz.core.rounds import TokenId as TokenId
+from specviz.core.rounds import dump_round as dump_round
+from specviz.core.rounds import parse_round as parse_round
+from specviz.core.rounds import round_problems
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.tree_shape import MAX_NODES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Readers of a trace need the parts of a round too: they are imported under their own names, to be imported from here.
 
 # Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
 # 39 an object, and 13 fields in one object.
@@ -48,35 +48,6 @@ SHAPE = Shape("trace", value=7, field=14, bracket=14, braces=32, fields=64)
 # A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
 FILE_SHAPE = replace(SHAPE, free=10**6)
 
-
-__all__ = [  # also the parts of a round: readers of a trace need both
-    "Autoregressive",
-    "Candidate",
-    "DraftedToken",
-    "DrafterInfo",
-    "EmittedKind",
-    "EmittedToken",
-    "Imported",
-    "Machine",
-    "ModelInfo",
-    "Output",
-    "Piece",
-    "PrefillSeconds",
-    "Probability",
-    "Prompt",
-    "ResidualCandidate",
-    "Round",
-    "Seconds",
-    "Status",
-    "TokenId",
-    "Trace",
-    "dump_round",
-    "dump_trace",
-    "parse_round",
-    "parse_trace",
-    "read_trace",
-    "without_candidates",
-]
 
 SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
 SCHEMAS = (1, 2)  # what is read

@@ -84,7 +84,10 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
         costs = None
     if _is_busy(trace, speedup, timing, costs):
         unknown = Judgement(UNTOLD, speedup, "interval")
-        return Verdict(unknown, _busy(trace, costs), None, None, interval, trusted=False)
+        modelled = costs and metrics.speedup_at(trace.rounds, costs)
+        known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
+        reason = f"This machine is busy: the measured speed cannot be trusted.{known}"
+        return Verdict(unknown, reason, None, None, interval, trusted=False)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
@@ -103,12 +106,6 @@ def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: met
 def _step(trace: Trace) -> float:
     plain = trace.autoregressive
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
-
-
-def _busy(trace: Trace, costs: metrics.Costs | None) -> str:
-    modelled = costs and metrics.speedup_at(trace.rounds, costs)
-    known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
-    return f"This machine is busy: the measured speed cannot be trusted.{known}"
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
