@@ -36,7 +36,11 @@ def export(options: argparse.Namespace) -> None:
     if len(options.what) == 1:
         page = offline_page(read_trace(Path(options.what[0])))
     elif len(options.what) == 2 and options.what[0] == LESSON:
-        page = _lesson(options)
+        plan = plan_called(options.what[1])
+        if options.notes:
+            write_file(options.notes, key_html(plan))
+            say(f"wrote {options.notes}: notes and key for the teacher")
+        page = lesson_page(plan, options.address)
     else:
         raise InputError("export takes one trace file, or the word “lesson” and one plan.")
     write_file(options.out, page)
@@ -53,14 +57,6 @@ def plan_called(name: str) -> Plan:
     return read_plan_file(Path(name))
 
 
-def _lesson(options: argparse.Namespace) -> str:
-    plan = plan_called(options.what[1])
-    if options.notes:
-        write_file(options.notes, key_html(plan))
-        say(f"wrote {options.notes}: notes and key for the teacher")
-    return lesson_page(plan, options.address)
-
-
 def _address(text: str) -> str:
     if not text.startswith(("https://", "http://")):
         raise argparse.ArgumentTypeError(f"{text[:60]!r} is no address: it begins with https:// or http://")
@@ -74,10 +70,6 @@ def _lesson_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", type=Path, metavar="FILE.html", help="sheet: the file to write")
     parser.add_argument("--key", action="store_true", help="sheet: write the teacher's key instead")
     _add_address(parser)
-
-
-def lesson(options: argparse.Namespace) -> None:
-    ACTIONS[options.action](options)
 
 
 def write_sheet(options: argparse.Namespace) -> None:
@@ -127,7 +119,7 @@ COMMANDS = (
     Command(
         "lesson",
         "check a lesson plan, a YAML file, or write its sheet and key",
-        lesson,
+        lambda options: ACTIONS[options.action](options),
         _lesson_options,
         (
             "check my-plan.yaml",

@@ -8,7 +8,7 @@ from typing import Any
 
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_table, say, status_line, write_json
-from specviz.models.catalogue import BYTES_OF, BundledHead, bundled_heads, bundled_models, weight_bytes
+from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_models, weight_bytes
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 
 
@@ -21,7 +21,10 @@ def list_models(options: argparse.Namespace) -> None:
     }
     if write_json(options.json, json.dumps(result, indent=2)):
         print_models(known_models().values(), PAIRS)
-        print_heads(bundled_heads())
+        say("\nheads, each for one target")
+        for head in bundled_heads():
+            most = f", at most {head.longest} tokens a round" if head.longest else ""
+            say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
 def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
@@ -38,13 +41,6 @@ def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
         say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
         for statement in pair.statements:
             say(f"    {statement.text} [{statement.source}]")
-
-
-def print_heads(heads: Iterable[BundledHead]) -> None:
-    say("\nheads, each for one target")
-    for head in heads:
-        most = f", at most {head.longest} tokens a round" if head.longest else ""
-        say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
 def _sizes(what: KnownModel | Pair) -> list[str]:
@@ -78,11 +74,7 @@ def print_costs(result: dict[str, Any]) -> None:
     if trees := result["tree_verification"]:
         say("\nthe target checks a tree of so many guesses in one pass")
         print_table(("nodes", "v of a tree"), [[nodes, v] for nodes, v in trees.items()])
-    print_dtypes(choice for choice in result["dtypes"].values() if choice)
-
-
-def print_dtypes(choices: Iterable[dict[str, Any]]) -> None:
-    for choice in choices:
+    for choice in filter(None, result["dtypes"].values()):
         say(f"\n{choice['reason']}")
         dtypes = list(choice["seconds"])
         lengths = choice["seconds"][dtypes[0]]

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from specviz.cli.output import StatusLine, note
 from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
@@ -122,20 +122,19 @@ def add_prompts_file(parser: argparse._ActionsContainer) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> DecodeSettings:
-    values = {row.name: _value_of(row, options) for row in SETTINGS.values() if row.flag}
+    values = {}
+    for row in SETTINGS.values():
+        if row.flag:
+            value = getattr(options, row.flag.removeprefix("--").replace("-", "_"), row.default)
+            values[row.name] = value != row.default if row.kind is bool else value
     if values["draft_length"] is None:
         depth = parse_tree(options.tree).depth if options.tree else None
         values["draft_length"] = depth or SETTINGS["draft_length"].default
     return DecodeSettings(**values)
 
 
-def _value_of(row: Setting, options: argparse.Namespace) -> Any:
-    value = getattr(options, row.flag.removeprefix("--").replace("-", "_"), row.default)
-    return value != row.default if row.kind is bool else value
-
-
 def prompt_of(options: argparse.Namespace) -> str:
-    text = _read(options.prompt_file) if options.prompt is None else options.prompt
+    text = read_text(options.prompt_file) if options.prompt is None else options.prompt
     if problem := prompt_problem(text):
         raise InputError(problem)
     if options.prompt is None and (listed := prompts_in(text)):
@@ -150,12 +149,12 @@ def grammar_of(options: argparse.Namespace) -> Grammar | None:
     if options.json_schema is None and options.regex is None:
         return None
     regex = options.regex is not None
-    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", _read(options.json_schema))
+    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", read_text(options.json_schema))
     compile_grammar(grammar)
     return grammar
 
 
-def _read(file: Path) -> str:
+def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from specviz.models.hub import Progress
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
 COLUMNS = 100_000  # rich neither wraps nor cuts a line; a terminal wraps by itself
 
 # Imports of rich stand inside the functions: `--json -` and errors need none of it, and start faster without it.

@@ -51,7 +51,12 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
             series = f"-{number}" if len(studies) > 1 else ""
             for ending in ENDINGS:
                 path = folder / f"{name}{series}.{ending}"
-                _save(figure, path)
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # a prompt's name may have signs that the font has not
+                        figure.savefig(path, dpi=150)
+                except OSError as error:
+                    raise InputError(f"{path} cannot be written: {error.strerror}.") from error
                 yield path
 
 
@@ -64,15 +69,6 @@ def _drawn(draw: Draw, study: "Study") -> Any:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return figure
-
-
-def _save(figure: Any, path: Path) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a prompt's name may have signs that the font has not
-            figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,7 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
-from specviz.data.workloads import WORKLOADS, Workload, find_workload
+from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import as_json
@@ -60,11 +60,15 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
-    said = [*conclusions(frame), *_left_out(options.prompts_file)]
+    said = list(conclusions(frame))
+    if options.prompts_file:  # what the conclusion does not cover
+        said += [f"{options.prompts_file}: {problem}" for problem in read_prompt_file(options.prompts_file).problems]
     if write_json(options.json, json.dumps({"rows": list(map(as_json, file.rows)), "conclusion": said}, indent=2)):
         if before == len(file.rows):
             say(f"Nothing left to measure: {options.csv} holds all rows.")
-        print_rows(file.rows)
+        varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
+        columns = (SHOWN[0], *varied, *SHOWN[1:])
+        print_table(columns, ([getattr(row, column) for column in columns] for row in file.rows))
         say()
         for sentence in said:
             say(sentence)
@@ -75,16 +79,14 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
 
 def _measure(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile") -> None:
     with status_line(lines=True) as status:
-        rows = (
-            _rows_of_cluster(options, plan, file, status) if options.ray else _rows_of_here(options, plan, file, status)
-        )
-        for row in rows:
+        for row in (_rows_of_cluster if options.ray else _rows_of_here)(options, plan, file, status):
             file.add(row)
 
 
 def _rows_of_here(
     options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
 ) -> "Iterator[SweepRow]":
+    """The rows that the file does not have yet, measured on this machine."""
     load = PairLoader(options, max(plan.temperatures), status)
     cells = plan.cells()
     from specviz.measure.sweep import measure  # imports torch
@@ -147,11 +149,6 @@ def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
     return file.prompts
 
 
-def _left_out(path: Path | None) -> list[str]:
-    problems = read_prompt_file(path).problems if path else ()
-    return [f"{path}: {problem}" for problem in problems]
-
-
 def draft_lengths(text: str) -> tuple[int, ...]:
     """The lengths in a list with commas."""
     lengths = listed("--draft-lengths", "whole numbers", text, int)
@@ -166,12 +163,6 @@ def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> 
         return tuple(dict.fromkeys(parse(part.strip()) for part in text.split(",")))
     except (ValueError, KeyError):
         raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
-
-
-def print_rows(rows: "Sequence[SweepRow]") -> None:
-    varied = [column for column in VARIED if len({getattr(row, column) for row in rows}) > 1]
-    columns = (SHOWN[0], *varied, *SHOWN[1:])
-    print_table(columns, ([getattr(row, column) for column in columns] for row in rows))
 
 
 def _sweep_options(parser: argparse.ArgumentParser) -> None:
@@ -216,15 +207,13 @@ def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
     if options.prompts is not None and options.prompts < 1:
         raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
     names = options.workload or ([] if options.prompts_file else [workload.name for workload in WORKLOADS])
-    prompts = workload_prompts([_workload(name) for name in dict.fromkeys(names)], options.prompts)
+    workloads = []
+    for name in dict.fromkeys(names):
+        if not (workload := find_workload(name)):
+            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
+        workloads.append(workload)
+    prompts = workload_prompts(workloads, options.prompts)
     return [*prompts, *(prompts_of(options.prompts_file) if options.prompts_file else ())]
-
-
-def _workload(name: str) -> Workload:
-    workload = find_workload(name)
-    if workload is None:
-        raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
-    return workload
 
 
 COMMAND = Command(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
+from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, read_text, settings_of
 from specviz.cli.output import print_trace, say, status_line, write_file, write_json
 from specviz.core.errors import InputError
 from specviz.core.trace import dump_trace, read_trace
@@ -33,10 +33,6 @@ def run(options: argparse.Namespace) -> None:
         trace = run_both(target, drafter, prompt, settings, constraint)
     if write_json(options.json, dump_trace(trace)):
         print_trace(trace)
-
-
-def _show_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file")
 
 
 def show(options: argparse.Namespace) -> None:
@@ -70,7 +66,7 @@ says how to ask each system for its record."""
 
 def import_command(options: argparse.Namespace) -> None:
     given = Given(
-        _text(options.prompt_file) if options.prompt_file else options.prompt or "",
+        read_text(options.prompt_file) if options.prompt_file else options.prompt or "",
         options.target,
         options.draft,
         options.temperature,
@@ -100,13 +96,6 @@ def _content(file: Path) -> bytes:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
 
 
-def _text(file: Path) -> str:
-    try:
-        return _content(file).decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 text.") from error
-
-
 COMMANDS = (
     Command(
         "run",
@@ -118,7 +107,13 @@ COMMANDS = (
             "--target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",
         ),
     ),
-    Command("show", "check a saved trace and print it", show, _show_options, ("run.json",)),
+    Command(
+        "show",
+        "check a saved trace and print it",
+        show,
+        lambda parser: parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file"),
+        ("run.json",),
+    ),
     Command(
         "import",
         "read what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run, as a trace",

@@ -15,7 +15,10 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
 
     Where that fails, the temporary file is removed; those of processes that were killed go with the next write.
     """
-    _remove_abandoned(target.parent)
+    for file in target.parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _ABANDONED:
+                file.unlink()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX)
     new = Path(name)
     try:
@@ -27,13 +30,6 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
         with suppress(OSError):
             new.unlink()
         raise
-
-
-def _remove_abandoned(folder: Path) -> None:
-    for file in folder.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > _ABANDONED:
-                file.unlink()
 
 
 PACKAGE = Path(__file__).resolve().parents[1]

@@ -24,10 +24,6 @@ class Fates:
     place: int  # the target's token is in the place of this guess: a correction; n: of none, it is a bonus
     rows: list[int] | None = None  # of a tree: the row of the target's scores for each guess, then for the bonus
 
-    def along(self, target_scores: Tensor) -> Tensor:
-        """The target's scores, (n + 1, vocabulary): row i is about guess i, the last one about a bonus."""
-        return target_scores if self.rows is None else target_scores[self.rows]
-
 
 def fates_of(draft: Draft, verification: Verification, accepted: int, ended: bool) -> Fates:
     """The fates of a round's guesses.
@@ -90,7 +86,11 @@ class Recorder:
         accepted = min(verification.accepted, len(emitted))
         ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token is not emitted
         fates = fates_of(draft, verification, accepted, ended)
-        rows = self._rows(draft, fates.along(target), verification, fates.place) if self._record else None
+        rows = (
+            self._rows(draft, target if fates.rows is None else target[fates.rows], verification, fates.place)
+            if self._record
+            else None
+        )
         drafted = [self._drafted(i, draft, verification, fates, rows) for i in range(len(draft.token_ids))]
         last = EmittedToken("none") if ended else self._emitted(draft, verification, fates.place, rows)
         own = draft.own_tokens or []

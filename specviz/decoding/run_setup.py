@@ -70,22 +70,18 @@ def set_up_run(
                 f"The prompt ({len(token_ids)} tokens) and {settings.max_new_tokens} new tokens do not fit "
                 f"{loaded.name}'s context window of {loaded.context} tokens."
             )
-    if short := _cache_shortage(target, draft, len(token_ids), settings.max_new_tokens):
+    # The target has two caches: both decoders may be at work at once. A full GPU is an error that the run reports.
+    # A full main memory ends the process, so only that is checked.
+    caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]
+    length = len(token_ids) + settings.max_new_tokens
+    needed = length * sum(model.cache_bytes_per_token for model in caches)
+    if short := cache_shortage(len(token_ids), settings.max_new_tokens, needed):
         raise InputError(short)
     text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     shown = Prompt(text, token_ids, [token_texts[token_id] for token_id in token_ids])
     ends = target.end_ids if settings.stop_at_eos else frozenset[int]()
     created = datetime.now(UTC).isoformat(timespec="seconds")
     return RunSetup(target, settings, shown, vocabulary, token_texts, ends, created)
-
-
-def _cache_shortage(target: LoadedModel, draft: LoadedModel | None, prompt: int, new: int) -> str | None:
-    """Why the keys and values do not fit. The target has two caches: both decoders may be at work at once.
-
-    A full GPU is an error that the run reports. A full main memory ends the process, so only that is checked.
-    """
-    caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]
-    return cache_shortage(prompt, new, (prompt + new) * sum(model.cache_bytes_per_token for model in caches))
 
 
 def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:

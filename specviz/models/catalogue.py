@@ -34,10 +34,6 @@ class BundledModel:
     context: int  # most tokens it can read, prompt and output together
     vocabulary: int  # rows of its embedding
 
-    @property
-    def folder(self) -> Path:
-        return MODELS_FOLDER / self.name
-
 
 def bundled_names() -> list[str]:
     return [model.name for model in bundled_models()]
@@ -45,20 +41,20 @@ def bundled_names() -> list[str]:
 
 @cache
 def bundled_models() -> tuple[BundledModel, ...]:
-    found = [_describe(config.parent) for config in MODELS_FOLDER.glob("*/config.json")]
+    """The largest first."""
+    found = []
+    for file in MODELS_FOLDER.glob("*/config.json"):
+        config = json.loads(file.read_text(encoding="utf-8"))
+        model = BundledModel(
+            name=file.parent.name,
+            parameters=count_parameters(file.with_name("model.safetensors")),
+            layers=config["num_hidden_layers"],
+            width=config["hidden_size"],
+            context=config["max_position_embeddings"],
+            vocabulary=config["vocab_size"],
+        )
+        found.append(model)
     return tuple(sorted(found, key=lambda model: -model.parameters))
-
-
-def _describe(folder: Path) -> BundledModel:
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    return BundledModel(
-        name=folder.name,
-        parameters=count_parameters(folder / "model.safetensors"),
-        layers=config["num_hidden_layers"],
-        width=config["hidden_size"],
-        context=config["max_position_embeddings"],
-        vocabulary=config["vocab_size"],
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +67,16 @@ class BundledHead:
     parameters: int  # its own: the output embedding is the target's
     longest: int | None  # most tokens that it drafts in a round; None: any number
 
-    @property
-    def folder(self) -> Path:
-        return MODELS_FOLDER / self.name
-
 
 @cache
 def bundled_heads() -> tuple[BundledHead, ...]:
-    return tuple(_describe_head(file.parent) for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")))
+    found = []
+    for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")):
+        config = json.loads(file.read_text(encoding="utf-8"))
+        parameters = count_parameters(file.with_name("model.safetensors"))
+        head = BundledHead(file.parent.name, config["kind"], config["target"], parameters, config.get("depths"))
+        found.append(head)
+    return tuple(found)
 
 
 def head_names() -> list[str]:
@@ -107,17 +105,6 @@ def wrong_target(name: str, of: str, target: str) -> str:
     """Why a head on the model `of` cannot draft for this target."""
     same = "other weights of " if target == of else ""
     return f"{name} drafts from the hidden states of {of}, so it cannot draft for {same}{target}."
-
-
-def _describe_head(folder: Path) -> BundledHead:
-    config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
-    return BundledHead(
-        name=folder.name,
-        kind=config["kind"],
-        target=config["target"],
-        parameters=count_parameters(folder / "model.safetensors"),
-        longest=config.get("depths"),
-    )
 
 
 BYTES_OF = {"float32": 4, "bfloat16": 2}

@@ -10,7 +10,6 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -111,7 +110,13 @@ def look_up(name: str) -> HubModel:
             raise InputError(
                 f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
             )
-        small = {file: found.size or 0 for file, found in files.items() if _is_small(found)}
+        small = {
+            name: file.size or 0
+            for name, file in files.items()
+            if "/" not in name
+            and (file.size or 0) <= SMALL_BYTES
+            and any(fnmatch(name, pattern) for pattern in SMALL_FILES)
+        }
         if SINGLE in files:
             small.pop(INDEX, None)
         _make_room_for_small(name, small)
@@ -154,31 +159,19 @@ def fetch(name: str) -> Iterator[Progress]:
         downloads.check_room(name, total)
         downloads.make_room(name, total - done)
         for number, file in enumerate(missing, start=len(model.weights) - len(missing)):
-            with _alone(model, file):
-                for here in _stream(model, file):
-                    yield Progress(name, done + here, total, number, len(model.weights))
+            try:
+                with downloads.lock(file.blob, PAUSE_SECONDS):
+                    for here in _stream(model, file):
+                        yield Progress(name, done + here, total, number, len(model.weights))
+            except TimeoutError as error:
+                sentence = f"{name} is being downloaded by another program on this machine: try again when it is done."
+                raise InputError(sentence) from error
             done += file.size
             _stored(name, file.name, model.commit)  # finds it in the cache, and gives it its name
         current = model.folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
         current.parent.mkdir(exist_ok=True)
         current.write_text(model.commit, encoding="utf-8")
     yield Progress(name, total, total, len(model.weights), len(model.weights))
-
-
-@contextmanager
-def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
-    try:
-        with downloads.lock(file.blob, PAUSE_SECONDS):
-            yield
-    except TimeoutError as error:
-        raise InputError(
-            f"{model.name} is being downloaded by another program on this machine: try again when it is done."
-        ) from error
-
-
-def _is_small(file: RepoSibling) -> bool:
-    plain = "/" not in file.rfilename and (file.size or 0) <= SMALL_BYTES
-    return plain and any(fnmatch(file.rfilename, pattern) for pattern in SMALL_FILES)
 
 
 def weights_in(folder: Path, name: str = "The model") -> list[str]:

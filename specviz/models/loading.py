@@ -77,7 +77,9 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         downloads.hold(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
     model, tokenizer = read_folder(name, folder, dtype, device)
-    info = ModelInfo(name, model.num_parameters(), dtype, _weights_hash(name, folder))
+    local = name in bundled_names() or find_folder(name)
+    digest = weights_hash(folder) if local else folder.name[:16]  # of a Hub model: its commit
+    info = ModelInfo(name, model.num_parameters(), dtype, digest)
     made = from_transformers(model, tokenizer, name, info)
     give_back()
     return made
@@ -121,11 +123,6 @@ def download(name: str) -> Iterator[Progress]:
     """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names."""
     if name not in bundled_names() and not find_folder(name):
         yield from fetch(hub_id(name))
-
-
-def _weights_hash(name: str, folder: Path) -> str:
-    local = name in bundled_names() or find_folder(name)
-    return weights_hash(folder) if local else folder.name[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,15 +27,12 @@ def tokenizer_file(name: str) -> Path | None:
     if not is_allowed(name):
         return None
     folder = find_folder(name)
-    found = [folder / FILE] if folder else _downloaded(name)
+    found = [folder / FILE] if folder else []
+    if not folder:  # in the Hub's cache, ours first; the newest version first
+        stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
+        for cache in (hub_cache() / "specviz", hub_cache()):
+            found += sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)
     return next((file for file in found if file.is_file()), None)
-
-
-def _downloaded(name: str) -> list[Path]:
-    """In the Hub's cache, ours first; the newest version first."""
-    stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
-    caches = (hub_cache() / "specviz", hub_cache())
-    return [file for cache in caches for file in sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)]
 
 
 def hub_cache() -> Path:

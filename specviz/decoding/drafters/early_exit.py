@@ -14,7 +14,7 @@ from specviz.core.drafters import exit_layers
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.core.trace import ModelInfo
 from specviz.decoding.drafters.model import ModelDrafter, ModelNodes
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
@@ -103,9 +103,6 @@ class EarlyExitDrafter(Drafter):
         first = context.target.first_layers(self.layers.layers)
         nodes = _Nodes(first, context.setup.prompt.token_ids)
         return EarlyExitProposer(proposer_of(nodes, context), first)
-
-    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
@@ -132,9 +132,6 @@ class HeadDrafter(Drafter):
         setup = context.setup
         reader = self._reader(context.target.store_states(), setup.prompt.token_ids, setup.vocabulary)
         return proposer_of(reader, context)
-
-    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]

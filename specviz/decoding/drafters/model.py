@@ -6,7 +6,7 @@ from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.drafters.translated import TranslatedDrafter
@@ -83,9 +83,6 @@ class ModelDrafter(Drafter):
     def begin(self, context: DraftContext) -> Proposer:
         model = context.open_model(self._model, context.setup.vocabulary)
         return proposer_of(ModelNodes(model, context.setup.prompt.token_ids), context)
-
-    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]

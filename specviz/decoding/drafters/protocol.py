@@ -16,7 +16,7 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps
+from specviz.core.steps import Steps, result_of
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
@@ -161,10 +161,11 @@ class Drafter(Protocol):
         Returns:
             None, the default, if that is not known without decoding again.
         """
-        return None
+        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses | None]:
+        """The same in steps that can be paused: what a drafter with guesses defines."""
         yield from ()
-        return self.guess_along(target, prompt_ids, output_ids)
+        return None
