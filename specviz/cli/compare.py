@@ -51,7 +51,6 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def prompts_plan(options: argparse.Namespace) -> SweepPlan:
-    """What is measured of a file of prompts: every prompt at every draft length."""
     settings = settings_of(options)
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
@@ -73,7 +72,6 @@ def prompts_plan(options: argparse.Namespace) -> SweepPlan:
 
 
 def compare_one(options: argparse.Namespace) -> None:
-    """Measure one prompt."""
     for option in ("csv", "plots", "ray", "draft_lengths"):
         if getattr(options, option) is not None:
             raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")

@@ -48,7 +48,6 @@ def export(options: argparse.Namespace) -> None:
 
 
 def plan_called(name: str) -> Plan:
-    """The plan of this app with that name, else the one in that file."""
     if plan := find_plan(name):
         return plan
     if not Path(name).is_file():

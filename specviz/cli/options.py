@@ -31,8 +31,6 @@ DTYPES = ("auto", "float32", "bfloat16")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of the program."""
-
     name: str
     summary: str
     run: Callable[[argparse.Namespace], None]
@@ -173,7 +171,6 @@ def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedM
 def load_models(
     options: argparse.Namespace, status: StatusLine, target: "LoadedModel | None" = None
 ) -> "tuple[LoadedModel, Loaded]":
-    """Target and draft. A target that is given is not loaded again."""
     if options.threads < 1:
         raise InputError(f"--threads must be at least 1, not {options.threads}.")
     import torch  # takes seconds: bad input and commands without models must not wait for it

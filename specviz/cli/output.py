@@ -75,7 +75,6 @@ def note(text: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Aligned columns; numbers with three decimals."""
     from rich.table import Table
     from rich.text import Text
 
@@ -106,7 +105,6 @@ def write_json(path: str | None, text: str) -> bool:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text as UTF-8."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -145,7 +143,6 @@ class StatusLine:
 
 @contextmanager
 def status_line(*, lines: bool = False) -> Iterator[StatusLine]:
-    """A status line that is erased at the end; without a terminal lines that stay, if `lines`, or nothing."""
     if not sys.stderr.isatty():
         yield StatusLine(None, lines)
         return

@@ -150,7 +150,6 @@ def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
 
 
 def draft_lengths(text: str) -> tuple[int, ...]:
-    """The lengths in a list with commas."""
     lengths = listed("--draft-lengths", "whole numbers", text, int)
     if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
         raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
@@ -158,7 +157,6 @@ def draft_lengths(text: str) -> tuple[int, ...]:
 
 
 def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> tuple[Value, ...]:
-    """The values in a list with commas, each once."""
     try:
         return tuple(dict.fromkeys(parse(part.strip()) for part in text.split(",")))
     except (ValueError, KeyError):
@@ -185,7 +183,6 @@ def sweep(options: argparse.Namespace) -> None:
 
 
 def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
-    """The plan that the options describe."""
     drafts = [*dict.fromkeys(options.draft)]
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:

@@ -16,8 +16,6 @@ Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are p
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of the Draft menu, and how figures draw its methods."""
-
     title: str
     colour: str
     symbol: str  # of plotly.js
@@ -198,7 +196,6 @@ def as_typed(draft: str) -> str:
 
 
 def needs_nothing(draft: str) -> bool:
-    """Whether a draft of this name has no weights, neither of its own nor of the target."""
     method = named(draft)
     return method is not None and method.loads == "nothing"
 

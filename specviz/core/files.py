@@ -15,10 +15,10 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
 
     Where that fails, the temporary file is removed; those of processes that were killed go with the next write.
     """
-    for file in target.parent.glob(f"{_PREFIX}*"):
+    for other in target.parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            if time.time() - file.stat().st_mtime > _ABANDONED:
-                file.unlink()
+            if time.time() - other.stat().st_mtime > _ABANDONED:
+                other.unlink()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX)
     new = Path(name)
     try:

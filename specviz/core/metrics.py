@@ -74,7 +74,6 @@ class PositionCounts:
 
 
 def longest_draft(trace: Trace) -> int:
-    """The number of positions in a draft of this run: the draft length, or more if the schedule made longer drafts."""
     return max([trace.settings.draft_length, *(round.depth for round in trace.rounds)])
 
 
@@ -200,7 +199,6 @@ def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
-    """Index of the first token at which two outputs differ; None if they are the same."""
     for index, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return index

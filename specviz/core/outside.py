@@ -75,7 +75,6 @@ class Shape:
 
 
 def values_in(raw: bytes, shape: Shape) -> Any:
-    """The JSON values in these bytes."""
     check_density(raw, shape)
     try:
         return json.loads(raw.decode(), object_pairs_hook=shape_hook(shape))  # bytes alone may be UTF-16 too

@@ -28,6 +28,5 @@ def parse_ray_address(text: str) -> str:
 
 
 def check_ray() -> None:
-    """See that Ray is installed, without importing it."""
     if find_spec("ray") is None:
         raise InputError(NO_RAY)

@@ -12,8 +12,6 @@ LONGEST = 4  # bytes of a character in UTF-8
 
 
 class _Item(NamedTuple):
-    """A run of whole characters of one token, or one byte of it."""
-
     token: int
     text: str
     byte: int | None

@@ -179,7 +179,6 @@ def dump_draft_guesses(draft_guesses: DraftGuesses) -> str:
 
 
 def parse_draft_guesses(text: str | bytes) -> DraftGuesses:
-    """What `dump_draft_guesses` wrote."""
     draft_guesses = _DRAFT_GUESSES.validate_json(text)
     each = draft_guesses.proposals if draft_guesses.guesses is None else draft_guesses.guesses
     if each is None or len(each) != len(draft_guesses.token_ids):

@@ -138,7 +138,6 @@ class Round:
 
     @property
     def emitted_ids(self) -> list[int]:
-        """The token ids this round adds to the text; without those that are not reported."""
         ids = [*(token.id for token in self.accepted_tokens), self.emitted.id]
         return [token_id for token_id in ids if token_id is not None]
 

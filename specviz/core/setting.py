@@ -136,7 +136,6 @@ def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
 
 
 def check(table: Mapping[str, Setting], values: Any) -> None:
-    """Compare an object's attributes with the rows."""
     for row in table.values():
         value = getattr(values, row.name)
         if not row.allows(value):

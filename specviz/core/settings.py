@@ -226,7 +226,6 @@ class DecodeSettings:
 
     @property
     def tree_shape(self) -> TreeShape | None:
-        """The shape of the draft; None: a chain."""
         return None if self.tree is None else parse_tree(self.tree)
 
     @property

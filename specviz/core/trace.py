@@ -305,7 +305,6 @@ def _fields_of_traces() -> dict[str, TypeAdapter[Any]]:
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
-    """Fields that contradict each other, in the order of the file."""
     if trace.prompt.token_ids and len(trace.prompt.tokens) != len(trace.prompt.token_ids):
         yield "prompt.tokens and prompt.token_ids differ in length"
     if not trace.prompt.token_ids and not trace.imported:

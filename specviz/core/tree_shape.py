@@ -24,7 +24,6 @@ class TreeShape:
 
 
 def parse_tree(text: str) -> TreeShape:
-    """The shape that the text names."""
     if re.fullmatch(rf"{DYNAMIC}[0-9]{{1,3}}", text):
         return _sized(None, int(text.removeprefix(DYNAMIC)), text)
     if not re.fullmatch(r"[1-9][0-9]?(,[1-9][0-9]?){0,31}", text):

@@ -26,8 +26,6 @@ FAR = 2.0  # of a target step from the calibrated one
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The conclusion from one or more measured pairs of runs."""
-
     judgement: Judgement
     reason: str  # one sentence
     binding: Term | None  # None when nothing was drafted, or the costs do not explain the speedup

@@ -94,8 +94,6 @@ def record_assisted_generation(model: Any, tokenizer: Any) -> Iterator["Assisted
 
 
 class AssistedRecording:
-    """The assisted runs that `record_assisted_generation` saw."""
-
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self._model, self._tokenizer = model, tokenizer
         self._runs: list[_Run] = []
@@ -128,7 +126,6 @@ class AssistedRecording:
         return traces[-1]
 
     def listen(self, generator: Any, config: Any, input_ids: Tensor) -> None:
-        """A run begins; `generator` will propose its candidates."""
         self._runs.append(_Run(RunFacts(self._model, generator, config, input_ids[0].tolist()), self._tokenizer))
 
     def pass_begins(self, *_: object) -> None:
@@ -353,7 +350,6 @@ def _schedule(generator: Any) -> DraftSchedule:
 
 
 def _stopped_by(facts: RunFacts, written: list[int]) -> Literal["eos", "length", "other"]:
-    """Why the run ended; other: a stopping criterion of the call."""
     ends = facts.config.eos_token_id
     if written[-1] in ([ends] if isinstance(ends, int) else ends or []):
         return "eos"

@@ -75,7 +75,6 @@ class AutoregressiveRun:
             yield step
 
     def trace(self) -> Trace:
-        """The run so far: no drafter, no rounds."""
         written = [token_id for token_id, _ in self._steps]
         plain = Autoregressive([seconds for _, seconds in self._steps], written)
         return self.setup.trace(None, PrefillSeconds(self._reading.seconds, 0.0), [], plain, written)

@@ -94,7 +94,6 @@ class GrammarConstraint:
         self._read += output[same : same + self._matcher.try_consume_tokens(output[same:])]
 
     def _forget(self, length: int) -> None:
-        """Go back to the state after `length` tokens of the output."""
         self._matcher.rollback(len(self._read) - length)
         del self._read[length:]
         self._masks = {place: mask for place, mask in self._masks.items() if place <= length}

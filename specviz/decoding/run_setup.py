@@ -58,7 +58,6 @@ class RunSetup:
 def set_up_run(
     target: LoadedModel, draft: LoadedModel | None, prompt: str | Sequence[int], settings: DecodeSettings
 ) -> RunSetup:
-    """Tokenize and check."""
     vocabulary = shared_vocabulary(target, draft)
     token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary)
@@ -85,7 +84,6 @@ def set_up_run(
 
 
 def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
-    """The prompt in the target's tokens."""
     if isinstance(prompt, str):
         # A special token spelled out in a prompt is text like any other.
         token_ids = list(target.tokens(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
@@ -99,5 +97,4 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
 
 
 def until_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
-    """The tokens up to and including the first end of text."""
     return token_ids[: next((i + 1 for i, token_id in enumerate(token_ids) if token_id in ends), None)]

@@ -72,7 +72,6 @@ class PlanLink(PageLink):
 
 
 def plan_from_link(params: Params) -> tuple[Plan, list[str]]:
-    """The game an address asks for, and a line for each part of it that fell back to the default."""
     link, problems = PlanLink.read(params)
     return Plan(link.seed, link.set, link.mode), problems
 
@@ -91,8 +90,6 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A candidate to pick: words that one of the models could write next."""
-
     text: str
     token_ids: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)]
 
@@ -127,7 +124,6 @@ def dump_turn(turn: Turn) -> dict[str, Any]:
 
 
 def load_turn(item: object) -> Turn:
-    """Read what `dump_turn` made."""
     try:
         return _TURN.validate_python(item)
     except ValidationError as error:
@@ -151,7 +147,6 @@ def is_over(turns: Sequence[Turn]) -> bool:
 
 
 def run_of(turns: Sequence[Turn]) -> Trace | None:
-    """The visitor's rounds on one prompt as one run, a valid trace; None before the first."""
     traces = [turn.trace for turn in turns if turn.trace]
     if not traces:
         return None

@@ -98,12 +98,10 @@ _GAME: TypeAdapter[SavedGame] = outside(SavedGame)
 
 
 def dump_game(game: SavedGame) -> str:
-    """The text of a game: about 7 kB a turn."""
     return _GAME.dump_json(game).decode()
 
 
 def load_game(text: str) -> SavedGame:
-    """Read what `dump_game` wrote."""
     try:
         raw = text.encode()
         check_density(raw, SHAPE)

@@ -24,7 +24,6 @@ def tidy(guess: str) -> str:
 
 
 def guess_problem(guess: str) -> str | None:
-    """One friendly sentence that says why this cannot be played; None when it can."""
     if len(guess) > MAX_CHARACTERS:
         return f"That is a lot of text ({len(guess):,} characters): a draft is only the next few words.{FREE}"
     if not guess.strip():
@@ -72,8 +71,6 @@ Fate = Literal["accepted", "part", "rejected", "discarded", "not taken"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a draft, in the model's pieces."""
-
     pieces: list[DraftedToken]
 
     @property
@@ -118,7 +115,6 @@ def _is_wordlike(piece: str) -> bool:
 
 
 def ends_inside_word(text: str, next_token: str) -> bool:
-    """Whether the target's most likely next token continues the last word of the text."""
     return bool(text) and text[-1].isalpha() and next_token[:1].isalpha()
 
 

@@ -59,8 +59,6 @@ def bundled_models() -> tuple[BundledModel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BundledHead:
-    """One head on a bundled target that ships with the app."""
-
     name: str
     kind: str  # as in traces: of a method that loads a head
     target: str  # the only model that it can draft for
@@ -102,7 +100,6 @@ def check_heads(target: str, draft: str) -> None:
 
 
 def wrong_target(name: str, of: str, target: str) -> str:
-    """Why a head on the model `of` cannot draft for this target."""
     same = "other weights of " if target == of else ""
     return f"{name} drafts from the hidden states of {of}, so it cannot draft for {same}{target}."
 

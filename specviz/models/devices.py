@@ -58,7 +58,6 @@ def free_bytes(device: str) -> int:
 
 
 def describe_machine() -> Machine:
-    """The machine, the versions of the libraries, and the current number of torch's threads."""
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     hardware = f"{processor()}, {os.cpu_count()} cores, {platform.system()}{gpu}"
     return Machine(hardware, torch.__version__, version("transformers"), torch.get_num_threads())

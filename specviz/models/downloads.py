@@ -52,7 +52,6 @@ def hold(name: str) -> None:
 
 
 def release(keep: Collection[str] = ()) -> None:
-    """Forget the models that this process used, except some."""
     for name in [name for name in _held if name not in keep]:
         _held.pop(name).close()
 

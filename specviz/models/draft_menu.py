@@ -46,7 +46,6 @@ def offered_names() -> list[str]:
 
 
 def may_be_typed() -> bool:
-    """Whether visitors can type names that are in no menu."""
     return not sources() <= {"catalogue"}
 
 

@@ -18,8 +18,6 @@ NO_EARLY_EXIT = "{name} is read by transformers' forward pass, which cannot stop
 
 
 class Reader(Protocol):
-    """One model reading one text, with its cache."""
-
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
         """Read (n,) tokens; returns the logits after each, (n, rows), or after the last one alone, (1, rows)."""
 

@@ -65,8 +65,6 @@ class WeightFile:
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """A model on the Hub, at one commit; its small files are in the cache."""
-
     name: str
     commit: str
     folder: Path  # the cache's folder for this commit
@@ -126,7 +124,6 @@ def look_up(name: str) -> HubModel:
 
 
 def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
-    """Check the small files of a model by the sizes the Hub lists, before any of them is downloaded."""
     total = sum(sizes.values())
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
         raise InputError(

@@ -88,7 +88,6 @@ def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars or warnings from the client: errors are reported in one sentence."""
     logger, disabled = logging.getLogger("huggingface_hub"), are_progress_bars_disabled()
     level = logger.level
     logger.setLevel(logging.CRITICAL)

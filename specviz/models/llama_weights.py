@@ -40,7 +40,6 @@ Weights = MutableMapping[str, Tensor]  # by the checkpoint's names
 
 
 def unknown_because(config: Config) -> str | None:
-    """Why the light forward pass does not know this architecture; None if it does."""
     if config.get("model_type") not in FAMILIES:
         return f"the architecture is {config.get('model_type')}"
     if config.get("hidden_act") != "silu":

@@ -55,7 +55,6 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
 
 def inspect_model(name: str) -> Inspection:
-    """Check one model."""
     for model in bundled_models():
         if model.name == name:
             return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
@@ -127,8 +126,6 @@ def download(name: str) -> Iterator[Progress]:
 
 @dataclass(frozen=True, slots=True)
 class DtypeChoice:
-    """The number format that is faster for one model here, and why."""
-
     model: str
     dtype: Dtype
     seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty if nothing was measured

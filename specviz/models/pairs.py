@@ -18,8 +18,6 @@ Place = Literal["anywhere", "4 GB", "8 GB", "GPU"]
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """The size of a model, known without its files."""
-
     name: str  # bundled name or Hub id
     parameters: int  # tied embeddings counted once
     layers: int
@@ -74,7 +72,6 @@ HUB_MODELS, PAIRS = _CATALOGUE.models, _CATALOGUE.pairs
 
 
 def known_models() -> dict[str, KnownModel]:
-    """Bundled and catalogued models by name, the bundled ones first."""
     bundled = [
         KnownModel(model.name, model.parameters, model.layers, model.context, model.vocabulary, "its files")
         for model in bundled_models()

@@ -29,7 +29,6 @@ class ModelNodes(NodeReader):
         self._text = 0  # tokens before the tree
 
     def read_prompt(self) -> Iterator[None]:
-        """Read all of the prompt except its last token: the first guess starts from that one."""
         yield from self._model.prefill_steps(self._prompt[:-1])
 
     def after_text(self, token_ids: Sequence[int]) -> Tensor:

@@ -66,13 +66,10 @@ class TextTokens:
 
 
 def common_length(one: Sequence[int], other: Sequence[int]) -> int:
-    """The number of tokens that two sequences have in common at their start."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 class TranslatedDrafter(Drafter):
-    """Drafts with a model whose tokenizer is not the target's; greedy only."""
-
     def __init__(self, loaded: LoadedModel, target: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model, self._target = loaded, target
@@ -182,7 +179,6 @@ class DraftWriter:
         self._past = 0  # characters of the guesses that the text contains by now
 
     def read_prompt(self) -> Iterator[None]:
-        """Read all of the text except its last token: the next guess starts from that one."""
         yield from self._model.prefill_steps(self._ids[:-1])
 
     def follow(self, text: str) -> None:

@@ -73,7 +73,6 @@ class NodeReader(Protocol):
 
 
 def proposer_of(reader: NodeReader, context: DraftContext) -> Proposer:
-    """What drafts with this reader as the settings say: a chain or a tree."""
     shape = context.setup.settings.tree_shape
     return TreeProposer(reader, context, shape) if shape else ChainProposer(reader, context)
 
@@ -99,8 +98,6 @@ class _Reading(Proposer):
 
 
 class ChainProposer(_Reading):
-    """Guesses one token after the other: a tree without branches."""
-
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
         least = unsure_below(self._context.setup.settings)
         tree = Tree()
