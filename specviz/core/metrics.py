@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from statistics import median
 
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
@@ -199,10 +199,8 @@ def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return index
-    return None if len(one) == len(other) else min(len(one), len(other))
+    """The first place where two outputs differ, or where the longer one goes on."""
+    return next((at for at, (a, b) in enumerate(zip_longest(one, other)) if a != b), None)
 
 
 NGRAM = 4

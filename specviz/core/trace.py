@@ -235,8 +235,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
 def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
-    Reading a trace takes about 7 times its size in memory; a hostile upload at most 10 times, see
-    `specviz.core.trace`.
+    Reading takes about 7 times the size in memory; a hostile upload at most 10 times.
 
     Raises:
         InputError: one sentence that says what is wrong and where: every wrong field of a small file.

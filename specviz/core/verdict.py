@@ -143,11 +143,7 @@ def compare_texts(trace: Trace) -> str:
 def _verdict(judged: Judgement, interval: Interval | None, explained: Interval | None, terms: Terms | None) -> Verdict:
     """The verdict with the reason that these terms give: no cause where they do not explain the measured speedup.
 
-    Args:
-        judged: the measured speedup.
-        interval: its own, which is shown.
-        explained: where a modelled speedup has to be to explain it; None: it has no interval.
-        terms: None where nothing was drafted.
+    `interval` is the speedup's own, which is shown; a modelled speedup explains it within `explained`.
     """
     if terms is None:
         reason = "Nothing was drafted, so every round was one plain target step plus the time of the loop."

@@ -205,16 +205,10 @@ class _Run:
 
 
 def verification_of(draft: Draft, target: Tensor, emitted: list[int], *, greedy: bool) -> Verification:
-    """What transformers decided in a round, from what it wrote.
+    """What transformers decided in a round, from what it wrote; `target` are probabilities, (n + 1, vocabulary).
 
     It does not say how many candidates it accepted where an end of text or the length limit cut the round short. But a
     token that replaces a rejected one is never equal to it: then the last token written is an accepted candidate.
-
-    Args:
-        draft: the candidates.
-        target: the target's probabilities, (n + 1, vocabulary).
-        emitted: the tokens that the round wrote, at least one.
-        greedy: whether the most probable token is always chosen.
     """
     count, last = len(draft.token_ids), len(emitted) - 1
     ended = last < count and emitted[last] == draft.token_ids[last]

@@ -27,11 +27,8 @@ def make_constraint(
 ) -> "GrammarConstraint":
     """The constraint for one prompt and pair. Runs of both decoders may share it, one after another.
 
-    Args:
-        target: the model whose output is constrained.
-        draft: the draft model, to know which tokens both have; None is prompt lookup, or the target alone.
-        grammar: what the output must be, together with `grammar.opened` at the end of the prompt.
-        prompt: as given to the decoder.
+    The draft model says which tokens both have; None is prompt lookup, or the target alone. The output and
+    `grammar.opened`, the end of the prompt, are together what the grammar describes.
     """
     source = compile_grammar(grammar)
     vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokens, draft.tokens) else None)

@@ -26,14 +26,7 @@ class Fates:
 
 
 def fates_of(draft: Draft, verification: Verification, accepted: int, ended: bool) -> Fates:
-    """The fates of a round's guesses.
-
-    Args:
-        draft: the guesses.
-        verification: what the rule decided.
-        accepted: how many of them are in the text: fewer than the rule accepted after an end of text.
-        ended: whether the last of these ended the text.
-    """
+    """The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it."""
     if draft.parents is not None and verification.path is not None:
         return _in_tree(draft.parents, verification, verification.path[:accepted], ended)
     count = len(draft.token_ids)
@@ -71,13 +64,13 @@ class Seconds:
     overhead: float
 
 
+@dataclass
 class Recorder:
     """Makes the rounds of a trace; without `record`, only ids, statuses and times."""
 
-    def __init__(self, token_texts: TokenTexts, sampler: Sampler, record: bool) -> None:
-        self._token_texts = token_texts
-        self._sampler = sampler
-        self._record = record
+    _token_texts: TokenTexts
+    _sampler: Sampler
+    _record: bool
 
     def round(
         self, index: int, seconds: Seconds, draft: Draft, target: Tensor, verification: Verification, emitted: list[int]

@@ -123,16 +123,9 @@ class LoadedHead:
 
 
 def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: Path | None = None) -> LoadedHead:
-    """A head for this target, by bundled name or from a folder.
+    """A head for this target, by bundled name or from a folder. Where formats are equal, they share the output embedding.
 
-    Args:
-        name: of a bundled head; with `folder`, what to call it.
-        target: the model that it drafts for. Its output embedding is shared where both have the same number format.
-        dtype: "auto" is float32: reading one token with a small network is slower in bfloat16.
-        folder: where its files are; None: the bundled ones.
-
-    Raises:
-        InputError: there is no such head, or it belongs to other weights than the target's.
+    "auto" is float32: reading one token with a small network is slower in bfloat16.
     """
     if folder is None:
         if name not in head_names():

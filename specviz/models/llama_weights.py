@@ -55,12 +55,10 @@ def unknown_because(config: Config) -> str | None:
 
 
 def build(config: Config, weights: Weights) -> Llama:
-    """Join the matrices that read the same input.
+    """Join the matrices that read the same input, of an architecture that `unknown_because` has no objection to.
 
-    Args:
-        config: of an architecture that `unknown_because` has no objection to.
-        weights: every entry is replaced by a view of the joined matrix, which is stored by `stored_fast`, so that
-            whoever holds the mapping holds nothing twice.
+    Every entry of the mapping is replaced by a view of the joined matrix, which is stored by `stored_fast`, so that
+    whoever holds the mapping holds nothing twice.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)

@@ -38,24 +38,21 @@ def available_bytes() -> int:
 
 def shortage(names: str, needed: int) -> str | None:
     """Why models that need this many bytes do not fit into memory, and what would fit; None if they fit."""
-    room = available_bytes()
-    if needed <= room:
-        return None
-    return (
-        f"{names} would take {in_words(needed)} of memory, but {in_words(room)} are free here: use smaller models, "
-        f"bfloat16 (half of float32), or a machine with more memory."
-    )
+    advice = "use smaller models, bfloat16 (half of float32), or a machine with more memory"
+    return _shortage(f"{names} would take {in_words(needed)} of memory", needed, advice)
 
 
 def cache_shortage(prompt_tokens: int, new_tokens: int, needed: int) -> str | None:
-    """Why the keys and values of a run, this many bytes, do not fit into memory; None if they fit."""
-    room, needed = available_bytes(), int(needed * WORKING_ROOM)
-    if needed <= room:
-        return None
-    return (
-        f"Reading {prompt_tokens} tokens and writing {new_tokens} would take {in_words(needed)} of memory for keys and "
-        f"values, but {in_words(room)} are free here: use a shorter prompt, fewer tokens, or smaller models."
-    )
+    """The same for the keys and values of a run."""
+    needed = int(needed * WORKING_ROOM)
+    run = f"Reading {prompt_tokens} tokens and writing {new_tokens}"
+    advice = "use a shorter prompt, fewer tokens, or smaller models"
+    return _shortage(f"{run} would take {in_words(needed)} of memory for keys and values", needed, advice)
+
+
+def _shortage(what: str, needed: int, advice: str) -> str | None:
+    room = available_bytes()
+    return None if needed <= room else f"{what}, but {in_words(room)} are free here: {advice}."
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -4,7 +4,7 @@ It needs no weights of its own. LayerSkip (Elhoushi et al. 2024, arXiv:2404.1671
 layers of a target that was not trained for it rarely agree with the whole.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -111,15 +111,12 @@ class EarlyExitDrafter(Drafter):
         return replace(guesses, drafter=self.info)
 
 
+@dataclass
 class EarlyExitProposer(Proposer):
     """Lets another proposer draft in the target's cache, and clears its guesses away before the target reads them."""
 
-    def __init__(self, inner: Proposer, first: FirstLayers) -> None:
-        self._inner = inner
-        self._first = first
-
-    def read_prompt(self) -> Iterator[None]:
-        yield from ()
+    _inner: Proposer
+    _first: FirstLayers
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
         """What the other one proposes. It finds all of the text in the cache, except the last token."""

@@ -6,6 +6,7 @@ there a guess is accepted if it is the target's own token, whatever made it.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from specviz.core.errors import InputError
@@ -110,22 +111,15 @@ class TranslatedDrafter(Drafter):
         return TranslatedProposer(writer, self._target_tokens, self._token_texts, vocabulary, end_id)
 
 
+@dataclass
 class TranslatedProposer(Proposer):
     """Turns the target's tokens into text for the draft, and the draft's text into the target's tokens."""
 
-    def __init__(
-        self,
-        writer: "DraftWriter",
-        target_tokens: TextTokens,
-        token_texts: TokenTexts,
-        vocabulary: int,
-        end_id: int | None,
-    ) -> None:
-        self._writer = writer
-        self._target_tokens = target_tokens
-        self._token_texts = token_texts
-        self._vocabulary = vocabulary
-        self._end_id = end_id
+    _writer: "DraftWriter"
+    _target_tokens: TextTokens
+    _token_texts: TokenTexts
+    _vocabulary: int
+    _end_id: int | None
 
     def read_prompt(self) -> Iterator[None]:
         yield from self._writer.read_prompt()
