@@ -35,6 +35,10 @@ def run(options: argparse.Namespace) -> None:
         print_trace(trace)
 
 
+def _show_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file")
+
+
 def show(options: argparse.Namespace) -> None:
     trace = read_trace(options.trace)
     if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
@@ -111,7 +115,7 @@ COMMANDS = (
         "show",
         "check a saved trace and print it",
         show,
-        lambda parser: parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file"),
+        _show_options,
         ("run.json",),
     ),
     Command(

@@ -133,20 +133,15 @@ def running(trace: Trace) -> list[Running]:
     states: list[Running] = []
     counts = Counts()
     seconds: float | None = 0.0
-    clock = _clock_beside(trace)
+    plain, total = trace.autoregressive, count(trace.rounds).emitted
+    if plain and not trace.output.stopped_by:  # the run goes on: only what the target alone has written
+        total = min(total, len(plain.token_ids))
+    clock = autoregressive_clock(plain, total) if plain else []
     for round in trace.rounds:
         counts = counts.plus(round)
         seconds = None if seconds is None or round.seconds is None else seconds + round.seconds
         states.append(Running(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
     return states
-
-
-def _clock_beside(trace: Trace) -> list[float]:
-    """The clock of the target alone, for the output; while the run goes on, for what the target alone has written."""
-    plain, total = trace.autoregressive, count(trace.rounds).emitted
-    if plain is None:
-        return []
-    return autoregressive_clock(plain, total if trace.output.stopped_by else min(total, len(plain.token_ids)))
 
 
 def speedup(trace: Trace) -> float | None:

@@ -145,17 +145,12 @@ def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
     )
 
 
-def modelled_steps(rounds: Sequence[ReplayedRound], costs: Costs) -> float:
-    """The time of the rounds in single-token target steps: nc + v(n+1) + o for a round with n guesses.
-
-    This is the denominator of `theory.realistic_speedup`, summed over rounds of their real lengths.
-    """
-    return sum(costs.round_steps(len(round.guesses)) for round in rounds)
-
-
 def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | None:
-    """Tokens / `modelled_steps`: the target alone takes one step a token. None if nothing is emitted."""
-    steps = modelled_steps(rounds, costs)
+    """Tokens / time of the rounds in target steps, nc + v(n+1) + o for n guesses; None if nothing is emitted.
+
+    The denominator is that of `theory.realistic_speedup`, summed over rounds of their real lengths.
+    """
+    steps = sum(costs.round_steps(len(round.guesses)) for round in rounds)
     return counts_of(rounds).emitted / steps if steps else None
 
 

@@ -143,7 +143,7 @@ class _Run:
     def __init__(self, facts: "RunFacts", tokenizer: Any) -> None:
         self.facts = facts
         self.rounds: list[Round] = []
-        self._recorder = Recorder(TokenTexts(tokenizer), _Probabilities(), record=True)
+        self._recorder = Recorder(TokenTexts(tokenizer), _Probabilities(), True)
         self._drafting = False
         self._verify_seconds = 0.0
         generator = facts.generator

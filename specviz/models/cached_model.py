@@ -96,14 +96,6 @@ class CachedModel:
         self._reader.crop(excess)
         self.length -= excess
 
-    def first_layers(self, count: int) -> "FirstLayers":
-        """The first layers alone, for guesses after what this model has read.
-
-        Raises:
-            InputError: its forward pass cannot stop early.
-        """
-        return FirstLayers(self, count)
-
     def store_states(self) -> HiddenStates:
         """Store the last hidden states of all tokens from now on, for a head that drafts from them."""
         return self._reader.store_states()

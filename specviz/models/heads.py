@@ -123,7 +123,7 @@ class LoadedHead:
 
 
 def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: Path | None = None) -> LoadedHead:
-    """A head for this target, by bundled name or from a folder. Where formats are equal, they share the output embedding.
+    """A head for this target, by bundled name or from a folder; in an equal format, they share the output embedding.
 
     "auto" is float32: reading one token with a small network is slower in bfloat16.
     """

@@ -1,11 +1,12 @@
 """A model in memory, ready to decode, and the number formats it may have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 
+from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
 from specviz.models.forward import Forward
 from specviz.models.tokens import Tokens
@@ -68,3 +69,21 @@ class LoadedModel:
 def cache_bytes(layers: int, heads: int, size: int, bytes_of_a_number: int) -> int:
     """Memory that the keys and values of one token take."""
     return layers * heads * size * 2 * bytes_of_a_number
+
+
+def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[int]:
+    """The token ids of roles and texts, such as ("user", "Hello"), up to the place where the model's answer begins.
+
+    A special token that is spelled out in a message is text like any other.
+    """
+    tokenizer = model.tokenizer
+    if not tokenizer.chat_template:
+        raise InputError(f"{model.name} has no chat template: its prompts must be texts, not messages.")
+    conversation = [{"role": role, "content": text} for role, text in messages]
+    try:
+        written: Any = tokenizer.apply_chat_template(
+            conversation, add_generation_prompt=True, sanitize_control_tokens=True, return_dict=True
+        )
+    except Exception as error:  # a template is a program that its author wrote: it may raise anything
+        raise InputError(f"The chat template of {model.name} cannot write these messages: {error}.") from error
+    return list(written["input_ids"])

@@ -100,7 +100,7 @@ class EarlyExitDrafter(Drafter):
         """
         if context.target is None or context.open_model is not CachedModel:
             return ModelDrafter(self.layers.model).begin(context)
-        first = context.target.first_layers(self.layers.layers)
+        first = FirstLayers(context.target, self.layers.layers)
         nodes = _Nodes(first, context.setup.prompt.token_ids)
         return EarlyExitProposer(proposer_of(nodes, context), first)
 

@@ -19,9 +19,8 @@ from specviz.decoding.grammar import make_constraint
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
-from specviz.models.chat import chat_ids
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import LoadedModel, chat_ids
 
 Progress = Callable[[str], None]
 Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup
