@@ -93,7 +93,7 @@ class Word:
 
 
 def words_of(round: Round) -> list[Word]:
-    """The drafted tokens of a chain, grouped into words; see `guesses.branches` for a tree."""
+    """The drafted tokens of a chain, grouped into words; see `branches` for a tree."""
     words: list[list[DraftedToken]] = []
     for token in round.drafted:
         if words and _goes_on(words[-1][-1].shown, token.shown):

@@ -17,7 +17,7 @@ EAGLE's next step takes its own state where the target's is not known yet, so a 
 Medusa's guesses do not: each is made as if nothing had been guessed, so it needs one pass for all of them.
 
 EAGLE: Li et al. 2024, arXiv 2401.15077; the way in is that of DeepSeek-V3's module for multi-token prediction
-(arXiv 2412.19437, Section 2.2). Medusa: Cai et al. 2024, arXiv 2401.10774. `head_files.py` loads them.
+(arXiv 2412.19437, Section 2.2). Medusa: Cai et al. 2024, arXiv 2401.10774. `load_head` reads them.
 """
 
 import json
