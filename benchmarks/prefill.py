@@ -83,7 +83,7 @@ def reading(shape: tuple[int, ...], tokens: int, repeats: int) -> list[dict[str,
 
 def whole_text(target: LoadedModel, prompt: list[int], output: list[int]) -> float:
     """The mean log-probability as it was computed before: one pass, the logits of the whole text."""
-    vocabulary = target.facts.rows
+    vocabulary = target.rows
     logits = CachedModel(target, vocabulary).read([*prompt, *output])
     rows = logits[len(prompt) - 1 : -1].log_softmax(-1)
     return float(rows[torch.arange(len(output)), torch.tensor(output)].mean())

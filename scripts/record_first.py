@@ -41,6 +41,7 @@ def main() -> None:
     target, drafter = load_model(TARGET), ModelDrafter(load_model(draft))
     trace = median_run([run_both(target, drafter, preset.text, DecodeSettings()) for _ in range(REPEATS)])
     guesses = drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
+    assert guesses is not None
     FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")
     FIRST_GUESSES.write_text(dump_draft_guesses(guesses) + "\n", encoding="utf-8")
     print(f"recorded: {draft} on {preset.name}", file=sys.stderr)

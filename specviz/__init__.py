@@ -11,7 +11,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace, read_trace
 
 if TYPE_CHECKING:
-    from specviz.core.summary import summary
+    from specviz.core.result import summary
     from specviz.decoding import (
         ModelDrafter,
         PromptLookupDrafter,
@@ -34,7 +34,7 @@ _LATER = {
     "load_model": "specviz.models",
     "record_assisted_generation": "specviz.decoding.assisted",
     "show": "specviz.player.notebook",
-    "summary": "specviz.core.summary",
+    "summary": "specviz.core.result",
 }
 
 __version__ = "0.1.0"  # as in pyproject.toml

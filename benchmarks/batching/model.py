@@ -62,7 +62,7 @@ class BatchModel:
         self._llama = BatchLlama.of(loaded.forward.llama, texts)
         self._cache = self._llama.batch
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
-        self._device = loaded.facts.device
+        self._device = loaded.device
 
     @property
     def lengths(self) -> list[int]:

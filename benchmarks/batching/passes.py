@@ -21,10 +21,10 @@ class TimedBatch:
         self._now = CLOCKS[clock]
         read = min(CONTEXT_TOKENS, loaded.context - longest)
         generator = torch.Generator().manual_seed(0)
-        ids: list[list[int]] = torch.randint(loaded.facts.rows, (texts, read + longest), generator=generator).tolist()
+        ids: list[list[int]] = torch.randint(loaded.rows, (texts, read + longest), generator=generator).tolist()
         self._read = [read] * texts
         self._next = [each[read:] for each in ids]
-        self._model = BatchModel(loaded, loaded.facts.rows, texts)
+        self._model = BatchModel(loaded, loaded.rows, texts)
         self._model.prefill([each[:read] for each in ids])
 
     def seconds(self, tokens: int) -> float:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -43,11 +42,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Measure one prompt or many, and print or write the comparison.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
     if options.repeats is not None and options.repeats < 1:
         raise InputError(f"--repeats must be at least 1, not {options.repeats}.")
     if options.prompts_file:
@@ -57,11 +51,6 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def prompts_plan(options: argparse.Namespace) -> SweepPlan:
-    """What is measured of a file of prompts: every prompt at every draft length.
-
-    Raises:
-        InputError: a value cannot be used, or the file.
-    """
     settings = settings_of(options)
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
@@ -83,11 +72,6 @@ def prompts_plan(options: argparse.Namespace) -> SweepPlan:
 
 
 def compare_one(options: argparse.Namespace) -> None:
-    """Measure one prompt.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
     for option in ("csv", "plots", "ray", "draft_lengths"):
         if getattr(options, option) is not None:
             raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")
@@ -153,7 +137,6 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
 
 
 def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
-    """The repeat that is shown, with every repeat's seconds."""
     speculative, prefill = comparison.speculative, comparison.speculative.prefill_seconds
     return {
         "seconds": median(comparison.speculative_seconds),
@@ -168,42 +151,29 @@ def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
 
 def print_comparison(result: dict[str, Any]) -> None:
     plain, speculative, counts = result["autoregressive"], result["speculative"], result["all_seeds"]
-    print_table(
-        ("", "median s", "tokens/s", "spread"),
-        [
-            [name, run["seconds"], _tokens_per_second(run), _spread(run["seconds_all"])]
-            for name, run in (("target alone", plain), ("speculative", speculative))
-        ],
-    )
+    rows = []
+    for name, run in (("target alone", plain), ("speculative", speculative)):
+        seconds = run["seconds_all"]
+        speeds = [tokens / taken for tokens, taken in zip(run["new_tokens_all"], seconds, strict=True)]
+        rows.append([name, run["seconds"], float(median(speeds)), f"{min(seconds):.3f} to {max(seconds):.3f}"])
+    print_table(("", "median s", "tokens/s", "spread"), rows)
+    seeds = result["seeds"]
+    of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
     say(
-        f"{_seeds(result)}{counts['rounds']} target passes: {counts['drafted']} drafted, "
+        f"{of_all}{counts['rounds']} target passes: {counts['drafted']} drafted, "
         f"{counts['accepted']} accepted, {counts['rejected']} rejected, {counts['discarded']} discarded; "
         f"acceptance rate {number(counts['acceptance_rate'])}, per judgement {number(counts['per_judgement_rate'])}"
     )
     modelled = "" if result["predicted_speedup"] is None else f", {result['predicted_speedup']:.2f}× modelled"
-    say(f"speedup {result['speedup']:.2f}× measured{_interval(result)}{modelled}; {_sameness(result)}")
+    interval, within = None, ""
+    if result["speedup_low"] is not None:
+        interval = low, high = result["speedup_low"], result["speedup_high"]
+        over = f" over {len(seeds)} seeds" if len(seeds) > 1 else ""
+        within = f" (95 % interval{over} {low:.2f} to {high:.2f}×)"
+    say(f"speedup {result['speedup']:.2f}× measured{within}{modelled}; {_sameness(result)}")
     if not result["calibrated"]:
         say("The costs were measured on a disturbed machine, so no speedup is modelled: compare again later.")
-    interval = None if result["speedup_low"] is None else (result["speedup_low"], result["speedup_high"])
     say(f"{judge(result['speedup'], interval).headline}: {result['verdict']['reason']}")
-
-
-def _tokens_per_second(run: dict[str, Any]) -> float:
-    pairs = zip(run["new_tokens_all"], run["seconds_all"], strict=True)
-    return float(median(tokens / seconds for tokens, seconds in pairs))
-
-
-def _seeds(result: dict[str, Any]) -> str:
-    """What the counts are of, where repeats have different seeds."""
-    seeds = result["seeds"]
-    return f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
-
-
-def _interval(result: dict[str, Any]) -> str:
-    if result["speedup_low"] is None:
-        return ""
-    over = f" over {len(result['seeds'])} seeds" if len(result["seeds"]) > 1 else ""
-    return f" (95 % interval{over} {result['speedup_low']:.2f} to {result['speedup_high']:.2f}×)"
 
 
 def _sameness(result: dict[str, Any]) -> str:
@@ -216,10 +186,6 @@ def _sameness(result: dict[str, Any]) -> str:
         return f"texts the same for {found['first_difference']} tokens, then only one of them goes on"
     why = judge_difference(found["lead"], result["target_dtype"], result["target"]).sentence
     return f"texts differ from token {found['first_difference'] + 1}: {why}"
-
-
-def _spread(seconds: Sequence[float]) -> str:
-    return f"{min(seconds):.3f} to {max(seconds):.3f}"
 
 
 COMMAND = Command(

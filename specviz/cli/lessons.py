@@ -33,11 +33,14 @@ def _add_address(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write the page and say how large it is."""
     if len(options.what) == 1:
         page = offline_page(read_trace(Path(options.what[0])))
     elif len(options.what) == 2 and options.what[0] == LESSON:
-        page = _lesson(options)
+        plan = plan_called(options.what[1])
+        if options.notes:
+            write_file(options.notes, key_html(plan))
+            say(f"wrote {options.notes}: notes and key for the teacher")
+        page = lesson_page(plan, options.address)
     else:
         raise InputError("export takes one trace file, or the word “lesson” and one plan.")
     write_file(options.out, page)
@@ -45,25 +48,12 @@ def export(options: argparse.Namespace) -> None:
 
 
 def plan_called(name: str) -> Plan:
-    """The plan of this app with that name, else the one in that file.
-
-    Raises:
-        InputError: there is neither, or the file is no plan.
-    """
     if plan := find_plan(name):
         return plan
     if not Path(name).is_file():
         known = ", ".join(plan.name for plan in all_plans())
         raise InputError(f"There is no plan and no file named {name}. The plans here are {known}.")
     return read_plan_file(Path(name))
-
-
-def _lesson(options: argparse.Namespace) -> str:
-    plan = plan_called(options.what[1])
-    if options.notes:
-        write_file(options.notes, key_html(plan))
-        say(f"wrote {options.notes}: notes and key for the teacher")
-    return lesson_page(plan, options.address)
 
 
 def _address(text: str) -> str:
@@ -81,16 +71,7 @@ def _lesson_options(parser: argparse.ArgumentParser) -> None:
     _add_address(parser)
 
 
-def lesson(options: argparse.Namespace) -> None:
-    ACTIONS[options.action](options)
-
-
 def write_sheet(options: argparse.Namespace) -> None:
-    """Write the sheet, or the key, of the plan that is named.
-
-    Raises:
-        InputError: there is no such plan, or no file to write is named.
-    """
     if options.out is None:
         raise InputError("lesson sheet needs --out FILE.html.")
     if options.plan is None:
@@ -103,11 +84,7 @@ def write_sheet(options: argparse.Namespace) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Say what is in the plan, or each of its problems. Without a plan: the same for the app's texts.
-
-    Raises:
-        InputError: something is wrong; the problems are on standard error by then.
-    """
+    """Say what is in the plan, or each of its problems. Without a plan: the same for the app's texts."""
     if options.plan is None:
         if problems := text_problems():
             raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
@@ -122,7 +99,6 @@ def check(options: argparse.Namespace) -> None:
 
 
 def _listed(problems: list[str]) -> str:
-    """How many there are; each is on standard error by then."""
     for problem in problems:
         print(safe(problem), file=sys.stderr)
     return "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
@@ -142,7 +118,7 @@ COMMANDS = (
     Command(
         "lesson",
         "check a lesson plan, a YAML file, or write its sheet and key",
-        lesson,
+        lambda options: ACTIONS[options.action](options),
         _lesson_options,
         (
             "check my-plan.yaml",

@@ -39,7 +39,6 @@ INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended: 128 + S
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
     try:
         options = _parser().parse_args(arguments)
         if options.json != "-" and isinstance(sys.stdout, TextIOWrapper):

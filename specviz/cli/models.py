@@ -8,12 +8,11 @@ from typing import Any
 
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_table, say, status_line, write_json
-from specviz.models.catalogue import BundledHead, bundled_heads, bundled_models
+from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_models, weight_bytes
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 
 
 def list_models(options: argparse.Namespace) -> None:
-    """Print bundled models and heads, catalogued models and pairs."""
     result = {
         "bundled": [asdict(model) for model in bundled_models()],
         "heads": [asdict(head) for head in bundled_heads()],
@@ -22,43 +21,35 @@ def list_models(options: argparse.Namespace) -> None:
     }
     if write_json(options.json, json.dumps(result, indent=2)):
         print_models(known_models().values(), PAIRS)
-        print_heads(bundled_heads())
+        say("\nheads, each for one target")
+        for head in bundled_heads():
+            most = f", at most {head.longest} tokens a round" if head.longest else ""
+            say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
 def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
-    memory = {"float32": what.float32_bytes, "bfloat16": what.bfloat16_bytes}
+    memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in BYTES_OF}
     return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
 
 
 def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
-    """Every model with the memory its weights take, then every pair with what it is expected to show, and why."""
-    rows = [
-        [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, _size(m.float32_bytes), _size(m.bfloat16_bytes)]
-        for m in models
-    ]
+    rows = [[m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)] for m in models]
     print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
     say("\npairs worth trying, target first")
     for pair in pairs:
-        memory = f"{_size(pair.float32_bytes)} in float32, {_size(pair.bfloat16_bytes)} in bfloat16"
+        memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
         say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
         for statement in pair.statements:
             say(f"    {statement.text} [{statement.source}]")
 
 
-def print_heads(heads: Iterable[BundledHead]) -> None:
-    """Every head with its target: it drafts from that model's hidden states and from no other's."""
-    say("\nheads, each for one target")
-    for head in heads:
-        most = f", at most {head.longest} tokens a round" if head.longest else ""
-        say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+def _sizes(what: KnownModel | Pair) -> list[str]:
+    """Of the weights, in each number format."""
+    counts = [weight_bytes(what.parameters, dtype) for dtype in BYTES_OF]
+    return [f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB" for count in counts]
 
 
 def calibrate(options: argparse.Namespace) -> None:
-    """Measure the pair's costs, and both number formats of each model."""
     with status_line() as status:
         target, drafter = load_pair(options, status)
         from specviz.measure import calibration  # imports torch
@@ -76,7 +67,6 @@ def calibrate(options: argparse.Namespace) -> None:
 
 
 def print_costs(result: dict[str, Any]) -> None:
-    """The costs of a round, then the time of a pass in each number format."""
     say(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
     say(f"c                {result['cost_ratio']:.3f}   one draft step, in target steps")
     say(f"overhead         {result['overhead']:.3f}   per round, in target steps")
@@ -84,12 +74,7 @@ def print_costs(result: dict[str, Any]) -> None:
     if trees := result["tree_verification"]:
         say("\nthe target checks a tree of so many guesses in one pass")
         print_table(("nodes", "v of a tree"), [[nodes, v] for nodes, v in trees.items()])
-    print_dtypes(choice for choice in result["dtypes"].values() if choice)
-
-
-def print_dtypes(choices: Iterable[dict[str, Any]]) -> None:
-    """For each model, the time of a pass in each number format, and which format is chosen."""
-    for choice in choices:
+    for choice in filter(None, result["dtypes"].values()):
         say(f"\n{choice['reason']}")
         dtypes = list(choice["seconds"])
         lengths = choice["seconds"][dtypes[0]]

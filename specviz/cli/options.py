@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from specviz.cli.output import StatusLine, note
 from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
@@ -31,17 +31,6 @@ DTYPES = ("auto", "float32", "bfloat16")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of the program.
-
-    Attributes:
-        name: what is typed.
-        summary: what it does, in a few words.
-        run: does it.
-        add_options: adds its own options to its parser.
-        examples: what can follow the program's name.
-        writes_json: whether it has --json.
-    """
-
     name: str
     summary: str
     run: Callable[[argparse.Namespace], None]
@@ -131,30 +120,19 @@ def add_prompts_file(parser: argparse._ActionsContainer) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> DecodeSettings:
-    """The settings, checked.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
-    values = {row.name: _value_of(row, options) for row in SETTINGS.values() if row.flag}
+    values = {}
+    for row in SETTINGS.values():
+        if row.flag:
+            value = getattr(options, row.flag.removeprefix("--").replace("-", "_"), row.default)
+            values[row.name] = value != row.default if row.kind is bool else value
     if values["draft_length"] is None:
         depth = parse_tree(options.tree).depth if options.tree else None
         values["draft_length"] = depth or SETTINGS["draft_length"].default
     return DecodeSettings(**values)
 
 
-def _value_of(row: Setting, options: argparse.Namespace) -> Any:
-    value = getattr(options, row.flag.removeprefix("--").replace("-", "_"), row.default)
-    return value != row.default if row.kind is bool else value
-
-
 def prompt_of(options: argparse.Namespace) -> str:
-    """The prompt, from the option or its file.
-
-    Raises:
-        InputError: the file cannot be read, or its text cannot be a prompt.
-    """
-    text = _read(options.prompt_file) if options.prompt is None else options.prompt
+    text = read_text(options.prompt_file) if options.prompt is None else options.prompt
     if problem := prompt_problem(text):
         raise InputError(problem)
     if options.prompt is None and (listed := prompts_in(text)):
@@ -166,20 +144,15 @@ def prompt_of(options: argparse.Namespace) -> str:
 
 
 def grammar_of(options: argparse.Namespace) -> Grammar | None:
-    """The grammar of the output, checked before any model is loaded.
-
-    Raises:
-        InputError: the grammar cannot be used.
-    """
     if options.json_schema is None and options.regex is None:
         return None
     regex = options.regex is not None
-    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", _read(options.json_schema))
+    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", read_text(options.json_schema))
     compile_grammar(grammar)
     return grammar
 
 
-def _read(file: Path) -> str:
+def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -189,11 +162,6 @@ def _read(file: Path) -> str:
 
 
 def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
-    """The target and the drafter.
-
-    Raises:
-        InputError: a model cannot be loaded, or the two cannot work together.
-    """
     target, draft = load_models(options, status)
     from specviz.decoding import fit_drafter  # imports torch
 
@@ -203,11 +171,6 @@ def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedM
 def load_models(
     options: argparse.Namespace, status: StatusLine, target: "LoadedModel | None" = None
 ) -> "tuple[LoadedModel, Loaded]":
-    """Target and draft. A target that is given is not loaded again.
-
-    Raises:
-        InputError: a model cannot be loaded, or the two cannot work together.
-    """
     if options.threads < 1:
         raise InputError(f"--threads must be at least 1, not {options.threads}.")
     import torch  # takes seconds: bad input and commands without models must not wait for it

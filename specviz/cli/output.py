@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from specviz.models.hub import Progress
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
 COLUMNS = 100_000  # rich neither wraps nor cuts a line; a terminal wraps by itself
 
 # Imports of rich stand inside the functions: `--json -` and errors need none of it, and start faster without it.
@@ -78,7 +75,6 @@ def note(text: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Aligned columns; numbers with three decimals."""
     from rich.table import Table
     from rich.text import Text
 
@@ -98,11 +94,7 @@ def number(value: Any) -> str:
 
 
 def write_json(path: str | None, text: str) -> bool:
-    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else."""
     if path is None:
         return True
     if path == "-":
@@ -113,11 +105,6 @@ def write_json(path: str | None, text: str) -> bool:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text as UTF-8.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -142,7 +129,6 @@ class StatusLine:
             print(f"progress: {safe(line)}", file=sys.stderr, flush=True)
 
     def show_download(self, step: "Progress") -> None:
-        """Replace the line by a bar that shows how far a download is."""
         if self._live:
             self._show(_download_bar(step))
 
@@ -157,7 +143,6 @@ class StatusLine:
 
 @contextmanager
 def status_line(*, lines: bool = False) -> Iterator[StatusLine]:
-    """A status line that is erased at the end; without a terminal lines that stay, if `lines`, or nothing."""
     if not sys.stderr.isatty():
         yield StatusLine(None, lines)
         return
@@ -211,7 +196,6 @@ def round_lines(round: Round) -> list["Text"]:
 
 
 def chip(status: str, text: str) -> "Text":
-    """One token with its status as glyph and colour."""
     from rich.text import Text
 
     glyph, style = STYLES[status]

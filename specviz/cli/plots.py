@@ -25,11 +25,6 @@ Draw = Callable[[Any, "Study"], None]
 
 
 def check_plots(folder: Path) -> None:
-    """Make the folder, before anything is measured.
-
-    Raises:
-        InputError: matplotlib is missing, or the folder cannot be made.
-    """
     _figures()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,11 +41,7 @@ def _figures() -> Any:
 
 
 def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
-    """Draw the figures of every series of the rows; yields the files.
-
-    Raises:
-        InputError: matplotlib is missing, or a file cannot be written.
-    """
+    """Draw the figures of every series of the rows; yields the files."""
     from specviz.measure.sweep.study import studies_of  # imports pandas
 
     studies = studies_of(rows)
@@ -60,7 +51,12 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
             series = f"-{number}" if len(studies) > 1 else ""
             for ending in ENDINGS:
                 path = folder / f"{name}{series}.{ending}"
-                _save(figure, path)
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # a prompt's name may have signs that the font has not
+                        figure.savefig(path, dpi=150)
+                except OSError as error:
+                    raise InputError(f"{path} cannot be written: {error.strerror}.") from error
                 yield path
 
 
@@ -73,15 +69,6 @@ def _drawn(draw: Draw, study: "Study") -> Any:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return figure
-
-
-def _save(figure: Any, path: Path) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a prompt's name may have signs that the font has not
-            figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,7 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
-from specviz.data.workloads import WORKLOADS, Workload, find_workload
+from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import as_json
@@ -44,12 +44,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
-    """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are.
-
-    Raises:
-        InputError: as the sweep; or rows or figures cannot be written.
-        KeyboardInterrupt: stopped with Ctrl-C; its text says what is saved and how to go on.
-    """
+    """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are."""
     if options.plots:
         check_plots(options.plots)
     from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
@@ -65,11 +60,15 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
-    said = [*conclusions(frame), *_left_out(options.prompts_file)]
+    said = list(conclusions(frame))
+    if options.prompts_file:  # what the conclusion does not cover
+        said += [f"{options.prompts_file}: {problem}" for problem in read_prompt_file(options.prompts_file).problems]
     if write_json(options.json, json.dumps({"rows": list(map(as_json, file.rows)), "conclusion": said}, indent=2)):
         if before == len(file.rows):
             say(f"Nothing left to measure: {options.csv} holds all rows.")
-        print_rows(file.rows)
+        varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
+        columns = (SHOWN[0], *varied, *SHOWN[1:])
+        print_table(columns, ([getattr(row, column) for column in columns] for row in file.rows))
         say()
         for sentence in said:
             say(sentence)
@@ -80,10 +79,7 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
 
 def _measure(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile") -> None:
     with status_line(lines=True) as status:
-        rows = (
-            _rows_of_cluster(options, plan, file, status) if options.ray else _rows_of_here(options, plan, file, status)
-        )
-        for row in rows:
+        for row in (_rows_of_cluster if options.ray else _rows_of_here)(options, plan, file, status):
             file.add(row)
 
 
@@ -108,7 +104,7 @@ def _rows_of_cluster(
     cells = plan.cells()
     from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
 
-    status.show(f"joining the Ray cluster at {address.text}")
+    status.show(f"joining the Ray cluster at {address}")
     lost: list[str] = []
     try:
         with ray_nodes(address, load, options.threads) as nodes:
@@ -146,29 +142,14 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used.
-
-    Raises:
-        InputError: it cannot be read, or has no prompt.
-    """
+    """The prompts of a file; a note on standard error for each line that cannot be used."""
     file = read_prompt_file(path)
     for problem in file.problems:
         note(problem)
     return file.prompts
 
 
-def _left_out(path: Path | None) -> list[str]:
-    """What the conclusion does not cover."""
-    problems = read_prompt_file(path).problems if path else ()
-    return [f"{path}: {problem}" for problem in problems]
-
-
 def draft_lengths(text: str) -> tuple[int, ...]:
-    """The lengths in a list with commas.
-
-    Raises:
-        InputError: one of them is no draft length.
-    """
     lengths = listed("--draft-lengths", "whole numbers", text, int)
     if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
         raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
@@ -176,22 +157,10 @@ def draft_lengths(text: str) -> tuple[int, ...]:
 
 
 def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> tuple[Value, ...]:
-    """The values in a list with commas, each once.
-
-    Raises:
-        InputError: a value cannot be used.
-    """
     try:
         return tuple(dict.fromkeys(parse(part.strip()) for part in text.split(",")))
     except (ValueError, KeyError):
         raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
-
-
-def print_rows(rows: "Sequence[SweepRow]") -> None:
-    """All rows as a table: those that the file had before, too."""
-    varied = [column for column in VARIED if len({getattr(row, column) for row in rows}) > 1]
-    columns = (SHOWN[0], *varied, *SHOWN[1:])
-    print_table(columns, ([getattr(row, column) for column in columns] for row in rows))
 
 
 def _sweep_options(parser: argparse.ArgumentParser) -> None:
@@ -210,16 +179,10 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> None:
-    """Measure what the CSV file does not have yet, and print or write the rows."""
     measure_all(options, sweep_plan(options, settings_of(options)))
 
 
 def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
-    """The plan that the options describe.
-
-    Raises:
-        InputError: a value cannot be used; the sentence names the option.
-    """
     drafts = [*dict.fromkeys(options.draft)]
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
@@ -241,15 +204,13 @@ def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
     if options.prompts is not None and options.prompts < 1:
         raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
     names = options.workload or ([] if options.prompts_file else [workload.name for workload in WORKLOADS])
-    prompts = workload_prompts([_workload(name) for name in dict.fromkeys(names)], options.prompts)
+    workloads = []
+    for name in dict.fromkeys(names):
+        if not (workload := find_workload(name)):
+            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
+        workloads.append(workload)
+    prompts = workload_prompts(workloads, options.prompts)
     return [*prompts, *(prompts_of(options.prompts_file) if options.prompts_file else ())]
-
-
-def _workload(name: str) -> Workload:
-    workload = find_workload(name)
-    if workload is None:
-        raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
-    return workload
 
 
 COMMAND = Command(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
+from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, read_text, settings_of
 from specviz.cli.output import print_trace, say, status_line, write_file, write_json
 from specviz.core.errors import InputError
 from specviz.core.trace import dump_trace, read_trace
@@ -22,7 +22,6 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Decode the prompt, and print or write the trace."""
     settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
     with status_line() as status:
         target, drafter = load_pair(options, status)
@@ -41,7 +40,6 @@ def _show_options(parser: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print or write the trace, and say if a model here has other weights."""
     trace = read_trace(options.trace)
     if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
         print_trace(trace)
@@ -72,7 +70,7 @@ says how to ask each system for its record."""
 
 def import_command(options: argparse.Namespace) -> None:
     given = Given(
-        _text(options.prompt_file) if options.prompt_file else options.prompt or "",
+        read_text(options.prompt_file) if options.prompt_file else options.prompt or "",
         options.target,
         options.draft,
         options.temperature,
@@ -88,7 +86,7 @@ def import_command(options: argparse.Namespace) -> None:
 
 
 def _tokenizer(name: str) -> "RecordTokenizer":
-    from specviz.models.read_model import inspect_model  # these import torch and tokenizers: bad usage must not wait
+    from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
     from specviz.models.record_tokenizer import RecordTokenizer
 
     return RecordTokenizer(inspect_model(name).tokens)
@@ -102,13 +100,6 @@ def _content(file: Path) -> bytes:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
 
 
-def _text(file: Path) -> str:
-    try:
-        return _content(file).decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 text.") from error
-
-
 COMMANDS = (
     Command(
         "run",
@@ -120,7 +111,13 @@ COMMANDS = (
             "--target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",
         ),
     ),
-    Command("show", "check a saved trace and print it", show, _show_options, ("run.json",)),
+    Command(
+        "show",
+        "check a saved trace and print it",
+        show,
+        _show_options,
+        ("run.json",),
+    ),
     Command(
         "import",
         "read what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run, as a trace",

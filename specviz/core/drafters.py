@@ -16,8 +16,6 @@ Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are p
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of the Draft menu, and how figures draw its methods."""
-
     title: str
     colour: str
     symbol: str  # of plotly.js
@@ -30,8 +28,6 @@ NO_MODEL = Group("No model", "#00765a", "diamond")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One way to draft."""
-
     kind: str  # in traces
     label: str  # in sentences and menus, without a model's name
     module: str | None = None  # that drafts, see `decoding/drafters/choose.py`; None: it cannot be asked for
@@ -58,7 +54,6 @@ class Method:
 
     @property
     def askable(self) -> bool:
-        """Whether a request can ask for it."""
         return self.module is not None
 
     @property
@@ -177,7 +172,6 @@ def method_of(kind: str | None) -> Method:
 
 
 def kinds_that(loads: Loads) -> list[str]:
-    """The kinds of drafters that load this."""
     return [method.kind for method in METHODS if method.askable and method.loads == loads]
 
 
@@ -202,7 +196,6 @@ def as_typed(draft: str) -> str:
 
 
 def needs_nothing(draft: str) -> bool:
-    """Whether a draft of this name has no weights, neither of its own nor of the target."""
     method = named(draft)
     return method is not None and method.loads == "nothing"
 
@@ -224,7 +217,6 @@ def menu_title(draft: str) -> str:
 
 
 def own_names() -> Iterator[tuple[Method, str]]:
-    """The drafts of the menu that are named by their method."""
     for method in METHODS:
         if method.askable and method.takes:
             yield from ((method, f"{method.name}{number}") for number in method.takes)
@@ -233,11 +225,7 @@ def own_names() -> Iterator[tuple[Method, str]]:
 
 
 def exit_layers(draft: str) -> int | None:
-    """How many of the target's layers an early exit takes; None: the name is another drafter's.
-
-    Raises:
-        InputError: there is no number of layers in it.
-    """
+    """How many of the target's layers an early exit takes; None: the name is another drafter's."""
     if not draft.startswith(EARLY_EXIT):
         return None
     number = draft.removeprefix(EARLY_EXIT)

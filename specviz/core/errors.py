@@ -1,7 +1,7 @@
 """The only kind of error that a visitor sees: a sentence about the input."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -35,8 +35,6 @@ WHOLE = "the file"  # the place of a problem that no field has
 
 
 class Problem(NamedTuple):
-    """A field that cannot be used."""
-
     where: str  # a path like rounds.0.drafted
     what: str
 
@@ -44,7 +42,11 @@ class Problem(NamedTuple):
 def problems_of(error: ValidationError, before: str = "") -> list[Problem]:
     """What pydantic found; `before` is the path of the value it read."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    return [Problem(_path(before, each["loc"]), _reason(each["msg"])) for each in found]
+    problems = []
+    for each in found:
+        path = ".".join(filter(None, (before, *map(str, each["loc"])))) or WHOLE
+        problems.append(Problem(path, each["msg"].removeprefix("Value error, ").rstrip(".")))
+    return problems
 
 
 def in_a_sentence(kind: str, problems: Iterable[Problem]) -> str:
@@ -62,11 +64,3 @@ def in_a_sentence(kind: str, problems: Iterable[Problem]) -> str:
 
 def _said(problem: Problem) -> str:
     return f"{problem.where[:LONGEST_PLACE]}: {problem.what[:LONGEST_REASON]}"
-
-
-def _path(before: str, parts: Sequence[int | str]) -> str:
-    return ".".join(filter(None, (before, *map(str, parts)))) or WHOLE
-
-
-def _reason(message: str) -> str:
-    return message.removeprefix("Value error, ").rstrip(".")

@@ -14,11 +14,11 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file through a temporary one beside it, so that nobody reads half of it.
 
     Where that fails, the temporary file is removed; those of processes that were killed go with the next write.
-
-    Raises:
-        OSError: it cannot be written, because the disk is full for example; an older file stays as it was.
     """
-    _remove_abandoned(target.parent)
+    for other in target.parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - other.stat().st_mtime > _ABANDONED:
+                other.unlink()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX)
     new = Path(name)
     try:
@@ -30,13 +30,6 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
         with suppress(OSError):
             new.unlink()
         raise
-
-
-def _remove_abandoned(folder: Path) -> None:
-    for file in folder.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > _ABANDONED:
-                file.unlink()
 
 
 PACKAGE = Path(__file__).resolve().parents[1]

@@ -27,8 +27,6 @@ ONE_RUN = 1.05  # a run that is timed again differs by this much more than its o
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a word is said and drawn."""
-
     label: Label
     looks: str  # of a single pair
     color: str  # of words, as Streamlit names it
@@ -86,7 +84,8 @@ def judge(speedup: float, interval: Interval | None, *, modelled: bool = False) 
         modelled: whether no clock measured it; it then has no interval.
     """
     if modelled or interval is None or math.isnan(interval[0]):
-        return Judgement(_by_size(speedup), speedup, "modelled" if modelled else "one pair")
+        by_size = HELPS if speedup > NEUTRAL else HURTS if speedup < 1 / NEUTRAL else EVEN
+        return Judgement(by_size, speedup, "modelled" if modelled else "one pair")
     low, high = interval
     if low > 1 or high < 1:
         return Judgement(HELPS if low > 1 else HURTS, speedup, "interval")
@@ -102,7 +101,3 @@ def if_timed_again(interval: Interval) -> Interval:
     """
     low, high = interval
     return low / ONE_RUN, high * ONE_RUN
-
-
-def _by_size(speedup: float) -> Word:
-    return HELPS if speedup > NEUTRAL else HURTS if speedup < 1 / NEUTRAL else EVEN

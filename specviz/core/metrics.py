@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from statistics import median
 
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
@@ -63,8 +63,6 @@ def count(rounds: Sequence[Round]) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class PositionCounts:
-    """Judgements at one position of the draft, counted from 1."""
-
     position: int
     judged: int
     accepted: int
@@ -76,7 +74,6 @@ class PositionCounts:
 
 
 def longest_draft(trace: Trace) -> int:
-    """The number of positions in a draft of this run: the draft length, or more if the schedule made longer drafts."""
     return max([trace.settings.draft_length, *(round.depth for round in trace.rounds)])
 
 
@@ -120,8 +117,6 @@ def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The state of the run after one round."""
-
     counts: Counts
     speculative_seconds: float | None  # decoding so far, without prefill; None from a round without times on
     autoregressive_seconds: float | None  # of the target alone for as many tokens; None before it wrote them
@@ -138,20 +133,15 @@ def running(trace: Trace) -> list[Running]:
     states: list[Running] = []
     counts = Counts()
     seconds: float | None = 0.0
-    clock = _clock_beside(trace)
+    plain, total = trace.autoregressive, count(trace.rounds).emitted
+    if plain and not trace.output.stopped_by:  # the run goes on: only what the target alone has written
+        total = min(total, len(plain.token_ids))
+    clock = autoregressive_clock(plain, total) if plain else []
     for round in trace.rounds:
         counts = counts.plus(round)
         seconds = None if seconds is None or round.seconds is None else seconds + round.seconds
         states.append(Running(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
     return states
-
-
-def _clock_beside(trace: Trace) -> list[float]:
-    """The clock of the target alone, for the output; while the run goes on, for what the target alone has written."""
-    plain, total = trace.autoregressive, count(trace.rounds).emitted
-    if plain is None:
-        return []
-    return autoregressive_clock(plain, total if trace.output.stopped_by else min(total, len(plain.token_ids)))
 
 
 def speedup(trace: Trace) -> float | None:
@@ -204,11 +194,8 @@ def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
-    """Index of the first token at which two outputs differ; None if they are the same."""
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return index
-    return None if len(one) == len(other) else min(len(one), len(other))
+    """The first place where two outputs differ, or where the longer one goes on."""
+    return next((at for at, (a, b) in enumerate(zip_longest(one, other)) if a != b), None)
 
 
 NGRAM = 4

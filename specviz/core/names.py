@@ -11,7 +11,6 @@ def short_name(name: str) -> str:
 
 
 def first_words(text: str, characters: int) -> str:
-    """The beginning of a text in one line, with a sign where it goes on."""
     line = " ".join(text.split())
     return f"{line[:characters]}{'…' if len(line) > characters else ''}"
 
@@ -32,19 +31,15 @@ CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
 
 
 def in_words(number: int) -> str:
-    """A small number as a word; figures for a larger one."""
     return CARDINALS[number] if number < len(CARDINALS) else str(number)
-
-
-def _in_figures(number: int) -> str:
-    """17th, 21st, 22nd: numbers above 13."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 ORDINALS += ["ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"]
-ORDINALS += [_in_figures(number) for number in range(17, 65)]  # a round of another system may draft 64 tokens
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}  # 17th, 21st, 22nd
+ORDINALS += [
+    f"{number}{_ENDINGS.get(number % 10, 'th')}" for number in range(17, 65)
+]  # a round of another system may draft 64 tokens
 
 
 WORDS = {"light": "specviz's own forward pass", "transformers": "transformers' forward pass"}

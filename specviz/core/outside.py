@@ -29,11 +29,7 @@ class AtMost:
 
 
 def outside(kind: Any, config: ConfigDict | None = None) -> TypeAdapter[Any]:
-    """The reader of values of this type that anyone may send.
-
-    Raises:
-        TypeError: a list in it has no `AtMost`, a mapping takes any key, or a part of it may be anything.
-    """
+    """The reader of values of this type that anyone may send."""
     reader: TypeAdapter[Any] = TypeAdapter(kind, config=config)
     if problems := sorted(set(_unbounded(reader.core_schema))):
         raise TypeError(f"{kind} cannot be read from outside: {'; '.join(problems)}.")
@@ -79,11 +75,6 @@ class Shape:
 
 
 def values_in(raw: bytes, shape: Shape) -> Any:
-    """The JSON values in these bytes.
-
-    Raises:
-        InputError: it is not JSON, has an object of many fields, or is denser than allowed.
-    """
     check_density(raw, shape)
     try:
         return json.loads(raw.decode(), object_pairs_hook=shape_hook(shape))  # bytes alone may be UTF-16 too

@@ -1,7 +1,6 @@
 """Where a Ray cluster is: the words that `--ray` takes. Ray itself is not imported here."""
 
 import re
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from specviz.core.errors import InputError
@@ -15,38 +14,13 @@ _HOST_AND_PORT = re.compile(rf"{_HOST}:([0-9]{{1,5}})")
 _LAST_PORT = 65535
 
 
-@dataclass(frozen=True, slots=True)
-class RayAddress:
-    """A checked address of a Ray cluster.
-
-    Attributes:
-        text: what `ray.init(address=...)` takes: "local", "auto", "HOST:PORT" or "ray://HOST:PORT".
-    """
-
-    text: str
-
-    @property
-    def starts_one(self) -> bool:
-        """Whether a cluster is started on this machine, and ends with this process."""
-        return self.text == LOCAL
-
-    @property
-    def is_client(self) -> bool:
-        """Whether Ray's client server is asked, so that this machine need not be a node of the cluster."""
-        return self.text.startswith(CLIENT)
-
-
-def parse_ray_address(text: str) -> RayAddress:
-    """Check an address.
-
-    Raises:
-        InputError: it does not have one of the four forms, or its port is not from 1 to 65535.
-    """
+def parse_ray_address(text: str) -> str:
+    """The address as `ray.init(address=...)` takes it; "local" starts a cluster that ends with this process."""
     if text in (LOCAL, AUTO):
-        return RayAddress(text)
+        return text
     found = _HOST_AND_PORT.fullmatch(text.removeprefix(CLIENT))
     if found and 1 <= int(found[1]) <= _LAST_PORT:
-        return RayAddress(text)
+        return text
     raise InputError(
         f"{text[:200]!r} is no address of a Ray cluster: use local (starts one here), auto (the one that runs on this "
         "machine), HOST:PORT, or ray://HOST:PORT."
@@ -54,10 +28,5 @@ def parse_ray_address(text: str) -> RayAddress:
 
 
 def check_ray() -> None:
-    """See that Ray is installed, without importing it.
-
-    Raises:
-        InputError: it is not; the sentence says how to install it.
-    """
     if find_spec("ray") is None:
         raise InputError(NO_RAY)

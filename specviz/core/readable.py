@@ -5,15 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from specviz.core.trace import Candidate, DraftedToken, ResidualCandidate, Round, Trace
+from specviz.core.trace import Candidate, ResidualCandidate, Round, Trace
 
 BYTE = re.compile(r"⟨([0-9A-F]{2})⟩")
 LONGEST = 4  # bytes of a character in UTF-8
 
 
 class _Item(NamedTuple):
-    """A run of whole characters of one token, or one byte of it."""
-
     token: int
     text: str
     byte: int | None
@@ -117,7 +115,7 @@ def _round(round: Round, before: Sequence[str], after: Sequence[str]) -> Round:
     tokens = [
         replace(
             token,
-            text=_own_text(token, stays[len(paths[i]) - 1] if token.status == "accepted" else guessed[i]),
+            text=token.text and (stays[len(paths[i]) - 1] if token.status == "accepted" else guessed[i]),
             candidates=_alternatives(token.candidates, [*before, *paths[i][:-1]], token.id, guessed[i]),
         )
         for i, token in enumerate(round.drafted)
@@ -132,11 +130,6 @@ def _round(round: Round, before: Sequence[str], after: Sequence[str]) -> Round:
             residual_top=_alternatives(emitted.residual_top, context, emitted.id, text),
         )
     return replace(round, drafted=tokens, emitted=emitted, draft_tokens=spelled(round.draft_tokens))
-
-
-def _own_text(token: DraftedToken, text: str) -> str | None:
-    """A text that is not reported stays unknown."""
-    return None if token.text is None else text
 
 
 def _alternatives(found: Sequence[Alternative], before: Sequence[str], own: int | None, text: str) -> list[Alternative]:

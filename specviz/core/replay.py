@@ -54,8 +54,6 @@ class DraftGuesses:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGuess:
-    """One token that the draft would propose, and its status."""
-
     id: int | None  # None: no real run has drafted it
     status: Status
 
@@ -89,15 +87,7 @@ def replay(
     ends: Collection[int] = frozenset(),
     tails: Tails | None = None,
 ) -> list[ReplayedRound]:
-    """The rounds of decoding with this draft length, token by token as in the real loop.
-
-    Args:
-        draft_guesses: of the drafter, over the greedy output.
-        draft_length: from 1 to 16.
-        max_new_tokens: of the run; its output may have ended earlier.
-        ends: token ids that end the text.
-        tails: guesses that a real run made after a wrong one, see `tails_of`.
-    """
+    """The rounds of decoding with this draft length, token by token as in the real loop."""
     rounds: list[ReplayedRound] = []
     start = 0
     while start < len(draft_guesses.token_ids):
@@ -117,7 +107,8 @@ def _round(
         ended = output[start + accepted] in ends
         accepted += 1
     judged = accepted + (not ended and accepted < len(proposal))
-    proposal = _filled_in(proposal, judged, tails.get(start + judged - 1, ()))
+    real = dict(enumerate(tails.get(start + judged - 1, ()), start=judged))  # what a real run wrote at unknown places
+    proposal = [real.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
     statuses: list[Status] = ["accepted"] * accepted
     statuses += ["rejected"] * (judged - accepted)
     statuses += ["discarded"] * (len(proposal) - judged)
@@ -125,12 +116,6 @@ def _round(
     if ended:
         return ReplayedRound(start, guesses, "none", None)
     return ReplayedRound(start, guesses, "correction" if judged > accepted else "bonus", output[start + accepted])
-
-
-def _filled_in(proposal: list[int | None], judged: int, tail: Sequence[int]) -> list[int | None]:
-    """The proposal, with the tokens of a real run at its unknown places."""
-    known = dict(enumerate(tail, start=judged))
-    return [known.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
 
 
 def tails_of(trace: Trace) -> dict[int, list[int]]:
@@ -160,24 +145,18 @@ def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
     )
 
 
-def modelled_steps(rounds: Sequence[ReplayedRound], costs: Costs) -> float:
-    """The time of the rounds in single-token target steps: nc + v(n+1) + o for a round with n guesses.
-
-    This is the denominator of `theory.realistic_speedup`, summed over rounds of their real lengths.
-    """
-    return sum(costs.round_steps(len(round.guesses)) for round in rounds)
-
-
 def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | None:
-    """Tokens / `modelled_steps`: the target alone takes one step a token. None if nothing is emitted."""
-    steps = modelled_steps(rounds, costs)
+    """Tokens / time of the rounds in target steps, nc + v(n+1) + o for n guesses; None if nothing is emitted.
+
+    The denominator is that of `theory.realistic_speedup`, summed over rounds of their real lengths.
+    """
+    steps = sum(costs.round_steps(len(round.guesses)) for round in rounds)
     return counts_of(rounds).emitted / steps if steps else None
 
 
 def every_length(
     draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset(), tails: Tails | None = None
 ) -> dict[int, list[ReplayedRound]]:
-    """The replay at each draft length from 1 to 16."""
     lengths = range(1, MAX_DRAFT_LENGTH + 1)
     return {length: replay(draft_guesses, length, max_new_tokens, ends, tails) for length in lengths}
 
@@ -195,11 +174,6 @@ def dump_draft_guesses(draft_guesses: DraftGuesses) -> str:
 
 
 def parse_draft_guesses(text: str | bytes) -> DraftGuesses:
-    """What `dump_draft_guesses` wrote.
-
-    Raises:
-        ValueError: it is something else, or it does not have one entry for each place of its output.
-    """
     draft_guesses = _DRAFT_GUESSES.validate_json(text)
     each = draft_guesses.proposals if draft_guesses.guesses is None else draft_guesses.guesses
     if each is None or len(each) != len(draft_guesses.token_ids):

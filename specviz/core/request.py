@@ -16,8 +16,6 @@ Precision = Literal["exact", "fast"]  # exact: both models in float32; fast: eac
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One run, before anything is loaded or tokenized."""
-
     prompt: str
     target: str = DEFAULT_TARGET
     draft: str = DEFAULT_DRAFT  # a model's or a head's name, or a method's: see `core/drafters.py`
@@ -37,17 +35,7 @@ class RunRequest:
 
     @classmethod
     def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
-        """The request that links and controls hold.
-
-        Args:
-            prompt: the text.
-            target: a model's name.
-            draft: as the attribute.
-            shown: for each row of `SHOWN` what the link or the control holds, by `Setting.on_page`.
-
-        Raises:
-            InputError: the settings do not go together.
-        """
+        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`."""
         values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
         return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
 
@@ -84,13 +72,8 @@ def prompt_problem(text: str) -> str | None:
         return f"The prompt is too long: {len(text):,} characters, and at most {MAX_PROMPT_CHARACTERS:,} are allowed."
     if not text.strip():
         return "The prompt is empty: write a few words for the models to continue."
-    if not any(map(_visible, text)):
+    if all(unicodedata.category(character)[0] in "CZ" for character in text):  # no letter, digit, mark or symbol
         return "The prompt contains only control characters: write a few words for the models to continue."
     if any(unicodedata.category(character) == "Cs" for character in text):
         return "The prompt contains half a character (a lone surrogate) and cannot be read as text."
     return None
-
-
-def _visible(character: str) -> bool:
-    """Not a control, format, surrogate or unassigned character (C), nor any kind of space (Z)."""
-    return unicodedata.category(character)[0] not in "CZ"

@@ -1,9 +1,10 @@
 """What a run says first, in plain words: how fast it was, in how many passes of the big model, and why."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from specviz.core.judge import UNTOLD
-from specviz.core.metrics import Costs, Counts, count, speedup_at
+from specviz.core.metrics import Costs, Counts, count, speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_run, why_no_verdict
 
@@ -19,13 +20,7 @@ class Result:
 
 
 def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
-    """The result of a finished run.
-
-    Args:
-        trace: the run.
-        costs: of its pair, where they were calibrated; see `verdict_of_run`.
-        where: where it was timed, in words, such as "measured here".
-    """
+    """The result of a finished run. `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"."""
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
     passes = _passes(counts)
     if verdict is None:
@@ -78,3 +73,24 @@ def _timed(verdict: Verdict, where: str) -> str:
         return f"One run, {where}."
     low, high = verdict.interval
     return f"One run, {where}; 95 % interval {low:.2f} to {high:.2f}."
+
+
+def summary(trace: Trace) -> dict[str, Any]:
+    """What was counted, and the measured speedup with its verdict; None where the run does not say.
+
+    Keys:
+        rounds, drafted, accepted, rejected, discarded, emitted: counts. Of a tree, every node is drafted.
+        acceptance_rate: accepted / drafted. per_judgement_rate: accepted / (accepted + rejected).
+        tokens_per_target_call: emitted / rounds.
+        speedup: seconds of the target alone / seconds of speculative decoding, measured, one pair of runs.
+        verdict: the words and the reason; or why there is none.
+    """
+    counts, verdict = count(trace.rounds), verdict_of_run(trace)
+    return {
+        **asdict(counts),
+        "acceptance_rate": counts.acceptance_rate,
+        "per_judgement_rate": counts.per_judgement_rate,
+        "tokens_per_target_call": counts.tokens_per_target_call,
+        "speedup": speedup(trace),
+        "verdict": f"{verdict.headline}. {verdict.reason}" if verdict else f"No verdict: {why_no_verdict(trace)}.",
+    }

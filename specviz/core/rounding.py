@@ -28,8 +28,6 @@ SOURCE = (
 
 @dataclass(frozen=True, slots=True)
 class RoundingJudgement:
-    """Whether rounding explains one difference."""
-
     state: Judged
     sentence: str  # without a full stop at its end
 

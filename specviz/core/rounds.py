@@ -30,8 +30,6 @@ Piece = Annotated[str, Field(max_length=2_000)]  # one token's text; bytes that 
 
 
 class Candidate(NamedTuple):
-    """One alternative at a position, with what each model thought of it."""
-
     id: TokenId
     text: Piece
     p: Probability  # target
@@ -39,8 +37,6 @@ class Candidate(NamedTuple):
 
 
 class ResidualCandidate(NamedTuple):
-    """One of the most likely tokens of the residual distribution that a correction was drawn from."""
-
     id: TokenId
     text: Piece
     r: Probability
@@ -68,8 +64,6 @@ class DraftedToken:
 
 @dataclass(frozen=True, slots=True)
 class EmittedToken:
-    """The token the target adds at the end of a round; none after an accepted end of text."""
-
     kind: EmittedKind
     id: TokenId | None = None  # None without a token, or where another system does not report it
     text: Piece = ""
@@ -102,7 +96,6 @@ class Round:
 
     @property
     def discarded(self) -> int:
-        """Number of drafted tokens that were never judged."""
         return sum(token.status in NEVER_JUDGED for token in self.drafted)
 
     @property
@@ -130,7 +123,6 @@ class Round:
 
     @property
     def accepted_tokens(self) -> list[DraftedToken]:
-        """The drafted tokens that survived, in the order of the text."""
         return [token for token in self.drafted if token.status == "accepted"]
 
     @property
@@ -146,22 +138,16 @@ class Round:
 
     @property
     def emitted_ids(self) -> list[int]:
-        """The token ids this round adds to the text; without those that are not reported."""
         ids = [*(token.id for token in self.accepted_tokens), self.emitted.id]
         return [token_id for token_id in ids if token_id is not None]
 
     @property
     def emits(self) -> int:
-        """How many tokens this round adds to the text."""
         return self.accepted + (self.emitted.kind != "none")
 
 
 def known_seconds(seconds: float | None) -> float:
-    """A time of a run that has times, as every run of this program has.
-
-    Raises:
-        InputError: another system wrote the run and does not report it.
-    """
+    """A time of a run that has times, as every run of this program has."""
     if seconds is None:
         raise InputError("This run has no times: the system that wrote it does not report them.")
     return seconds

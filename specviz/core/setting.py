@@ -136,11 +136,6 @@ def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
 
 
 def check(table: Mapping[str, Setting], values: Any) -> None:
-    """Compare an object's attributes with the rows.
-
-    Raises:
-        InputError: a value is not allowed, or a setting that another one locks is not the default.
-    """
     for row in table.values():
         value = getattr(values, row.name)
         if not row.allows(value):

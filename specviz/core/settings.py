@@ -23,11 +23,9 @@ DRAFT_SCHEDULES: tuple[DraftSchedule, ...] = get_args(DraftSchedule)
 # How the draft chooses a token above temperature 0. sample: a draw from q. argmax: its most probable token; q is then a
 # point mass on it.
 DraftSampling = Literal["sample", "argmax"]
-DRAFT_SAMPLINGS: tuple[DraftSampling, ...] = get_args(DraftSampling)
 
 # How a sampled draft is verified; both ways are lossless. token: token after token. block: all of it together.
 VerificationMode = Literal["token", "block"]
-VERIFICATIONS: tuple[VerificationMode, ...] = get_args(VerificationMode)
 
 NO_TREE = "none"  # in links and menus
 
@@ -226,7 +224,6 @@ class DecodeSettings:
 
     @property
     def tree_shape(self) -> TreeShape | None:
-        """The shape of the draft; None: a chain."""
         return None if self.tree is None else parse_tree(self.tree)
 
     @property

@@ -29,7 +29,6 @@ def keep_log_short() -> None:
 
 
 def short_traceback(error: Error | tuple[None, None, None]) -> str:
-    """The traceback of an error as it is logged, with the beginnings of its lines."""
     lines = [line for part in traceback.format_exception(*error) for line in part.rstrip("\n").split("\n")]
     if len(lines) > MOST_LINES:
         half = MOST_LINES // 2

@@ -71,7 +71,6 @@ class Terms:
 
     @property
     def speedup(self) -> float:
-        """Modelled, not measured."""
         if self.counted:
             return self.counted.tokens / self.steps
         return realistic_speedup(self.alpha, self.draft_length, self.cost_ratio, self.verification, self.overhead)

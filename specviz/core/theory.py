@@ -25,7 +25,7 @@ def expected_tokens(alpha: float, draft_length: int) -> float:
 
     Computed as the sum 1 + α + ... + α^γ, so that α = 1 (γ + 1 tokens) needs no special case.
     """
-    _check_alpha(alpha)
+    _check(0 <= alpha <= 1, "alpha must be from 0 to 1, not", alpha)
     _check_draft_length(draft_length)
     return math.fsum(alpha**k for k in range(draft_length + 1))
 
@@ -158,10 +158,6 @@ def _alpha_for_tokens(tokens: float, draft_length: int) -> float:
         else:
             high = middle
     return high
-
-
-def _check_alpha(alpha: float) -> None:
-    _check(0 <= alpha <= 1, "alpha must be from 0 to 1, not", alpha)
 
 
 def _check_draft_length(draft_length: int) -> None:

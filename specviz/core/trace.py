@@ -20,27 +20,27 @@ from pydantic import Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
 from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
-from specviz.core.rounds import (
-    Candidate,
-    DraftedToken,
-    EmittedKind,
-    EmittedToken,
-    Piece,
-    Probability,
-    ResidualCandidate,
-    Round,
-    Seconds,
-    Status,
-    TokenId,
-    dump_round,
-    parse_round,
-    round_problems,
-)
+from specviz.core.rounds import Candidate as Candidate
+from specviz.core.rounds import DraftedToken as DraftedToken
+from specviz.core.rounds import EmittedKind as EmittedKind
+from specviz.core.rounds import EmittedToken as EmittedToken
+from specviz.core.rounds import Piece as Piece
+from specviz.core.rounds import Probability as Probability
+from specviz.core.rounds import ResidualCandidate as ResidualCandidate
+from specviz.core.rounds import Round as Round
+from specviz.core.rounds import Seconds as Seconds
+from specviz.core.rounds import Status as Status
+from specviz.core.rounds import TokenId as TokenId
+from specviz.core.rounds import dump_round as dump_round
+from specviz.core.rounds import parse_round as parse_round
+from specviz.core.rounds import round_problems
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.tree_shape import MAX_NODES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Readers of a trace need the parts of a round too: they are imported under their own names, to be imported from here.
 
 # Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
 # 39 an object, and 13 fields in one object.
@@ -48,35 +48,6 @@ SHAPE = Shape("trace", value=7, field=14, bracket=14, braces=32, fields=64)
 # A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
 FILE_SHAPE = replace(SHAPE, free=10**6)
 
-
-__all__ = [  # also the parts of a round: readers of a trace need both
-    "Autoregressive",
-    "Candidate",
-    "DraftedToken",
-    "DrafterInfo",
-    "EmittedKind",
-    "EmittedToken",
-    "Imported",
-    "Machine",
-    "ModelInfo",
-    "Output",
-    "Piece",
-    "PrefillSeconds",
-    "Probability",
-    "Prompt",
-    "ResidualCandidate",
-    "Round",
-    "Seconds",
-    "Status",
-    "TokenId",
-    "Trace",
-    "dump_round",
-    "dump_trace",
-    "parse_round",
-    "parse_trace",
-    "read_trace",
-    "without_candidates",
-]
 
 SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
 SCHEMAS = (1, 2)  # what is read
@@ -90,8 +61,6 @@ Device = Annotated[Name | None, Field(exclude_if=lambda device: device is None)]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where a run was recorded."""
-
     machine: Name
     torch: Name
     transformers: Name
@@ -127,15 +96,12 @@ class DrafterInfo:
 
     @property
     def asked_as(self) -> str:
-        """The name that a request asks for it by, see `RunRequest.draft`."""
         method = method_of(self.kind)
         return self.name if method.takes else method.name or self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The prompt as text and as the target's tokens."""
-
     text: Text
     token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty: not reported
     tokens: Annotated[list[Piece], AtMost(MAX_TOKENS)]  # one display text per id
@@ -161,8 +127,6 @@ class Autoregressive:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The text that the run wrote, without the prompt."""
-
     token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty where they are not reported
     text: Text
     # None only during the run: never in a file. "other": another system wrote the run, and stopped it otherwise.
@@ -230,8 +194,6 @@ def without_candidates(trace: Trace) -> Trace:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a trace file may be."""
-
     megabytes: int
     rounds: int
     drafted: int  # tokens of all rounds, where another system's record counts them
@@ -273,8 +235,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
 def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
-    Reading a trace takes about 7 times its size in memory; a hostile upload at most 10 times, see
-    `specviz.core.trace`.
+    Reading takes about 7 times the size in memory; a hostile upload at most 10 times.
 
     Raises:
         InputError: one sentence that says what is wrong and where: every wrong field of a small file.
@@ -343,7 +304,6 @@ def _fields_of_traces() -> dict[str, TypeAdapter[Any]]:
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
-    """Fields that contradict each other, in the order of the file."""
     if trace.prompt.token_ids and len(trace.prompt.tokens) != len(trace.prompt.token_ids):
         yield "prompt.tokens and prompt.token_ids differ in length"
     if not trace.prompt.token_ids and not trace.imported:

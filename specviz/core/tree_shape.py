@@ -14,8 +14,6 @@ DYNAMIC = "dynamic:"
 
 @dataclass(frozen=True, slots=True)
 class TreeShape:
-    """The shape of a draft tree, parsed."""
-
     children: tuple[int, ...] | None  # of each node, by depth; None: the most probable paths within `nodes`
     nodes: int  # the most drafted tokens in the tree
 
@@ -26,11 +24,6 @@ class TreeShape:
 
 
 def parse_tree(text: str) -> TreeShape:
-    """The shape that the text names.
-
-    Raises:
-        InputError: it names none, or one that is too deep or too large.
-    """
     if re.fullmatch(rf"{DYNAMIC}[0-9]{{1,3}}", text):
         return _sized(None, int(text.removeprefix(DYNAMIC)), text)
     if not re.fullmatch(r"[1-9][0-9]?(,[1-9][0-9]?){0,31}", text):

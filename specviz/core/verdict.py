@@ -26,8 +26,6 @@ FAR = 2.0  # of a target step from the calibrated one
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The conclusion from one or more measured pairs of runs."""
-
     judgement: Judgement
     reason: str  # one sentence
     binding: Term | None  # None when nothing was drafted, or the costs do not explain the speedup
@@ -38,7 +36,6 @@ class Verdict:
 
     @property
     def speedup(self) -> float:
-        """Measured."""
         return self.judgement.speedup
 
     @property
@@ -85,7 +82,10 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
         costs = None
     if _is_busy(trace, speedup, timing, costs):
         unknown = Judgement(UNTOLD, speedup, "interval")
-        return Verdict(unknown, _busy(trace, costs), None, None, interval, trusted=False)
+        modelled = costs and metrics.speedup_at(trace.rounds, costs)
+        known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
+        reason = f"This machine is busy: the measured speed cannot be trusted.{known}"
+        return Verdict(unknown, reason, None, None, interval, trusted=False)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
@@ -102,15 +102,8 @@ def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: met
 
 
 def _step(trace: Trace) -> float:
-    """The median step of the target alone, in seconds."""
     plain = trace.autoregressive
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
-
-
-def _busy(trace: Trace, costs: metrics.Costs | None) -> str:
-    modelled = costs and metrics.speedup_at(trace.rounds, costs)
-    known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
-    return f"This machine is busy: the measured speed cannot be trusted.{known}"
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
@@ -118,9 +111,6 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
 
     It is judged by the 95 % interval over the repeats. One pair has none. The costs are medians of few rounds, so they
     explain a speedup in that interval widened by `if_timed_again`.
-
-    Raises:
-        InputError: a ratio is not a number above 0.
     """
     if not ratios:
         return None
@@ -133,7 +123,6 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
 
 
 def compare_texts(trace: Trace) -> str:
-    """One sentence about the two outputs of a trace."""
     plain = trace.autoregressive
     if plain is None or trace.drafter is None:
         return "There is only one of the two runs, so nothing can be compared yet."
@@ -154,11 +143,7 @@ def compare_texts(trace: Trace) -> str:
 def _verdict(judged: Judgement, interval: Interval | None, explained: Interval | None, terms: Terms | None) -> Verdict:
     """The verdict with the reason that these terms give: no cause where they do not explain the measured speedup.
 
-    Args:
-        judged: the measured speedup.
-        interval: its own, which is shown.
-        explained: where a modelled speedup has to be to explain it; None: it has no interval.
-        terms: None where nothing was drafted.
+    `interval` is the speedup's own, which is shown; a modelled speedup explains it within `explained`.
     """
     if terms is None:
         reason = "Nothing was drafted, so every round was one plain target step plus the time of the loop."
@@ -182,7 +167,6 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
 
 
 def _limit(terms: Terms) -> str:
-    """The term that limits most, and how many drafts are accepted."""
     accepted = _accepted(terms)
     step = "depth of the tree" if terms.counted and terms.counted.nodes is not None else "token"
     limits = {

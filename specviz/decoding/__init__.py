@@ -1,44 +1,23 @@
 """Decoding: the plain loop, the speculative loop, the acceptance rule and the drafters. No screens, no files."""
 
-from specviz.decoding.alternating import take_turns
-from specviz.decoding.autoregressive import AutoregressiveRun, autoregressive_decode
-from specviz.decoding.drafters import (
-    Draft,
-    DraftContext,
-    Drafter,
-    HeadDrafter,
-    ModelDrafter,
-    PromptLookupDrafter,
-    Proposer,
-    TranslatedDrafter,
-    fit_drafter,
-    load_draft,
-    make_drafter,
-)
-from specviz.decoding.grammar import GrammarConstraint, make_constraint
-from specviz.decoding.speculative import SpeculativeRun, iter_speculative_decode, speculative_decode
-from specviz.decoding.verification import AcceptanceRule, Verification
-
-__all__ = [
-    "AcceptanceRule",
-    "AutoregressiveRun",
-    "Draft",
-    "DraftContext",
-    "Drafter",
-    "GrammarConstraint",
-    "HeadDrafter",
-    "ModelDrafter",
-    "PromptLookupDrafter",
-    "Proposer",
-    "SpeculativeRun",
-    "TranslatedDrafter",
-    "Verification",
-    "autoregressive_decode",
-    "fit_drafter",
-    "iter_speculative_decode",
-    "load_draft",
-    "make_constraint",
-    "make_drafter",
-    "speculative_decode",
-    "take_turns",
-]
+from specviz.decoding.alternating import take_turns as take_turns
+from specviz.decoding.autoregressive import AutoregressiveRun as AutoregressiveRun
+from specviz.decoding.autoregressive import autoregressive_decode as autoregressive_decode
+from specviz.decoding.drafters.choose import fit_drafter as fit_drafter
+from specviz.decoding.drafters.choose import load_draft as load_draft
+from specviz.decoding.drafters.choose import make_drafter as make_drafter
+from specviz.decoding.drafters.head import HeadDrafter as HeadDrafter
+from specviz.decoding.drafters.model import ModelDrafter as ModelDrafter
+from specviz.decoding.drafters.prompt_lookup import PromptLookupDrafter as PromptLookupDrafter
+from specviz.decoding.drafters.protocol import Draft as Draft
+from specviz.decoding.drafters.protocol import DraftContext as DraftContext
+from specviz.decoding.drafters.protocol import Drafter as Drafter
+from specviz.decoding.drafters.protocol import Proposer as Proposer
+from specviz.decoding.drafters.translated import TranslatedDrafter as TranslatedDrafter
+from specviz.decoding.grammar import GrammarConstraint as GrammarConstraint
+from specviz.decoding.grammar import make_constraint as make_constraint
+from specviz.decoding.speculative import SpeculativeRun as SpeculativeRun
+from specviz.decoding.speculative import iter_speculative_decode as iter_speculative_decode
+from specviz.decoding.speculative import speculative_decode as speculative_decode
+from specviz.decoding.verification import AcceptanceRule as AcceptanceRule
+from specviz.decoding.verification import Verification as Verification

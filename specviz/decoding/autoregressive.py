@@ -7,9 +7,8 @@ import torch
 
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
-from specviz.decoding.constraints import LogitsConstraint, constrain
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.decoding.sampler import Sampler, make_sampler
+from specviz.decoding.sampler import LogitsConstraint, Sampler, constrain, make_sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
@@ -32,7 +31,6 @@ class TimedReading(Iterator[None]):
 def autoregressive_steps(
     target: CachedModel, sampler: Sampler, token_ids: list[int], setup: RunSetup, constraint: LogitsConstraint | None
 ) -> Iterator[tuple[int, float]]:
-    """Append one token a step to `token_ids` and yield it with the seconds it took."""
     for _ in range(setup.settings.max_new_tokens):
         began = perf_counter()
         logits = target.read(token_ids[-1:])
@@ -46,11 +44,7 @@ def autoregressive_steps(
 
 
 class AutoregressiveRun:
-    """One plain run, step by step; `trace()` is the run so far.
-
-    Raises:
-        InputError: see `set_up_run`.
-    """
+    """One plain run, step by step; `trace()` is the run so far."""
 
     def __init__(
         self,
@@ -81,7 +75,6 @@ class AutoregressiveRun:
             yield step
 
     def trace(self) -> Trace:
-        """The run so far: no drafter, no rounds."""
         written = [token_id for token_id, _ in self._steps]
         plain = Autoregressive([seconds for _, seconds in self._steps], written)
         return self.setup.trace(None, PrefillSeconds(self._reading.seconds, 0.0), [], plain, written)

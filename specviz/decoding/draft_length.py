@@ -17,7 +17,6 @@ class DraftLength:
         self._adapts = settings.draft_schedule == "heuristic"
 
     def update(self, drafted: int, accepted: int) -> None:
-        """Take note of a round; a round without drafted tokens changes nothing."""
         if self._adapts and drafted:
             self.tokens += 2 if accepted == drafted else -1
             self.tokens = min(max(self.tokens, 1), MAX_DRAFT_LENGTH)

@@ -10,7 +10,7 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.grammars import Grammar, compile_grammar, in_short
-from specviz.decoding.drafters.text_tokens import common_length
+from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import same_tokens, shared_vocabulary
@@ -27,15 +27,8 @@ def make_constraint(
 ) -> "GrammarConstraint":
     """The constraint for one prompt and pair. Runs of both decoders may share it, one after another.
 
-    Args:
-        target: the model whose output is constrained.
-        draft: the draft model, to know which tokens both have; None is prompt lookup, or the target alone.
-        grammar: what the output must be, together with `grammar.opened` at the end of the prompt.
-        prompt: as given to the decoder.
-
-    Raises:
-        InputError: the grammar cannot be used (see `compile_grammar`) or does not fit the end of the prompt; the
-            target has no end-of-text token; llguidance cannot read its tokenizer; the prompt is bad.
+    The draft model says which tokens both have; None is prompt lookup, or the target alone. The output and
+    `grammar.opened`, the end of the prompt, are together what the grammar describes.
     """
     source = compile_grammar(grammar)
     vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokens, draft.tokens) else None)
@@ -53,18 +46,8 @@ class GrammarConstraint:
     """Allows only tokens that can still lead to what the grammar describes; a `LogitsConstraint`.
 
     An end of text is allowed where the output is complete; after it, only another one is allowed. Each token is read
-    once: a text that only became longer costs its new tokens, and rejected guesses are rolled back.
-
-    Args:
-        source: as `compile_grammar` returns it.
-        tokens: the target's tokenizer, as llguidance reads it.
-        ends: ids that end the text, each below `vocabulary`.
-        vocabulary: entries of a mask.
-        prompt_length: tokens before the output.
-        opened: the end of the prompt, which is the beginning of what the grammar describes.
-
-    Raises:
-        InputError: it cannot begin with `opened`; later, from `allowed`, the grammar has become too complex to follow.
+    once: a text that only became longer costs its new tokens, and rejected guesses are rolled back. `opened` is the end
+    of the prompt, which is the beginning of what the grammar describes.
     """
 
     def __init__(
@@ -108,7 +91,6 @@ class GrammarConstraint:
         self._read += output[same : same + self._matcher.try_consume_tokens(output[same:])]
 
     def _forget(self, length: int) -> None:
-        """Go back to the state after `length` tokens of the output."""
         self._matcher.rollback(len(self._read) - length)
         del self._read[length:]
         self._masks = {place: mask for place, mask in self._masks.items() if place <= length}

@@ -24,20 +24,9 @@ class Fates:
     place: int  # the target's token is in the place of this guess: a correction; n: of none, it is a bonus
     rows: list[int] | None = None  # of a tree: the row of the target's scores for each guess, then for the bonus
 
-    def along(self, target_scores: Tensor) -> Tensor:
-        """The target's scores, (n + 1, vocabulary): row i is about guess i, the last one about a bonus."""
-        return target_scores if self.rows is None else target_scores[self.rows]
-
 
 def fates_of(draft: Draft, verification: Verification, accepted: int, ended: bool) -> Fates:
-    """The fates of a round's guesses.
-
-    Args:
-        draft: the guesses.
-        verification: what the rule decided.
-        accepted: how many of them are in the text: fewer than the rule accepted after an end of text.
-        ended: whether the last of these ended the text.
-    """
+    """The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it."""
     if draft.parents is not None and verification.path is not None:
         return _in_tree(draft.parents, verification, verification.path[:accepted], ended)
     count = len(draft.token_ids)
@@ -70,20 +59,18 @@ _candidate: Callable[[Iterable[object]], Candidate] = partial(tuple.__new__, Can
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """The times of one round."""
-
     draft: float
     verify: float
     overhead: float
 
 
+@dataclass
 class Recorder:
     """Makes the rounds of a trace; without `record`, only ids, statuses and times."""
 
-    def __init__(self, token_texts: TokenTexts, sampler: Sampler, record: bool) -> None:
-        self._token_texts = token_texts
-        self._sampler = sampler
-        self._record = record
+    _token_texts: TokenTexts
+    _sampler: Sampler
+    _record: bool
 
     def round(
         self, index: int, seconds: Seconds, draft: Draft, target: Tensor, verification: Verification, emitted: list[int]
@@ -92,7 +79,11 @@ class Recorder:
         accepted = min(verification.accepted, len(emitted))
         ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token is not emitted
         fates = fates_of(draft, verification, accepted, ended)
-        rows = self._rows(draft, fates.along(target), verification, fates.place) if self._record else None
+        rows = (
+            self._rows(draft, target if fates.rows is None else target[fates.rows], verification, fates.place)
+            if self._record
+            else None
+        )
         drafted = [self._drafted(i, draft, verification, fates, rows) for i in range(len(draft.token_ids))]
         last = EmittedToken("none") if ended else self._emitted(draft, verification, fates.place, rows)
         own = draft.own_tokens or []

@@ -73,8 +73,6 @@ class SamplingTreeRule:
 
 
 class _Walk:
-    """The way through a tree, and what was drawn on it."""
-
     def __init__(self, draft: Draft, generator: torch.Generator) -> None:
         self._draft = draft
         self._generator = generator

@@ -17,8 +17,6 @@ from specviz.models.tokens import TokenTexts
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """A run that has been checked and can start."""
-
     target: LoadedModel
     settings: DecodeSettings
     prompt: Prompt
@@ -60,12 +58,6 @@ class RunSetup:
 def set_up_run(
     target: LoadedModel, draft: LoadedModel | None, prompt: str | Sequence[int], settings: DecodeSettings
 ) -> RunSetup:
-    """Tokenize and check.
-
-    Raises:
-        InputError: the prompt is empty or does not fit a model's context window or the memory, or the tokenizers
-            differ.
-    """
     vocabulary = shared_vocabulary(target, draft)
     token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary)
@@ -77,7 +69,12 @@ def set_up_run(
                 f"The prompt ({len(token_ids)} tokens) and {settings.max_new_tokens} new tokens do not fit "
                 f"{loaded.name}'s context window of {loaded.context} tokens."
             )
-    if short := _cache_shortage(target, draft, len(token_ids), settings.max_new_tokens):
+    # The target has two caches: both decoders may be at work at once. A full GPU is an error that the run reports.
+    # A full main memory ends the process, so only that is checked.
+    caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]
+    length = len(token_ids) + settings.max_new_tokens
+    needed = length * sum(model.cache_bytes_per_token for model in caches)
+    if short := cache_shortage(len(token_ids), settings.max_new_tokens, needed):
         raise InputError(short)
     text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     shown = Prompt(text, token_ids, [token_texts[token_id] for token_id in token_ids])
@@ -86,21 +83,7 @@ def set_up_run(
     return RunSetup(target, settings, shown, vocabulary, token_texts, ends, created)
 
 
-def _cache_shortage(target: LoadedModel, draft: LoadedModel | None, prompt: int, new: int) -> str | None:
-    """Why the keys and values do not fit. The target has two caches: both decoders may be at work at once.
-
-    A full GPU is an error that the run reports. A full main memory ends the process, so only that is checked.
-    """
-    caches = [model for model in (target, target, draft) if model and model.facts.device.type != "cuda"]
-    return cache_shortage(prompt, new, (prompt + new) * sum(model.cache_bytes_per_token for model in caches))
-
-
 def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
-    """The prompt in the target's tokens.
-
-    Raises:
-        InputError: it is empty, or contains a token id that is not below `vocabulary`.
-    """
     if isinstance(prompt, str):
         # A special token spelled out in a prompt is text like any other.
         token_ids = list(target.tokens(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
@@ -114,5 +97,4 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
 
 
 def until_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
-    """The tokens up to and including the first end of text."""
     return token_ids[: next((i + 1 for i, token_id in enumerate(token_ids) if token_id in ends), None)]

@@ -1,10 +1,15 @@
-"""From logits to a choice: the most probable token, or a draw after temperature, top-k and top-p, in that order."""
+"""From logits to a choice: the most probable token, or a draw after temperature, top-k and top-p, in that order.
 
+A constraint allows only some tokens. Both models get the same mask, so the rule stays lossless.
+"""
+
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from specviz.core.settings import DecodeSettings
 
@@ -33,7 +38,6 @@ class Greedy:
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """Softmax at temperature 1."""
         return scores.softmax(-1)
 
 
@@ -57,7 +61,6 @@ class Sampling:
         return int(torch.multinomial(scores, 1, generator=self._generator))
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """The scores themselves: they are probabilities."""
         return scores
 
 
@@ -77,3 +80,18 @@ def only_top_p(logits: Tensor, share: float) -> Tensor:
 
 def make_sampler(settings: DecodeSettings, generator: torch.Generator) -> Sampler:
     return Greedy() if settings.greedy else Sampling(settings, generator)
+
+
+class LogitsConstraint(Protocol):
+    """Decides which tokens may follow a text."""
+
+    def allowed(self, token_ids: Sequence[int]) -> Tensor:
+        """Boolean mask (vocabulary,) after `token_ids` (prompt and output); at least one entry is True."""
+
+
+def constrain(logits: Tensor, constraint: LogitsConstraint, texts: Iterable[Sequence[int]]) -> Tensor:
+    """Mask each row of `logits`, (n, vocabulary), by what may follow the text of that row: prompt and output."""
+    masks = torch.stack([constraint.allowed(text) for text in texts])
+    # In plain decoding the target may have more tokens than a mask made for a pair; those are not allowed either.
+    masks = pad(masks, (0, logits.shape[-1] - masks.shape[-1]))
+    return logits.masked_fill(~masks.to(logits.device), float("-inf"))

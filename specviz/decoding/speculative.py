@@ -13,13 +13,12 @@ import torch
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.autoregressive import TimedReading
-from specviz.decoding.constraints import LogitsConstraint, constrain
 from specviz.decoding.draft_length import DraftLength
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.recording import Recorder, Seconds
 from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import RunSetup, until_end
-from specviz.decoding.sampler import Sampler, make_sampler
+from specviz.decoding.sampler import LogitsConstraint, Sampler, constrain, make_sampler
 from specviz.decoding.verification import AcceptanceRule
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel

@@ -54,7 +54,6 @@ class Plan:
 
     @property
     def prompts(self) -> list[Preset]:
-        """The prompts played, in order; drawn by the seed."""
         rng = Random(self.seed)
         drawn = [(rng.random(), preset) for preset in self.workload.prompts]  # only random() stays the same in Python
         return [preset for _, preset in sorted(drawn, key=lambda pair: pair[0])][:PROMPTS]
@@ -65,8 +64,6 @@ class Plan:
 
 
 class PlanLink(PageLink):
-    """The address of a game."""
-
     REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
 
     seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = LINK_SEED
@@ -75,15 +72,12 @@ class PlanLink(PageLink):
 
 
 def plan_from_link(params: Params) -> tuple[Plan, list[str]]:
-    """The game an address asks for, and a line for each part of it that fell back to the default."""
     link, problems = PlanLink.read(params)
     return Plan(link.seed, link.set, link.mode), problems
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a visitor does at one place of the text."""
-
     action: Literal["offer", "guess", "skip"]  # ask for candidates; draft; let the target write one token
     text_ids: Annotated[list[TokenId], AtMost(MAX_TEXT_TOKENS)] = field(default_factory=list)  # empty: the prompt
     joins: bool = False  # the text so far ends inside a word, which the guess continues
@@ -96,8 +90,6 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A candidate to pick: words that one of the models could write next."""
-
     text: str
     token_ids: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)]
 
@@ -121,7 +113,6 @@ class Turn:
 
     @property
     def scored(self) -> bool:
-        """Whether it counts: a skipped turn does not."""
         return self.round is not None and bool(self.round.drafted)
 
 
@@ -133,11 +124,6 @@ def dump_turn(turn: Turn) -> dict[str, Any]:
 
 
 def load_turn(item: object) -> Turn:
-    """Read what `dump_turn` made.
-
-    Raises:
-        InputError: it is not a turn.
-    """
     try:
         return _TURN.validate_python(item)
     except ValidationError as error:
@@ -156,13 +142,11 @@ def score(turns: Sequence[Turn]) -> dict[str, Counts]:
 
 
 def is_over(turns: Sequence[Turn]) -> bool:
-    """Whether a prompt has been played to its end."""
     ended = bool(turns) and turns[-1].ended
     return ended or len(turns) >= MAX_TURNS or sum(turn.scored for turn in turns) >= ROUNDS
 
 
 def run_of(turns: Sequence[Turn]) -> Trace | None:
-    """The visitor's rounds on one prompt as one run, a valid trace; None before the first."""
     traces = [turn.trace for turn in turns if turn.trace]
     if not traces:
         return None

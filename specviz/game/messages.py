@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from specviz.core.metrics import Counts
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DraftedToken, EmittedToken, Round
@@ -40,7 +39,6 @@ def _better_guess(round: Round) -> str:
 
 
 def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
-    """One sentence for each thing that happened in the turn, in order."""
     round = turn.round
     if turn.trace is None or round is None or not round.drafted:
         return []
@@ -123,9 +121,8 @@ def wanted(round: Round) -> list[tuple[str, float, bool]]:
 
 
 def verdict(turns: Sequence[Turn]) -> str:
-    """The result of the game in one or two sentences."""
     scores = score(turns)
-    yours, model, lookup = (_per_call(scores[player]) for player in (YOU, MODEL, LOOKUP))
+    yours, model, lookup = (scores[player].tokens_per_target_call for player in (YOU, MODEL, LOOKUP))
     if yours is None or model is None or lookup is None:
         return "No round was played, so there is nothing to compare."
     figures = f"you {yours:.2f}, {MODEL} {model:.2f} and {LOOKUP} {lookup:.2f} tokens per target call."
@@ -135,10 +132,6 @@ def verdict(turns: Sequence[Turn]) -> str:
         return f"You and {MODEL} are about even: {figures} But {MODEL} needs only milliseconds for a guess."
     beaten = f" You were better than {LOOKUP}." if yours > lookup + EVEN else ""
     return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learned how such texts continue."
-
-
-def _per_call(counts: Counts) -> float | None:
-    return counts.tokens_per_target_call
 
 
 def _tokens(number: int) -> str:

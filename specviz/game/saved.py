@@ -54,7 +54,8 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
         for number in range(1, len(rounds_of(turns, YOU)) + 1)
     ]
     written = io.StringIO()
-    columns = ["name", *plan.link, "prompt", "round", "draft", *_columns()]
+    figures = [f"{prefix}_{figure}" for prefix in PREFIXES.values() for figure in FIGURES]
+    columns = ["name", *plan.link, "prompt", "round", "draft", *figures]
     writer = csv.DictWriter(written, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -62,10 +63,6 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
 
 
 FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
-
-
-def _columns() -> list[str]:
-    return [f"{prefix}_{figure}" for prefix in PREFIXES.values() for figure in FIGURES]
 
 
 def _figures(turns: Sequence[Turn], index: int) -> dict[str, int]:
@@ -101,16 +98,10 @@ _GAME: TypeAdapter[SavedGame] = outside(SavedGame)
 
 
 def dump_game(game: SavedGame) -> str:
-    """The text of a game: about 7 kB a turn."""
     return _GAME.dump_json(game).decode()
 
 
 def load_game(text: str) -> SavedGame:
-    """Read what `dump_game` wrote.
-
-    Raises:
-        InputError: it is not a game, or contradicts itself.
-    """
     try:
         raw = text.encode()
         check_density(raw, SHAPE)

@@ -24,7 +24,6 @@ def tidy(guess: str) -> str:
 
 
 def guess_problem(guess: str) -> str | None:
-    """One friendly sentence that says why this cannot be played; None when it can."""
     if len(guess) > MAX_CHARACTERS:
         return f"That is a lot of text ({len(guess):,} characters): a draft is only the next few words.{FREE}"
     if not guess.strip():
@@ -54,13 +53,7 @@ def _picture(character: str) -> bool:
 
 
 def joined(text: str, guess: str, inside_word: bool) -> str:
-    """The text to add: the guess, with a space before it where one belongs.
-
-    Args:
-        text: the text so far.
-        guess: what `tidy` made.
-        inside_word: the text ends in the middle of a word.
-    """
+    """The text to add: the tidied guess, with a space before it where one belongs."""
     if guess.startswith((" ", "\n")):
         return guess
     if not text or text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
@@ -78,8 +71,6 @@ Fate = Literal["accepted", "part", "rejected", "discarded", "not taken"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a draft, in the model's pieces."""
-
     pieces: list[DraftedToken]
 
     @property
@@ -102,7 +93,7 @@ class Word:
 
 
 def words_of(round: Round) -> list[Word]:
-    """The drafted tokens of a chain, grouped into words; see `guesses.branches` for a tree."""
+    """The drafted tokens of a chain, grouped into words; see `branches` for a tree."""
     words: list[list[DraftedToken]] = []
     for token in round.drafted:
         if words and _goes_on(words[-1][-1].shown, token.shown):
@@ -124,7 +115,6 @@ def _is_wordlike(piece: str) -> bool:
 
 
 def ends_inside_word(text: str, next_token: str) -> bool:
-    """Whether the target's most likely next token continues the last word of the text."""
     return bool(text) and text[-1].isalpha() and next_token[:1].isalpha()
 
 
@@ -186,12 +176,10 @@ def branches(round: Round) -> list[Round]:
 
 
 def best_branch(round: Round) -> Round:
-    """The branch with the most accepted tokens; of equal ones the first."""
     return max(branches(round), key=lambda branch: branch.accepted)
 
 
 def draft_text(round: Round) -> str:
-    """The draft as text; two guesses have " / " between them."""
     texts = ["".join(merged([token.shown for token in branch.drafted])) for branch in branches(round)]
     return texts[0] if len(texts) == 1 else " / ".join(text.strip() for text in texts)
 

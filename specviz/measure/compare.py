@@ -16,7 +16,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
-from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate, tree_sizes
 from specviz.measure.paired import Paired
 from specviz.measure.paired_runs import PairedRuns, warm_up

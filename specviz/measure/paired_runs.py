@@ -11,7 +11,7 @@ from specviz.core.settings import DecodeSettings, repeat_settings
 from specviz.core.steps import Steps, at_once
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun
-from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.paired import Draw
 from specviz.models.loaded_model import LoadedModel
 

@@ -14,7 +14,7 @@ from specviz.models.catalogue import MODELS_FOLDER, count_parameters, weights_ha
 from specviz.models.devices import choose_device, device_name
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.llama_weights import Weights, build
-from specviz.models.loaded_model import DTYPES, LoadedModel, ModelFacts, cache_bytes
+from specviz.models.loaded_model import DTYPES, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
 from specviz.models.tokens import LightTokens
 
@@ -30,17 +30,20 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
     device = torch.device(choose_device(name, needed_bytes(parameters, dtype)))
     llama = build(config, _weights(folder, dtype, device))
     give_back()
-    facts = ModelFacts(
+    return LoadedModel(
+        tokens=read_tokens(name),
+        name=name,
+        info=ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, device_name(device)),
+        forward=LightForward(llama),
+        make_model=partial(_transformers, name, dtype),
+        make_tokenizer=partial(_tokenizer, name),
         context=config["max_position_embeddings"],
         rows=config["vocab_size"],
-        end_ids=frozenset([config["eos_token_id"]]),
+        ends=frozenset([config["eos_token_id"]]),
         bytes=parameters * DTYPES[dtype].itemsize,
         cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
         device=device,
     )
-    info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, device_name(device))
-    make_model, make_tokenizer = partial(_transformers, name, dtype), partial(_tokenizer, name)
-    return LoadedModel(read_tokens(name), name, info, facts, LightForward(llama), make_model, make_tokenizer)
 
 
 @cache

@@ -49,16 +49,11 @@ transformers, which reads in one pass. A prompt of at most 128 tokens is read in
 
 
 class CachedModel:
-    """One model reading one text.
-
-    Raises:
-        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be removed; or, at
-            the first pass, it does not use the cache at all.
-    """
+    """One model reading one text."""
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
-        self._device = loaded.facts.device
+        self._device = loaded.device
         self._reader = loaded.forward.reader(whole=whole)
         self.length = 0  # tokens in the cache
         self._tree: list[int] = []  # the parents of its last tokens, if they are nodes of a tree
@@ -101,20 +96,8 @@ class CachedModel:
         self._reader.crop(excess)
         self.length -= excess
 
-    def first_layers(self, count: int) -> "FirstLayers":
-        """The first layers alone, for guesses after what this model has read.
-
-        Raises:
-            InputError: its forward pass cannot stop early.
-        """
-        return FirstLayers(self, count)
-
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, for a head that drafts from them.
-
-        Raises:
-            InputError: this model's forward pass does not give them.
-        """
+        """Store the last hidden states of all tokens from now on, for a head that drafts from them."""
         return self._reader.store_states()
 
     def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:

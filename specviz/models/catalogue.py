@@ -27,18 +27,12 @@ HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
 
 @dataclass(frozen=True, slots=True)
 class BundledModel:
-    """One model that ships with the app."""
-
     name: str
     parameters: int
     layers: int
     width: int
     context: int  # most tokens it can read, prompt and output together
     vocabulary: int  # rows of its embedding
-
-    @property
-    def folder(self) -> Path:
-        return MODELS_FOLDER / self.name
 
 
 def bundled_names() -> list[str]:
@@ -47,40 +41,40 @@ def bundled_names() -> list[str]:
 
 @cache
 def bundled_models() -> tuple[BundledModel, ...]:
-    found = [_describe(config.parent) for config in MODELS_FOLDER.glob("*/config.json")]
+    """The largest first."""
+    found = []
+    for file in MODELS_FOLDER.glob("*/config.json"):
+        config = json.loads(file.read_text(encoding="utf-8"))
+        model = BundledModel(
+            name=file.parent.name,
+            parameters=count_parameters(file.with_name("model.safetensors")),
+            layers=config["num_hidden_layers"],
+            width=config["hidden_size"],
+            context=config["max_position_embeddings"],
+            vocabulary=config["vocab_size"],
+        )
+        found.append(model)
     return tuple(sorted(found, key=lambda model: -model.parameters))
-
-
-def _describe(folder: Path) -> BundledModel:
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    return BundledModel(
-        name=folder.name,
-        parameters=count_parameters(folder / "model.safetensors"),
-        layers=config["num_hidden_layers"],
-        width=config["hidden_size"],
-        context=config["max_position_embeddings"],
-        vocabulary=config["vocab_size"],
-    )
 
 
 @dataclass(frozen=True, slots=True)
 class BundledHead:
-    """One head on a bundled target that ships with the app."""
-
     name: str
     kind: str  # as in traces: of a method that loads a head
     target: str  # the only model that it can draft for
     parameters: int  # its own: the output embedding is the target's
     longest: int | None  # most tokens that it drafts in a round; None: any number
 
-    @property
-    def folder(self) -> Path:
-        return MODELS_FOLDER / self.name
-
 
 @cache
 def bundled_heads() -> tuple[BundledHead, ...]:
-    return tuple(_describe_head(file.parent) for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")))
+    found = []
+    for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")):
+        config = json.loads(file.read_text(encoding="utf-8"))
+        parameters = count_parameters(file.with_name("model.safetensors"))
+        head = BundledHead(file.parent.name, config["kind"], config["target"], parameters, config.get("depths"))
+        found.append(head)
+    return tuple(found)
 
 
 def head_names() -> list[str]:
@@ -97,9 +91,6 @@ def check_heads(target: str, draft: str) -> None:
     """Refuse a head as a target, and a target that the head cannot draft for, before anything is loaded.
 
     A folder may hold the head's own target, which shows when it is loaded. Names of models pass.
-
-    Raises:
-        InputError: one sentence.
     """
     heads = {head.name: head for head in bundled_heads()}
     if target in heads:
@@ -109,20 +100,16 @@ def check_heads(target: str, draft: str) -> None:
 
 
 def wrong_target(name: str, of: str, target: str) -> str:
-    """Why a head on the model `of` cannot draft for this target."""
     same = "other weights of " if target == of else ""
     return f"{name} drafts from the hidden states of {of}, so it cannot draft for {same}{target}."
 
 
-def _describe_head(folder: Path) -> BundledHead:
-    config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
-    return BundledHead(
-        name=folder.name,
-        kind=config["kind"],
-        target=config["target"],
-        parameters=count_parameters(folder / "model.safetensors"),
-        longest=config.get("depths"),
-    )
+BYTES_OF = {"float32": 4, "bfloat16": 2}
+
+
+def weight_bytes(parameters: int, dtype: str) -> int:
+    """Memory that they take; "auto" counts as float32, because it may choose that."""
+    return parameters * BYTES_OF.get(dtype, 4)
 
 
 def count_parameters(weights: Path) -> int:

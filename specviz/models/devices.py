@@ -21,13 +21,6 @@ def choose_device(name: str, needed: int) -> str:
 
     The bundled models stay on the CPU: they are so small that starting the work would take most of a GPU's time, and
     what the app says about them was measured on a CPU. SPECVIZ_DEVICE (cpu, cuda, mps) overrides this for all models.
-
-    Args:
-        name: the model's name.
-        needed: the bytes that it takes.
-
-    Raises:
-        InputError: SPECVIZ_DEVICE names a device that does not exist here.
     """
     asked = os.environ.get("SPECVIZ_DEVICE") or "auto"
     if asked == "auto":
@@ -39,14 +32,12 @@ def choose_device(name: str, needed: int) -> str:
 
 
 def accelerator() -> str:
-    """The GPU that torch can use here, or "cpu"."""
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def device_name(device: torch.device) -> str | None:
-    """A GPU's name, for a trace; None for the processor, which the machine's description names."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return "the Apple GPU" if device.type == "mps" else None
@@ -67,14 +58,9 @@ def free_bytes(device: str) -> int:
 
 
 def describe_machine() -> Machine:
-    """The machine, the versions of the libraries, and the current number of torch's threads."""
-    return Machine(_hardware(), torch.__version__, version("transformers"), torch.get_num_threads())
-
-
-@cache
-def _hardware() -> str:
-    accelerator = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    return f"{processor()}, {os.cpu_count()} cores, {platform.system()}{accelerator}"
+    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    hardware = f"{processor()}, {os.cpu_count()} cores, {platform.system()}{gpu}"
+    return Machine(hardware, torch.__version__, version("transformers"), torch.get_num_threads())
 
 
 @cache

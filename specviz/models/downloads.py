@@ -52,17 +52,12 @@ def hold(name: str) -> None:
 
 
 def release(keep: Collection[str] = ()) -> None:
-    """Forget the models that this process used, except some."""
     for name in [name for name in _held if name not in keep]:
         _held.pop(name).close()
 
 
 def check_room(name: str, size: int) -> None:
-    """Refuse a model of this size in bytes that would not fit even if all others were removed.
-
-    Raises:
-        InputError: it is larger than all downloads may be, or than the disk.
-    """
+    """Refuse a model of this size in bytes that would not fit even if all others were removed."""
     limit, stored = limit_bytes(), _bytes(_model(name))
     if size > limit:
         raise InputError(
@@ -78,11 +73,7 @@ def check_room(name: str, size: int) -> None:
 
 
 def make_room(name: str, missing: int) -> None:
-    """Remove models, the least recently used first, until so many bytes of this one fit beside the others.
-
-    Raises:
-        InputError: too many models are in use; nothing was removed.
-    """
+    """Remove models, the least recently used first, until so many bytes of this one fit beside the others."""
     with _alone():
         for half in folder().glob("removed-*"):  # a process ended while it removed it
             shutil.rmtree(half, ignore_errors=True)
@@ -97,11 +88,7 @@ def make_room(name: str, missing: int) -> None:
 
 @contextmanager
 def lock(name: str, seconds: float = BRIEFLY) -> Iterator[None]:
-    """Keep other processes from what this name stands for; the system opens the lock when a process ends.
-
-    Raises:
-        TimeoutError: another process has it for longer than that.
-    """
+    """Keep other processes from what this name stands for; the system opens the lock when a process ends."""
     file = folder() / ".locks" / f"{name}.lock"
     file.parent.mkdir(parents=True, exist_ok=True)
     with WeakFileLock(file, timeout=seconds):
@@ -138,7 +125,6 @@ def _in_use(model: Path) -> bool:
 
 
 def _remove(model: Path) -> int:
-    """Remove a model; returns the bytes it took. Renamed first: half a model must not be found."""
     size = _bytes(model)
     _log.info("%s is removed to make room.", model.name)
     gone = model.rename(model.with_name(f"removed-{model.name}"))

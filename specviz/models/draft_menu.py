@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.drafters import METHODS, Group, Method, own_names
+from specviz.core.drafters import METHODS, own_names
 from specviz.core.names import is_path
 from specviz.models.catalogue import bundled_names, find_folder, head_names, method_named
 from specviz.models.pairs import known_names
@@ -46,7 +46,6 @@ def offered_names() -> list[str]:
 
 
 def may_be_typed() -> bool:
-    """Whether visitors can type names that are in no menu."""
     return not sources() <= {"catalogue"}
 
 
@@ -93,18 +92,14 @@ class DraftGroup:
 
 
 def draft_groups() -> list[DraftGroup]:
-    groups = dict.fromkeys(method.group for method in METHODS if method.group)
-    return [_group(group, [method for method in METHODS if method.group == group]) for group in groups]
-
-
-def _group(group: Group, methods: list[Method]) -> DraftGroup:
-    about, used = (" ".join(filter(None, told)) for told in zip(*((m.about, m.used) for m in methods), strict=True))
-    names = [name for name in _menu_names() if method_named(name) in methods]
-    return DraftGroup(group.title, about, used, tuple(names))
-
-
-def _menu_names() -> list[str]:
-    return [*bundled_names(), *head_names(), *(name for _, name in own_names())]
+    names = [*bundled_names(), *head_names(), *(name for _, name in own_names())]
+    groups = []
+    for group in dict.fromkeys(method.group for method in METHODS if method.group):
+        methods = [method for method in METHODS if method.group == group]
+        about = " ".join(method.about for method in methods if method.about)
+        used = " ".join(method.used for method in methods if method.used)
+        groups.append(DraftGroup(group.title, about, used, tuple(n for n in names if method_named(n) in methods)))
+    return groups
 
 
 def offered_drafts() -> list[str]:

@@ -18,8 +18,6 @@ NO_EARLY_EXIT = "{name} is read by transformers' forward pass, which cannot stop
 
 
 class Reader(Protocol):
-    """One model reading one text, with its cache."""
-
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
         """Read (n,) tokens; returns the logits after each, (n, rows), or after the last one alone, (1, rows)."""
 
@@ -36,18 +34,10 @@ class Reader(Protocol):
         """The prompt has been read: from now on `crop` may be called."""
 
     def first_layers(self, count: int) -> "Reader":
-        """A reader of the same text with the first layers alone, which writes into the same cache.
-
-        Raises:
-            InputError: this forward pass cannot stop early.
-        """
+        """A reader of the same text with the first layers alone, which writes into the same cache."""
 
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, in step with the cache. Asked before the first pass.
-
-        Raises:
-            InputError: this forward pass does not give them.
-        """
+        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass."""
 
 
 class Forward(Protocol):
@@ -55,19 +45,10 @@ class Forward(Protocol):
     reads_trees: bool  # whether its readers have `read_tree` and `select`
 
     def reader(self, *, whole: bool = False) -> Reader:
-        """A reader of a new text.
-
-        Args:
-            whole: `crop` may go back further than to the crop before it, also past a sliding window.
-
-        Raises:
-            InputError: the model's cache cannot be shortened.
-        """
+        """A reader of a new text. `whole`: `crop` may go back further than to the crop before it, past a window too."""
 
 
 class LightForward:
-    """The forward pass of `llama.py`."""
-
     name = LIGHT
     reads_trees = True
 

@@ -17,7 +17,7 @@ EAGLE's next step takes its own state where the target's is not known yet, so a 
 Medusa's guesses do not: each is made as if nothing had been guessed, so it needs one pass for all of them.
 
 EAGLE: Li et al. 2024, arXiv 2401.15077; the way in is that of DeepSeek-V3's module for multi-token prediction
-(arXiv 2412.19437, Section 2.2). Medusa: Cai et al. 2024, arXiv 2401.10774. `head_files.py` loads them.
+(arXiv 2412.19437, Section 2.2). Medusa: Cai et al. 2024, arXiv 2401.10774. `load_head` reads them.
 """
 
 import json
@@ -108,8 +108,6 @@ Weights = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class LoadedHead:
-    """A head ready to draft for its target."""
-
     name: str
     kind: str  # as in traces
     info: ModelInfo  # its own parameters alone: the output embedding is the target's
@@ -120,25 +118,14 @@ class LoadedHead:
     bytes: int  # memory that its own weights take
 
     def check(self, target: LoadedModel) -> None:
-        """Refuse another target than the head's own.
-
-        Raises:
-            InputError: it is another one.
-        """
+        """Refuse another target than the head's own."""
         _check(self.name, self.target, self.target_hash, target)
 
 
 def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: Path | None = None) -> LoadedHead:
-    """A head for this target, by bundled name or from a folder.
+    """A head for this target, by bundled name or from a folder; in an equal format, they share the output embedding.
 
-    Args:
-        name: of a bundled head; with `folder`, what to call it.
-        target: the model that it drafts for. Its output embedding is shared where both have the same number format.
-        dtype: "auto" is float32: reading one token with a small network is slower in bfloat16.
-        folder: where its files are; None: the bundled ones.
-
-    Raises:
-        InputError: there is no such head, or it belongs to other weights than the target's.
+    "auto" is float32: reading one token with a small network is slower in bfloat16.
     """
     if folder is None:
         if name not in head_names():
@@ -153,14 +140,13 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     parameters = count_parameters(folder / "model.safetensors")
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
-    weights = {key: weight.to(target.facts.device, DTYPES[dtype]) for key, weight in stored.items()}
+    weights = {key: weight.to(target.device, DTYPES[dtype]) for key, weight in stored.items()}
     network = _NETWORKS[config["kind"]](config, weights, target.forward.llama)
     memory = parameters * DTYPES[dtype].itemsize
     return LoadedHead(name, config["kind"], info, of, digest, network, target.context, memory)
 
 
 def _check(name: str, of: str, digest: str, target: LoadedModel) -> None:
-    """Refuse a target with other weights than those (`digest`) that the head was trained on."""
     if target.info.weights_hash != digest:
         raise InputError(wrong_target(name, of, target.name))
 

@@ -10,7 +10,6 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -50,8 +49,6 @@ PAUSE_SECONDS = 1.0  # before each
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a download."""
-
     model: str
     bytes_done: int
     bytes_total: int
@@ -61,8 +58,6 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """One safetensors file on the Hub."""
-
     name: str
     size: int
     blob: str  # the hash it is stored under in the cache
@@ -70,8 +65,6 @@ class WeightFile:
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """A model on the Hub, at one commit; its small files are in the cache."""
-
     name: str
     commit: str
     folder: Path  # the cache's folder for this commit
@@ -101,12 +94,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def look_up(name: str) -> HubModel:
-    """Ask the Hub which files a model has, and download the small ones.
-
-    Raises:
-        InputError: the Hub cannot be reached, has no such model or refuses it, or the model has no safetensors, too
-            many small files, or no room on the disk.
-    """
+    """Ask the Hub which files a model has, and download the small ones."""
     check_reachable(name)
     with hub_errors(name):
         waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
@@ -120,7 +108,13 @@ def look_up(name: str) -> HubModel:
             raise InputError(
                 f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
             )
-        small = {file: found.size or 0 for file, found in files.items() if _is_small(found)}
+        small = {
+            name: file.size or 0
+            for name, file in files.items()
+            if "/" not in name
+            and (file.size or 0) <= SMALL_BYTES
+            and any(fnmatch(name, pattern) for pattern in SMALL_FILES)
+        }
         if SINGLE in files:
             small.pop(INDEX, None)
         _make_room_for_small(name, small)
@@ -130,7 +124,6 @@ def look_up(name: str) -> HubModel:
 
 
 def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
-    """Check the small files of a model by the sizes the Hub lists, before any of them is downloaded."""
     total = sum(sizes.values())
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
         raise InputError(
@@ -142,7 +135,6 @@ def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
-    """The place of a file in our cache; it is downloaded if it is not there."""
     return Path(
         hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), etag_timeout=CONNECT_SECONDS)
     )
@@ -152,9 +144,6 @@ def fetch(name: str) -> Iterator[Progress]:
     """Download the weights of a model, and yield the progress; what is here already is not downloaded again.
 
     Closing the generator stops the download; the next one continues there.
-
-    Raises:
-        InputError: see `look_up`; or the download was interrupted, or the disk is full.
     """
     if find_cached(name):
         return downloads.hold(name)
@@ -167,9 +156,13 @@ def fetch(name: str) -> Iterator[Progress]:
         downloads.check_room(name, total)
         downloads.make_room(name, total - done)
         for number, file in enumerate(missing, start=len(model.weights) - len(missing)):
-            with _alone(model, file):
-                for here in _stream(model, file):
-                    yield Progress(name, done + here, total, number, len(model.weights))
+            try:
+                with downloads.lock(file.blob, PAUSE_SECONDS):
+                    for here in _stream(model, file):
+                        yield Progress(name, done + here, total, number, len(model.weights))
+            except TimeoutError as error:
+                sentence = f"{name} is being downloaded by another program on this machine: try again when it is done."
+                raise InputError(sentence) from error
             done += file.size
             _stored(name, file.name, model.commit)  # finds it in the cache, and gives it its name
         current = model.folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
@@ -178,28 +171,8 @@ def fetch(name: str) -> Iterator[Progress]:
     yield Progress(name, total, total, len(model.weights), len(model.weights))
 
 
-@contextmanager
-def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
-    try:
-        with downloads.lock(file.blob, PAUSE_SECONDS):
-            yield
-    except TimeoutError as error:
-        raise InputError(
-            f"{model.name} is being downloaded by another program on this machine: try again when it is done."
-        ) from error
-
-
-def _is_small(file: RepoSibling) -> bool:
-    plain = "/" not in file.rfilename and (file.size or 0) <= SMALL_BYTES
-    return plain and any(fnmatch(file.rfilename, pattern) for pattern in SMALL_FILES)
-
-
 def weights_in(folder: Path, name: str = "The model") -> list[str]:
-    """Names of the weight files that a model's folder has or, according to its index, should have.
-
-    Raises:
-        InputError: it has none, or the index is broken; the sentence has the model's name, not the folder.
-    """
+    """Names of the weight files that a model's folder has or, according to its index, should have."""
     if (folder / SINGLE).is_file():
         return [SINGLE]
     if not (folder / INDEX).is_file():
@@ -276,11 +249,7 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
 
 
 def hub_id(name: str) -> str:
-    """The name, if it has the form of a model on the Hub: owner/name, never a path.
-
-    Raises:
-        InputError: it has another form.
-    """
+    """The name, if it has the form of a model on the Hub: owner/name, never a path."""
     try:
         validate_repo_id(name)
         valid = re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
@@ -293,11 +262,7 @@ def hub_id(name: str) -> str:
 
 
 def check_folder(name: str, folder: Path) -> None:
-    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed.
-
-    Raises:
-        InputError: the folder has no configuration, or no safetensors.
-    """
+    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed."""
     if not (folder / "config.json").is_file():
         raise InputError(f"{name} is not a model: it has no config.json.")
     if not any(folder.glob("*.safetensors")):

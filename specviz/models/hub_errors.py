@@ -28,11 +28,6 @@ _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, o
 
 
 def check_reachable(name: str) -> None:
-    """Refuse at once while the Hub is known not to answer.
-
-    Raises:
-        InputError: it did not, a moment ago.
-    """
     if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
         raise InputError(_unreachable(name))
     _silent_since.clear()
@@ -93,7 +88,6 @@ def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars or warnings from the client: errors are reported in one sentence."""
     logger, disabled = logging.getLogger("huggingface_hub"), are_progress_bars_disabled()
     level = logger.level
     logger.setLevel(logging.CRITICAL)

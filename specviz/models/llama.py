@@ -37,8 +37,6 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The weights of one layer."""
-
     attention_norm: Tensor  # (hidden,)
     queries_keys_values: Linear  # to (heads + 2 × kv_heads) × size
     query_norm: Tensor | None  # (size,)

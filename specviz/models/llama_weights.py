@@ -40,7 +40,6 @@ Weights = MutableMapping[str, Tensor]  # by the checkpoint's names
 
 
 def unknown_because(config: Config) -> str | None:
-    """Why the light forward pass does not know this architecture; None if it does."""
     if config.get("model_type") not in FAMILIES:
         return f"the architecture is {config.get('model_type')}"
     if config.get("hidden_act") != "silu":
@@ -56,12 +55,10 @@ def unknown_because(config: Config) -> str | None:
 
 
 def build(config: Config, weights: Weights) -> Llama:
-    """Join the matrices that read the same input.
+    """Join the matrices that read the same input, of an architecture that `unknown_because` has no objection to.
 
-    Args:
-        config: of an architecture that `unknown_because` has no objection to.
-        weights: every entry is replaced by a view of the joined matrix, which is stored by `stored_fast`, so that
-            whoever holds the mapping holds nothing twice.
+    Every entry of the mapping is replaced by a view of the joined matrix, which is stored by `stored_fast`, so that
+    whoever holds the mapping holds nothing twice.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
@@ -118,13 +115,10 @@ def _layer(names: "_Names", at: str) -> Layer:
 
 
 class _Names:
-    """The weights, looked up by the names of their modules."""
-
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
 
     def linear(self, *names: str) -> Linear:
-        """One multiplication for modules that read the same input; without a bias unless one of them has one."""
         biases = [self.weights[f"{name}.bias"] for name in names if f"{name}.bias" in self.weights]
         return Linear(self.matrix(*names), torch.cat(biases) if biases else None)
 

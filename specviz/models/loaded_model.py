@@ -1,11 +1,12 @@
 """A model in memory, ready to decode, and the number formats it may have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 
+from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
 from specviz.models.forward import Forward
 from specviz.models.tokens import Tokens
@@ -19,28 +20,33 @@ NO_LIMIT = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """What decoding needs to know of a model, besides its forward pass."""
+class Inspection:
+    """What is known about a model without its weights."""
 
-    context: int  # most tokens it can read, prompt and output together
+    name: str
+    tokens: Tokens
+    parameters: int  # tied embeddings counted once
+    context: int | None  # most tokens it can read, prompt and output together; None: no known limit
     rows: int  # of its embedding, padding included
-    end_ids: frozenset[int] | None  # token ids that end the text; None: the tokenizer's
-    bytes: int  # memory that its weights take
-    cache_bytes_per_token: int  # memory that the keys and values of one token take
-    device: torch.device
+    sliding_window: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
     """A causal language model ready to decode, with its tokenizer."""
 
     tokens: Tokens
     name: str
     info: ModelInfo
-    facts: ModelFacts
     forward: Forward
     make_model: Callable[[], "PreTrainedModel"]  # makes it once
     make_tokenizer: Callable[[], "PreTrainedTokenizerBase"]  # the same
+    context: int  # most tokens it can read, prompt and output together
+    rows: int  # of its embedding, padding included
+    ends: frozenset[int] | None  # token ids that end the text; None: the tokenizer's
+    bytes: int  # memory that its weights take
+    cache_bytes_per_token: int  # memory that the keys and values of one token take
+    device: torch.device
     kind: ClassVar[str] = "model"  # of drafter, as in traces
 
     @property
@@ -50,27 +56,12 @@ class LoadedModel:
 
     @property
     def tokenizer(self) -> "PreTrainedTokenizerBase":
-        """The tokenizer as transformers has it; for a bundled model, loaded when first asked for."""
         return self.make_tokenizer()
 
     @property
-    def context(self) -> int:
-        """Most tokens it can read, prompt and output together."""
-        return self.facts.context
-
-    @property
-    def bytes(self) -> int:
-        return self.facts.bytes
-
-    @property
-    def cache_bytes_per_token(self) -> int:
-        """Memory that the keys and values of one token take; a layer with a sliding window may take less."""
-        return self.facts.cache_bytes_per_token
-
-    @property
     def end_ids(self) -> frozenset[int]:
-        if self.facts.end_ids is not None:
-            return self.facts.end_ids
+        if self.ends is not None:
+            return self.ends
         end: int | None = self.tokens.eos_token_id
         return frozenset() if end is None else frozenset([end])
 
@@ -78,3 +69,21 @@ class LoadedModel:
 def cache_bytes(layers: int, heads: int, size: int, bytes_of_a_number: int) -> int:
     """Memory that the keys and values of one token take."""
     return layers * heads * size * 2 * bytes_of_a_number
+
+
+def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[int]:
+    """The token ids of roles and texts, such as ("user", "Hello"), up to the place where the model's answer begins.
+
+    A special token that is spelled out in a message is text like any other.
+    """
+    tokenizer = model.tokenizer
+    if not tokenizer.chat_template:
+        raise InputError(f"{model.name} has no chat template: its prompts must be texts, not messages.")
+    conversation = [{"role": role, "content": text} for role, text in messages]
+    try:
+        written: Any = tokenizer.apply_chat_template(
+            conversation, add_generation_prompt=True, sanitize_control_tokens=True, return_dict=True
+        )
+    except Exception as error:  # a template is a program that its author wrote: it may raise anything
+        raise InputError(f"The chat template of {model.name} cannot write these messages: {error}.") from error
+    return list(written["input_ids"])

@@ -1,27 +1,131 @@
-"""Load a model by name: `load_model`, with the number format measured for "auto"."""
+"""Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code.
 
-from collections.abc import Callable, Iterable
+`load_model` measures the number format for "auto".
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from specviz.core.errors import InputError
-from specviz.models.catalogue import bundled_names
+from specviz.core.free_memory import give_back
+from specviz.core.trace import ModelInfo
+from specviz.models import downloads
+from specviz.models.bundled import read_bundled, read_tokens
+from specviz.models.catalogue import (
+    MODELS_FOLDER,
+    bundled_models,
+    bundled_names,
+    find_folder,
+    weight_bytes,
+    weights_hash,
+)
 from specviz.models.devices import choose_device
-from specviz.models.hub import Progress
-from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
+from specviz.models.forward import forced
+from specviz.models.hub import Progress, fetch, find_cached, hub_id
+from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel
 from specviz.models.memory import needed_bytes, shortage
-from specviz.models.pairs import known_models
+from specviz.models.pairs import HUB_MODELS, known_models
 from specviz.models.pass_timing import pass_seconds
-from specviz.models.read_model import inspect_model, prepare, read_model
 
 CHOSEN_BY = (1, 5)  # the passes that decide between two dtypes: a plain step, and verifying four guesses
 BOTH_DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
 
 
+def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
+    """Load a model by bundled name, local folder or Hub id.
+
+    Args:
+        name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
+        dtype: "float32" is exact; "auto" is the one with the smaller T(1) + T(5) on this machine.
+        progress: called with the progress of a Hub download.
+
+    Raises:
+        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
+            sentence.
+    """
+    if dtype not in (*DTYPES, "auto"):
+        raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
+    if dtype == "auto":
+        if name not in bundled_names():
+            prepare(name, "auto", progress)  # downloaded with progress, before anything is measured
+        dtype = choose_dtype(name).dtype
+    return read_model(name, dtype, progress)
+
+
+def inspect_model(name: str) -> Inspection:
+    for model in bundled_models():
+        if model.name == name:
+            return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
+    from specviz.models.configuration import inspect_configuration  # imports transformers: seconds
+
+    return inspect_configuration(name)
+
+
+def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
+    """Load a model in a given number format, "float32" or "bfloat16"; names and errors as `load_model`."""
+    if name in bundled_names() and not forced():
+        return read_bundled(name, dtype)  # so small that it always fits
+    from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
+
+    if name in bundled_names():
+        folder, parameters = MODELS_FOLDER / name, 0
+    else:
+        folder, parameters = prepare(name, dtype, progress)
+        downloads.hold(name)
+    device = choose_device(name, needed_bytes(parameters, dtype))
+    model, tokenizer = read_folder(name, folder, dtype, device)
+    local = name in bundled_names() or find_folder(name)
+    digest = weights_hash(folder) if local else folder.name[:16]  # of a Hub model: its commit
+    info = ModelInfo(name, model.num_parameters(), dtype, digest)
+    made = from_transformers(model, tokenizer, name, info)
+    give_back()
+    return made
+
+
+def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
+    """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters."""
+    check_known([name], "bfloat16" if dtype == "auto" else dtype)
+    parameters = inspect_model(name).parameters
+    least = "bfloat16" if dtype == "auto" else dtype
+    needed = needed_bytes(parameters, least)
+    if choose_device(name, needed) == "cpu" and (short := shortage(name, needed)):
+        raise InputError(short)
+    if folder := find_folder(name):
+        return folder, parameters
+    for step in download(name):
+        if progress:
+            progress(step)
+    folder = find_cached(name)
+    if folder is None:
+        raise InputError(f"{name} was downloaded but is not complete: remove it from the Hub's cache and try again.")
+    return folder, parameters
+
+
+def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
+    """Refuse models of the catalogue by the sizes that are known, before the network is used: memory, then disk.
+
+    Other names are passed over. `reclaimable`: bytes of memory in models that would be released for these.
+    """
+    known = [model for model in HUB_MODELS if model.name in names]
+    sizes = {model.name: needed_bytes(model.parameters, dtype) for model in known}
+    on_cpu = sum(size for name, size in sizes.items() if choose_device(name, size) == "cpu")
+    if known and (short := shortage(" and ".join(sizes), on_cpu - reclaimable)):
+        raise InputError(short)
+    for model in known:
+        if not find_cached(model.name):
+            downloads.check_room(model.name, weight_bytes(model.parameters, "bfloat16"))  # its files take at least that
+
+
+def download(name: str) -> Iterator[Progress]:
+    """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names."""
+    if name not in bundled_names() and not find_folder(name):
+        yield from fetch(hub_id(name))
+
+
 @dataclass(frozen=True, slots=True)
 class DtypeChoice:
-    """The number format that is faster for one model here, and why."""
-
     model: str
     dtype: Dtype
     seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty if nothing was measured
@@ -34,9 +138,6 @@ def choose_dtype(name: str) -> DtypeChoice:
     """Measure T(1) and T(5) in both dtypes, once for each model and process, and choose the faster one.
 
     If float32 does not fit into memory, nothing is measured.
-
-    Raises:
-        InputError: the model cannot be loaded.
     """
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
@@ -48,11 +149,7 @@ def choose_dtype(name: str) -> DtypeChoice:
 
 
 def measure_dtypes(name: str, lengths: Iterable[int]) -> DtypeChoice:
-    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model twice, one after the other.
-
-    Raises:
-        InputError: the model cannot be loaded.
-    """
+    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model once for each."""
     lengths = list(lengths)
     seconds: dict[str, dict[int, float]] = {}
     for dtype in BOTH_DTYPES:
@@ -75,24 +172,3 @@ def _chosen(name: str, seconds: dict[str, dict[int, float]]) -> DtypeChoice:
         f"with plain decoding in {slower}, a speedup of 2 would be {2 * other / alone:.2f}."
     )
     return DtypeChoice(name, faster, seconds, reason, plain if other < alone else "")
-
-
-def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
-    """Load a model by bundled name, local folder or Hub id.
-
-    Args:
-        name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
-        dtype: "float32" is exact; "auto" is the one with the smaller T(1) + T(5) on this machine.
-        progress: called with the progress of a Hub download.
-
-    Raises:
-        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
-            sentence.
-    """
-    if dtype not in (*DTYPES, "auto"):
-        raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
-    if dtype == "auto":
-        if name not in bundled_names():
-            prepare(name, "auto", progress)  # downloaded with progress, before anything is measured
-        dtype = choose_dtype(name).dtype
-    return read_model(name, dtype, progress)

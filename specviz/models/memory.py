@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import psutil
 
-BYTES_OF = {"float32": 4, "bfloat16": 2}
+from specviz.models.catalogue import weight_bytes
+
 WORKING_ROOM = 1.1  # room for the cache, the logits and intermediate results: a rule of thumb, not a measurement
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -25,13 +26,7 @@ VERSION_1 = _ControlGroup(
 )
 
 
-def weight_bytes(parameters: int, dtype: str) -> int:
-    """Memory that this many parameters take in a dtype; "auto" counts as float32, because it may choose that."""
-    return parameters * BYTES_OF.get(dtype, 4)
-
-
 def needed_bytes(parameters: int, dtype: str) -> int:
-    """Memory that must be free before loading: the weights and a tenth more."""
     return int(weight_bytes(parameters, dtype) * WORKING_ROOM)
 
 
@@ -43,28 +38,24 @@ def available_bytes() -> int:
 
 def shortage(names: str, needed: int) -> str | None:
     """Why models that need this many bytes do not fit into memory, and what would fit; None if they fit."""
-    room = available_bytes()
-    if needed <= room:
-        return None
-    return (
-        f"{names} would take {in_words(needed)} of memory, but {in_words(room)} are free here: use smaller models, "
-        f"bfloat16 (half of float32), or a machine with more memory."
-    )
+    advice = "use smaller models, bfloat16 (half of float32), or a machine with more memory"
+    return _shortage(f"{names} would take {in_words(needed)} of memory", needed, advice)
 
 
 def cache_shortage(prompt_tokens: int, new_tokens: int, needed: int) -> str | None:
-    """Why the keys and values of a run, this many bytes, do not fit into memory; None if they fit."""
-    room, needed = available_bytes(), int(needed * WORKING_ROOM)
-    if needed <= room:
-        return None
-    return (
-        f"Reading {prompt_tokens} tokens and writing {new_tokens} would take {in_words(needed)} of memory for keys and "
-        f"values, but {in_words(room)} are free here: use a shorter prompt, fewer tokens, or smaller models."
-    )
+    """The same for the keys and values of a run."""
+    needed = int(needed * WORKING_ROOM)
+    run = f"Reading {prompt_tokens} tokens and writing {new_tokens}"
+    advice = "use a shorter prompt, fewer tokens, or smaller models"
+    return _shortage(f"{run} would take {in_words(needed)} of memory for keys and values", needed, advice)
+
+
+def _shortage(what: str, needed: int, advice: str) -> str | None:
+    room = available_bytes()
+    return None if needed <= room else f"{what}, but {in_words(room)} are free here: {advice}."
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error, from Python or torch, says that memory ran out."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"
@@ -73,7 +64,6 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def in_words(count: int) -> str:
-    """A size for a person: megabytes below a gigabyte."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
 
 

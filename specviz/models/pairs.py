@@ -18,8 +18,6 @@ Place = Literal["anywhere", "4 GB", "8 GB", "GPU"]
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """The size of a model, known without its files."""
-
     name: str  # bundled name or Hub id
     parameters: int  # tied embeddings counted once
     layers: int
@@ -28,29 +26,15 @@ class KnownModel:
     source: str  # where these numbers come from
     commit: str | None = None  # on the Hub: the only version that is downloaded, whatever is published later
 
-    @property
-    def float32_bytes(self) -> int:
-        """Memory that its weights take in float32."""
-        return 4 * self.parameters
-
-    @property
-    def bfloat16_bytes(self) -> int:
-        """Memory that its weights take in bfloat16."""
-        return 2 * self.parameters
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement about a pair, and its source."""
-
     text: str
     source: str  # a URL, a paper, a file of this project, or NOT_MEASURED
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A target and a draft to try together."""
-
     target: str
     draft: str
     lesson: Lesson  # open: it depends on the machine, and visitors can find out
@@ -72,16 +56,6 @@ class Pair:
     def parameters(self) -> int:
         return sum(model.parameters for model in self.models)
 
-    @property
-    def float32_bytes(self) -> int:
-        """Memory that the weights of both take in float32."""
-        return sum(model.float32_bytes for model in self.models)
-
-    @property
-    def bfloat16_bytes(self) -> int:
-        """Memory that the weights of both take in bfloat16."""
-        return sum(model.bfloat16_bytes for model in self.models)
-
 
 LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"
 
@@ -98,7 +72,6 @@ HUB_MODELS, PAIRS = _CATALOGUE.models, _CATALOGUE.pairs
 
 
 def known_models() -> dict[str, KnownModel]:
-    """Bundled and catalogued models by name, the bundled ones first."""
     bundled = [
         KnownModel(model.name, model.parameters, model.layers, model.context, model.vocabulary, "its files")
         for model in bundled_models()
@@ -107,5 +80,4 @@ def known_models() -> dict[str, KnownModel]:
 
 
 def known_names() -> list[str]:
-    """Names that the web app accepts: bundled models, then catalogued ones."""
     return list(known_models())

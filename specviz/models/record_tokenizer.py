@@ -17,7 +17,6 @@ FILE = "tokenizer.json"
 
 
 def with_tokenizer() -> list[str]:
-    """The models of the menus whose tokenizer is on this machine."""
     return [name for name in offered_names() if tokenizer_file(name)]
 
 
@@ -28,15 +27,12 @@ def tokenizer_file(name: str) -> Path | None:
     if not is_allowed(name):
         return None
     folder = find_folder(name)
-    found = [folder / FILE] if folder else _downloaded(name)
+    found = [folder / FILE] if folder else []
+    if not folder:  # in the Hub's cache, ours first; the newest version first
+        stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
+        for cache in (hub_cache() / "specviz", hub_cache()):
+            found += sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)
     return next((file for file in found if file.is_file()), None)
-
-
-def _downloaded(name: str) -> list[Path]:
-    """In the Hub's cache, ours first; the newest version first."""
-    stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
-    caches = (hub_cache() / "specviz", hub_cache())
-    return [file for cache in caches for file in sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)]
 
 
 def hub_cache() -> Path:
@@ -69,12 +65,6 @@ class RecordTokenizer:
 def tokenizer_here(name: str) -> RecordTokenizer:
     """The tokenizer of a model that a visitor may name. Nothing is downloaded, and neither torch nor transformers is
     imported: the web server calls this.
-
-    Args:
-        name: a model that ships with the app, is in a folder that visitors may name, or was downloaded before.
-
-    Raises:
-        InputError: there is no such tokenizer on this server, or it cannot be read.
     """
     from specviz.models.tokens import LightTokens  # imports tokenizers, which a page without a record does not need
 

@@ -72,11 +72,7 @@ class LightTokens:
     def decode(
         self, token_ids: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool = False
     ) -> str:
-        """See `Tokens`.
-
-        Raises:
-            ValueError: spaces are to be cleaned up, which these tokenizers never do.
-        """
+        """See `Tokens`."""
         if clean_up_tokenization_spaces:
             raise ValueError("the tokenizers of the bundled models clean up no spaces")
         return self.backend_tokenizer.decode(list(token_ids), skip_special_tokens=skip_special_tokens)
@@ -93,7 +89,7 @@ def _show_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("specviz.show_bytes", _show_bytes)
 
 
-class TokenTexts:
+class TokenTexts(dict[int, str]):
     """Display text by token id, made once for each id. Never join these into text: decode the ids instead."""
 
     def __init__(self, tokenizer: Tokens) -> None:
@@ -101,21 +97,14 @@ class TokenTexts:
         self._byte_level = isinstance(
             getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None), ByteLevel
         )
-        self._known: dict[int, str] = {}
 
-    def __getitem__(self, token_id: int) -> str:
-        text = self._known.get(token_id)
-        if text is None:
-            text = self._known[token_id] = self._make(token_id)
-        return text
-
-    def _make(self, token_id: int) -> str:
+    def __missing__(self, token_id: int) -> str:
         raw = self._tokenizer.convert_ids_to_tokens(token_id)
-        if raw is None:
-            return f"⟨token {token_id}⟩"
-        if token_id in self._tokenizer.all_special_ids:
-            return str(raw)
-        return token_bytes(str(raw), self._byte_level).decode("utf-8", "specviz.show_bytes")
+        text = f"⟨token {token_id}⟩" if raw is None else str(raw)
+        if raw is not None and token_id not in self._tokenizer.all_special_ids:
+            text = token_bytes(text, self._byte_level).decode("utf-8", "specviz.show_bytes")
+        self[token_id] = text
+        return text
 
 
 def texts_of(tokenizer: Tokens, token_ids: Iterable[int]) -> dict[int, str]:

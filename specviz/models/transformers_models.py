@@ -1,7 +1,7 @@
 """Load a model with transformers, and decide which forward pass reads its tokens."""
 
 import logging
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from specviz.models.devices import device_name
 from specviz.models.forward import NO_EARLY_EXIT, NO_TREES, TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.key_values import HiddenStates
 from specviz.models.llama_weights import build, store_fast, unknown_because
-from specviz.models.loaded_model import DTYPES, NO_LIMIT, LoadedModel, ModelFacts, cache_bytes
+from specviz.models.loaded_model import DTYPES, NO_LIMIT, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
 
 
@@ -44,8 +44,6 @@ def in_short(error: Exception) -> str:
 
 
 class TransformersForward:
-    """Calls a model of transformers."""
-
     name = TRANSFORMERS
     reads_trees = False
 
@@ -58,12 +56,7 @@ class TransformersForward:
 
 
 class TransformersReader:
-    """Reads with a model of transformers and its `DynamicCache`.
-
-    Raises:
-        InputError: the cache cannot be shortened (a recurrent model), so rejected tokens could not be removed; or, at
-            the first pass, the model does not use the cache at all.
-    """
+    """Reads with a model of transformers and its `DynamicCache`."""
 
     def __init__(self, model: PreTrainedModel, name: str, whole: bool) -> None:
         self._model = model
@@ -123,33 +116,43 @@ by nothing at all."""
 def from_transformers(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo, *, light: bool = True
 ) -> LoadedModel:
-    """A model of transformers, ready to decode.
+    """A model of transformers, ready to decode: on its device, in evaluation mode.
 
-    Args:
-        model: on its device, in evaluation mode.
-        tokenizer: its own.
-        name: as the visitor names it.
-        info: without the forward pass, which is chosen here.
-        light: use the light forward pass where it knows the architecture and agrees with the model.
+    With `light`, the light forward pass reads for it where it knows the architecture and agrees with the model.
     """
     forward = _light(model) if light and not forced() else None
     if forward is None:
         store_fast(model)
     chosen: Forward = forward or TransformersForward(model, name)
-    info = replace(info, forward=chosen.name, device=device_name(model.device))
-    return LoadedModel(tokenizer, name, info, _facts(model), chosen, lambda: model, lambda: tokenizer)
+    config = model.config.get_text_config()
+    # transformers maps other names for it (n_positions, ...) to this one
+    limit = getattr(config, "max_position_embeddings", None)
+    queries = getattr(config, "num_attention_heads", 1)
+    heads = getattr(config, "num_key_value_heads", None) or queries
+    size = getattr(config, "head_dim", None) or config.hidden_size // queries
+    ends = model.generation_config.eos_token_id if model.generation_config else None
+    return LoadedModel(
+        tokens=tokenizer,
+        name=name,
+        info=replace(info, forward=chosen.name, device=device_name(model.device)),
+        forward=chosen,
+        make_model=lambda: model,
+        make_tokenizer=lambda: tokenizer,
+        context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
+        rows=int(config.vocab_size),
+        ends=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
+        bytes=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
+        cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
+        device=model.device,
+    )
 
 
 def read_folder(
     name: str, folder: Path, dtype: str, device: str = "cpu"
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model and its tokenizer from a folder.
-
-    Raises:
-        InputError: it cannot be loaded; one sentence.
-    """
+    """A model and its tokenizer from a folder."""
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    with _one_sentence(name), quiet():
+    with one_sentence(name), quiet():
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
         options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
@@ -189,49 +192,20 @@ def _light(model: PreTrainedModel) -> LightForward | None:
     return forward if same else None
 
 
-class _Shared(MutableMapping[str, Tensor]):
+class _Shared(dict[str, Tensor]):
     """The weights of a model by name. Setting one replaces the model's own, so that nothing is in memory twice."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._parameters = dict(model.named_parameters())
-
-    def __getitem__(self, name: str) -> Tensor:
-        return self._parameters[name].data
+        super().__init__({name: parameter.data for name, parameter in self._parameters.items()})
 
     def __setitem__(self, name: str, weight: Tensor) -> None:
         self._parameters[name].data = weight
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("a model's weights are replaced, never removed")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-
-def _facts(model: PreTrainedModel) -> ModelFacts:
-    config = model.config.get_text_config()
-    # transformers maps other names for it (n_positions, ...) to this one
-    limit = getattr(config, "max_position_embeddings", None)
-    queries = getattr(config, "num_attention_heads", 1)
-    heads = getattr(config, "num_key_value_heads", None) or queries
-    size = getattr(config, "head_dim", None) or config.hidden_size // queries
-    ends = model.generation_config.eos_token_id if model.generation_config else None
-    return ModelFacts(
-        context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
-        rows=int(config.vocab_size),
-        end_ids=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
-        bytes=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
-        cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
-        device=model.device,
-    )
+        super().__setitem__(name, weight)
 
 
 @contextmanager
-def _one_sentence(name: str) -> Iterator[None]:
-    """Turn errors of loading into one sentence about the model."""
+def one_sentence(name: str) -> Iterator[None]:
     try:
         yield
     except InputError:

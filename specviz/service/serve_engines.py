@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from specviz.core.errors import InputError
-from specviz.core.ray_address import parse_ray_address
+from specviz.core.ray_address import LOCAL, parse_ray_address
 from specviz.service import protocol as say
 from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
 from specviz.service.limits import Limits
@@ -202,7 +202,7 @@ def main() -> None:
         application = engines(token_wanted(), options.least, max(options.least, options.most), options.gpus)
     except InputError as error:
         sys.exit(str(error))
-    ray.init(None if address.starts_one else address.text)
+    ray.init(None if address == LOCAL else address)
     serve.start(http_options={"host": options.host, "port": options.port})
     serve.run(application, name="specviz", route_prefix="/")
     print(f"Engines at http://{options.host}:{options.port}", flush=True)

@@ -24,9 +24,9 @@ from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, check_heads, method_named
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.loading import check_known, download
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
-from specviz.models.read_model import check_known, download
 from specviz.service.model_cache import ModelCache
 from specviz.service.protocol import Alive, JobEvent, Loading, Steps
 

@@ -131,10 +131,10 @@ HEADS = ("wren-eagle", "wren-medusa")
 @pytest.mark.parametrize("name", HEADS)
 def test_a_heads_card_says_which_weights_it_is_about_and_what_was_measured(name: str) -> None:
     (listed,) = [head for head in bundled_heads() if head.name == name]
-    card = (listed.folder / "README.md").read_text(encoding="utf-8")
+    card = (MODELS_FOLDER / listed.name / "README.md").read_text(encoding="utf-8")
     said = " ".join(card.split())
     assert f"{listed.parameters:,} parameters" in said
-    assert weights_hash(listed.folder) in said
+    assert weights_hash(MODELS_FOLDER / listed.name) in said
     assert weights_hash(MODELS_FOLDER / listed.target) in said
     for title, body in head_sections(name).items():
         assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_head_cards"

@@ -20,7 +20,7 @@ from specviz.measure.calibration import calibrate
 from specviz.measure.compare import quality
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
-from specviz.models.catalogue import bundled_heads, check_heads, head_names, weights_hash
+from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, check_heads, head_names, weights_hash
 from specviz.models.forward import LightForward
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel
@@ -132,7 +132,7 @@ def test_the_context_window_may_be_filled_to_its_last_token(target: LoadedModel,
 
 def test_the_bundled_pairs_are_fine() -> None:
     report = check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)
-    assert (report.ok, report.tokens, report.notes, report.context) == (True, "same", [], 512)
+    assert (report.ok, report.notes) == (True, [])
 
 
 # ---- heads
@@ -147,7 +147,7 @@ def test_both_heads_are_listed_with_their_target_and_share_its_output_embedding(
     for name in head_names():
         head = load_head(name, target)
         assert make_drafter(name, target).info.weights_hash == weights_hash(
-            next(listed.folder for listed in bundled_heads() if listed.name == name)
+            next(MODELS_FOLDER / listed.name for listed in bundled_heads() if listed.name == name)
         )
         output = head.network.body.output if name == "wren-eagle" else head.network.output  # type: ignore[union-attr]
         assert output is target.forward.llama.output

@@ -34,14 +34,14 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
     assert not calls
     described = next(model for model in bundled_models() if model.name == name)
     config = loaded.model.config
-    assert described.parameters == count_parameters(described.folder / "model.safetensors")
+    assert described.parameters == count_parameters(MODELS_FOLDER / described.name / "model.safetensors")
     assert described.parameters == loaded.model.num_parameters() == loaded.info.parameters
     assert (described.layers, described.width, described.context) == (
         config.num_hidden_layers,
         config.hidden_size,
         loaded.context,
     )
-    assert loaded.info.weights_hash == hash_of(described.folder)
+    assert loaded.info.weights_hash == hash_of(MODELS_FOLDER / described.name)
 
 
 def test_a_bundled_name_wins_over_a_folder_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

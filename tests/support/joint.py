@@ -14,10 +14,9 @@ from torch import Tensor
 
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import DraftContext, Drafter
-from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.recording import Recorder
 from specviz.decoding.rules import make_rule
-from specviz.decoding.sampler import Sampling
+from specviz.decoding.sampler import LogitsConstraint, Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule
 from specviz.measure.proof.remembering import Passes, RememberingModel

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
-from specviz.core.settings import DRAFT_SAMPLINGS, DRAFT_SCHEDULES, VERIFICATIONS, DecodeSettings
+from specviz.core.settings import DRAFT_SCHEDULES, SETTINGS, DecodeSettings
 from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, PrefillSeconds, Prompt, Trace
 from specviz.measure.sweep.rows import SweepRow
 from tests.support.fake_rows import ROW
@@ -106,8 +106,8 @@ SETTINGS = st.builds(
     seed=st.integers(0, 2**53 - 1),
     stop_at_eos=st.booleans(),
     draft_schedule=st.sampled_from(DRAFT_SCHEDULES),
-    draft_sampling=st.sampled_from(DRAFT_SAMPLINGS),
-    verification=st.sampled_from(VERIFICATIONS),
+    draft_sampling=st.sampled_from(SETTINGS["draft_sampling"].choices),
+    verification=st.sampled_from(SETTINGS["verification"].choices),
 )
 
 

@@ -41,7 +41,7 @@ def tiny_model(
 
 def ending(made: LoadedModel, *token_ids: int) -> LoadedModel:
     """The same model, for which these tokens end a text."""
-    return replace(made, facts=replace(made.facts, end_ids=frozenset(token_ids)))
+    return replace(made, ends=frozenset(token_ids))
 
 
 def with_forward(made: LoadedModel, forward: Forward) -> LoadedModel:

@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from specviz.decoding.drafters.text_tokens import TextTokens
+from specviz.decoding.drafters.translated import TextTokens
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model, with_tokenizer
 

@@ -17,7 +17,7 @@ from specviz.core.metrics import count
 from specviz.core.settings import SETTINGS
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.data.importers import Given, import_run
-from specviz.decoding import assisted_facts
+from specviz.decoding import assisted
 from specviz.player.data import stage_data
 from tests.support.tiny_models import tiny_model
 
@@ -216,7 +216,7 @@ def test_drafts_may_be_longer_than_our_own() -> None:
 
 
 def test_a_draft_that_is_longer_than_a_trace_can_have_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assisted_facts, "MAX_NODES", 3)
+    monkeypatch.setattr(assisted, "MAX_NODES", 3)
     with record_assisted_generation(TARGET.model, TARGET.tokenizer) as recording:
         generate(assistant_model=DRAFT.model, **GREEDY)
     with pytest.raises(InputError, match="A round of this run drafted 4 tokens, and a trace has at most 3"):

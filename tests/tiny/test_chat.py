@@ -9,8 +9,7 @@ from specviz.core.steps import result_of
 from specviz.decoding import autoregressive_decode
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.models.chat import chat_ids
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import LoadedModel, chat_ids
 from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
 
 TALK = (("user", "w4"), ("assistant", "w5"), ("user", "w6"))

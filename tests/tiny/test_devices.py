@@ -67,8 +67,8 @@ def test_memory_of_removed_models_is_free_on_a_gpu(monkeypatch: pytest.MonkeyPat
 @needs_gpu
 def test_a_model_of_the_visitors_own_runs_on_the_gpu_and_says_so(saved: Path) -> None:
     loaded = load_model(str(saved))
-    assert loaded.facts.device.type == accelerator()
-    assert loaded.info.device == device_name(loaded.facts.device)
+    assert loaded.device.type == accelerator()
+    assert loaded.info.device == device_name(loaded.device)
     assert loaded.info.device
     trace = speculative_decode(loaded, ModelDrafter(loaded), [1, 2, 3], DecodeSettings(max_new_tokens=12))
     assert forward_in_words(trace).endswith(f"on {loaded.info.device}")
@@ -88,7 +88,7 @@ def test_both_decoders_write_the_same_on_the_gpu(saved: Path) -> None:
 @pytest.mark.parametrize("asked", ["cpu", accelerator()])
 def test_the_operator_chooses_the_device_of_all_models(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_DEVICE", asked)
-    assert load_model("wren-nano").facts.device.type == asked
+    assert load_model("wren-nano").device.type == asked
 
 
 @needs_gpu

@@ -16,7 +16,7 @@ from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import without_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.models import downloads, hub_errors, memory, read_model
+from specviz.models import downloads, hub_errors, loading, memory
 from specviz.models import hub as hub_module
 from specviz.models.catalogue import bundled_names
 from specviz.models.hub import CONNECT_SECONDS, MOST_SMALL_BYTES, MOST_SMALL_FILES, fetch, find_cached, look_up
@@ -309,9 +309,9 @@ def test_known_pairs_are_checked_together(hub: HubServer, monkeypatch: pytest.Mo
     one, other = HUB_MODELS[0], HUB_MODELS[1]
     room = memory.needed_bytes(one.parameters, "float32") + memory.needed_bytes(other.parameters, "float32")
     monkeypatch.setattr(memory, "available_bytes", lambda: room)
-    read_model.check_known([one.name, other.name], "float32")
+    loading.check_known([one.name, other.name], "float32")
     monkeypatch.setattr(memory, "available_bytes", lambda: room - 1)
-    read_model.check_known([one.name], "float32")
+    loading.check_known([one.name], "float32")
     assert f"{one.name} and {other.name} would take" in refusal(
-        lambda: read_model.check_known([one.name, other.name], "float32")
+        lambda: loading.check_known([one.name, other.name], "float32")
     )

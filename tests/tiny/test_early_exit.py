@@ -7,11 +7,9 @@ import torch
 
 from specviz import DecodeSettings, InputError, speculative_decode
 from specviz.core.trace import Trace, dump_trace, parse_trace
-from specviz.decoding import DraftContext, Drafter, Proposer
-from specviz.decoding.drafters import make_drafter
-from specviz.decoding.drafters.early_exit import EarlyExitDrafter
-from specviz.models.cached_model import CachedModel
-from specviz.models.early_exit import early_exit
+from specviz.decoding import DraftContext, Drafter, Proposer, make_drafter
+from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
+from specviz.models.cached_model import CachedModel, FirstLayers
 from specviz.models.forward import LightForward
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model
@@ -75,7 +73,7 @@ def test_in_the_targets_cache_they_draft_what_they_draft_in_their_own(
 
 def test_what_they_read_leaves_no_trace_in_the_targets_cache() -> None:
     model, untouched = CachedModel(TARGET, 7), CachedModel(TARGET, 7)
-    first = model.first_layers(1)
+    first = FirstLayers(model, 1)
     for each in (model, untouched):
         each.prefill([1, 2, 3, 4])
     first.catch_up()
@@ -160,4 +158,4 @@ def test_a_target_read_by_transformers_is_refused(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="transformers' forward pass, which cannot stop at an early layer here"):
         make_drafter("early-exit:1", theirs)
     with pytest.raises(InputError, match="cannot stop at an early layer here"):
-        CachedModel(theirs, 7).first_layers(1)
+        FirstLayers(CachedModel(theirs, 7), 1)

@@ -13,8 +13,8 @@ from specviz import DecodeSettings, load_model
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
 from specviz.models.hub import Progress, fetch, find_cached, look_up
+from specviz.models.loading import download
 from specviz.models.pairing import check_pair
-from specviz.models.read_model import download
 from specviz.service import JobView
 from specviz.service import workshop as workshop_module
 from specviz.service.handlers import job_steps
@@ -86,8 +86,8 @@ def test_only_the_files_of_a_model_are_downloaded(hub: HubServer) -> None:
 
 def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> None:
     report = check_pair(NAME, NAME)
-    assert (report.ok, report.tokens, report.problems) == (True, "same", [])
-    assert report.parameters == 2 * tiny_model(seed=1).info.parameters
+    assert (report.problems, report.notes) == ([], [])
+    assert report.sizes == {NAME: tiny_model(seed=1).info.parameters}
     assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
     assert find_cached(NAME) is None
 

@@ -16,8 +16,8 @@ import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.decoding import make_constraint, rules
-from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.rules import SamplingTreeRule
+from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.proof.other_rules import make_other_rule, rule_of_proof
 from specviz.measure.proof.rule_names import RULES as PROOF_RULES
 from specviz.measure.proof.rule_names import RuleName

@@ -12,7 +12,7 @@ from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafte
 from specviz.core.metrics import count
 from specviz.core.trace import Trace
 from specviz.decoding import TranslatedDrafter, autoregressive_decode, fit_drafter, speculative_decode
-from specviz.decoding.drafters.text_tokens import TextTokens
+from specviz.decoding.drafters.translated import TextTokens
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 from tests.support.counted_reads import CountedReads

@@ -6,27 +6,20 @@ The methods are entries in `core/drafters.py`. Each entry names a module, which 
     fit(target, loaded, settings)    the `Drafter` made of it
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from specviz.core.drafters import Method, method_of
 from specviz.core.settings import DecodeSettings
+from specviz.decoding.drafters.early_exit import EarlyExit
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.models.catalogue import method_named
-from specviz.models.early_exit import EarlyExit
 from specviz.models.heads import LoadedHead
 from specviz.models.loaded_model import Dtype, LoadedModel
 
-
-@dataclass(frozen=True, slots=True)
-class NoWeights:
-    """A method that needs nothing in memory."""
-
-    kind: str
-
-
-Loaded = LoadedModel | LoadedHead | EarlyExit | NoWeights | None  # what drafts; None: prompt lookup
+Loaded = (
+    LoadedModel | LoadedHead | EarlyExit | Method | None
+)  # what drafts; a method needs nothing in memory; None: prompt lookup
 
 
 def make_drafter(
@@ -53,10 +46,9 @@ def make_drafter(
 
 
 def load_draft(name: str, target: LoadedModel, dtype: Dtype = "float32") -> Loaded:
-    """What a drafter's name needs in memory; arguments and errors as `make_drafter`."""
     method = method_named(name)
     loaded: Loaded = _module(method).load(name, target, dtype)
-    return loaded or NoWeights(method.kind)
+    return loaded or method
 
 
 def own_model(draft: Loaded) -> LoadedModel | None:
@@ -65,17 +57,8 @@ def own_model(draft: Loaded) -> LoadedModel | None:
 
 
 def fit_drafter(target: LoadedModel, draft: Loaded, settings: DecodeSettings) -> Drafter:
-    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text.
-
-    Args:
-        target: the model whose output is wanted.
-        draft: the draft model, a part of the target, or what says that nothing is needed; None is prompt lookup.
-        settings: the settings of the planned run.
-
-    Raises:
-        InputError: the tokenizers differ and the settings ask for sampling.
-    """
-    draft = draft or NoWeights("prompt-lookup")
+    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text."""
+    draft = draft or method_of("prompt-lookup")
     made: Drafter = _module(method_of(draft.kind)).fit(target, draft, settings)
     return made
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
@@ -77,7 +77,6 @@ class EagleReader(NodeReader):
 
     @torch.inference_mode()
     def after_text(self, token_ids: Sequence[int]) -> Tensor:
-        """Read what is new in the text, with the target's states."""
         self._cache.crop(self._sure)
         if len(token_ids) > 1:
             new = token_ids[self._sure + 1 :]
@@ -91,7 +90,6 @@ class EagleReader(NodeReader):
 
     @torch.inference_mode()
     def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
-        """Read these guesses, each with the head's own state before it."""
         row = {node: row for row, node in enumerate(self._read)} | {TEXT: TEXT}
         parents = [row[tree.parents[node]] for node in nodes]
         self._read += nodes
@@ -118,34 +116,22 @@ class EagleReader(NodeReader):
 
 
 class HeadDrafter(Drafter):
-    """Drafts with an EAGLE head or with Medusa heads."""
-
     grows_trees = True
 
     def __init__(self, head: LoadedHead) -> None:
         self.head = head
-        made = head.info
-        self.info = made.as_drafter(head.kind)
+        self.info = head.info.as_drafter(head.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
-        """Tokenize and check.
-
-        Raises:
-            InputError: the head was trained on other weights than the target's; or see `Drafter.set_up`.
-        """
         self.head.check(target)
         return super().set_up(target, prompt, settings)
 
     def begin(self, context: DraftContext) -> Proposer:
-        """Ask the target to store its states; nothing is read yet."""
         if context.target is None:
             raise ValueError("A head drafts from the states of a target that reads along: give `DraftContext.target`.")
         setup = context.setup
         reader = self._reader(context.target.store_states(), setup.prompt.token_ids, setup.vocabulary)
         return proposer_of(reader, context)
-
-    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.drafters.translated import TranslatedDrafter
@@ -29,7 +29,6 @@ class ModelNodes(NodeReader):
         self._text = 0  # tokens before the tree
 
     def read_prompt(self) -> Iterator[None]:
-        """Read all of the prompt except its last token: the first guess starts from that one."""
         yield from self._model.prefill_steps(self._prompt[:-1])
 
     def after_text(self, token_ids: Sequence[int]) -> Tensor:
@@ -78,16 +77,11 @@ class ModelDrafter(Drafter):
     def __init__(self, loaded: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model = loaded
-        made = loaded.info
-        self.info = made.as_drafter("model")
+        self.info = loaded.info.as_drafter("model")
 
     def begin(self, context: DraftContext) -> Proposer:
-        """Open the model; nothing is read yet."""
         model = context.open_model(self._model, context.setup.vocabulary)
         return proposer_of(ModelNodes(model, context.setup.prompt.token_ids), context)
-
-    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
@@ -121,11 +115,7 @@ def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
-    """Token by token if the tokenizers are equal, else by way of the text.
-
-    Raises:
-        InputError: they differ, and the settings ask for sampling.
-    """
+    """Token by token if the tokenizers are equal, else by way of the text."""
     if same_tokens(target.tokens, loaded.tokens):
         return ModelDrafter(loaded)
     drafter = TranslatedDrafter(loaded, target)

@@ -6,6 +6,7 @@ from time import perf_counter
 
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
 from specviz.models.loaded_model import Dtype, LoadedModel
@@ -23,7 +24,6 @@ class PromptLookupDrafter(Drafter, Proposer):
         self.info = DrafterInfo("prompt-lookup", f"prompt lookup, n-grams up to {longest}")
 
     def begin(self, context: DraftContext) -> Proposer:
-        """Nothing to read: the text is searched in each round."""
         return self
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
@@ -35,8 +35,10 @@ class PromptLookupDrafter(Drafter, Proposer):
                     return Draft(list(token_ids[start + n : start + n + count]), None)
         return Draft([], None)
 
-    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        """What it would copy at each place of the output."""
+    def guess_along_steps(
+        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
+    ) -> Steps[DraftGuesses]:
+        yield from ()  # it is done in a moment
         began = perf_counter()
         prompt, output = list(prompt_ids), list(output_ids)
         proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]

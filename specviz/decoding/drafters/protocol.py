@@ -16,19 +16,16 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps
+from specviz.core.steps import Steps, result_of
 from specviz.core.trace import DrafterInfo
-from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.run_setup import RunSetup, set_up_run
-from specviz.decoding.sampler import Sampler
+from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The guesses of one round."""
-
     token_ids: list[int]
     draft_scores: Tensor | None  # (n, vocabulary) scores each was chosen from; None: q is a point mass on the guess
     own_tokens: list[str] | None = None  # what a draft with another tokenizer wrote, in its tokens; q is then unknown
@@ -143,11 +140,7 @@ class Drafter(Protocol):
         return set_up_run(target, self.loaded, prompt, settings)
 
     def check_tree(self, settings: DecodeSettings) -> None:
-        """Refuse to draft a tree if the drafter cannot.
-
-        Raises:
-            InputError: the settings ask for one.
-        """
+        """Refuse to draft a tree if the drafter cannot."""
         if settings.tree and not self.grows_trees:
             raise InputError(f"{self.info.name} proposes one continuation at a time: it drafts a chain, not a tree.")
 
@@ -168,11 +161,11 @@ class Drafter(Protocol):
         Returns:
             None, the default, if that is not known without decoding again.
         """
-        return None
+        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses | None]:
-        """The same in steps that can be paused; the default makes no pause."""
+        """The same in steps that can be paused: what a drafter with guesses defines."""
         yield from ()
-        return self.guess_along(target, prompt_ids, output_ids)
+        return None

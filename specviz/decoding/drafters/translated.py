@@ -6,39 +6,79 @@ there a guess is accepted if it is the target's own token, whatever made it.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
-from specviz.decoding.drafters.text_tokens import REPLACEMENT, TextTokens, common_length
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import same_tokens, shared_vocabulary
-from specviz.models.tokens import TokenTexts
+from specviz.models.tokens import Tokens, TokenTexts
 
+LOOK_BACK = 200  # characters tokenized again to see how a text continues: longer than any word
+UNFINISHED = 3  # most tokens that can hold the start of a character: UTF-8 has up to four bytes a character
+REPLACEMENT = "\ufffd"  # how decoding shows bytes that are not a character, or not yet
 MOST_PER_TOKEN = 3  # draft tokens a round may take for each target token, beyond the first
 
 
-class TranslatedDrafter(Drafter):
-    """Drafts with a model whose tokenizer is not the target's; greedy only."""
+class TextTokens:
+    """What the tokens of one tokenizer spell, and how it splits a text."""
 
+    def __init__(self, tokenizer: Tokens) -> None:
+        self._tokenizer = tokenizer
+        self._near: tuple[str, list[int]] = ("", [])  # the end of the last text that was extended, and its tokens
+
+    def spell(self, token_ids: Sequence[int]) -> str:
+        """The text of these tokens. Special tokens mean nothing to another model and are left out."""
+        options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+        return str(self._tokenizer.decode(list(token_ids), **options))
+
+    def spell_whole(self, token_ids: Sequence[int]) -> tuple[str, int]:
+        """The text without an unfinished character at its end, and how many of the tokens spell it."""
+        for length in range(len(token_ids), max(len(token_ids) - UNFINISHED, 0) - 1, -1):
+            text = self.spell(token_ids[:length])
+            if not text.endswith(REPLACEMENT):
+                return text, length
+        return self.spell(token_ids), len(token_ids)  # not the start of a character: bytes that never become one
+
+    def split(self, text: str, special: bool = False) -> list[int]:
+        """The tokens of a text; marks in it are text too. `special`: also those that the tokenizer puts around it."""
+        options = {"add_special_tokens": special, "split_special_tokens": True, "verbose": False}
+        return list(self._tokenizer(text, **options)["input_ids"])
+
+    def open(self, text: str) -> list[int]:
+        """The tokens of a text, with the special tokens before it (beginning of text) but not those after it."""
+        tokens, around = self.split(text), self.split(text, special=True)
+        before = next((n for n in range(len(around)) if around[n : n + len(tokens)] == tokens), 0)
+        return around[:before] + tokens
+
+    def extend(self, text: str, added: str) -> tuple[list[int], list[int]]:
+        """How `added` changes the tokens of `text`: the last tokens that go, and those that replace them."""
+        near = text[-LOOK_BACK:]
+        if near != self._near[0]:
+            self._near = near, self.split(near)
+        before, after = self._near[1], self.split(near + added)
+        same = common_length(before, after)
+        return before[same:], after[same:]
+
+
+def common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+class TranslatedDrafter(Drafter):
     def __init__(self, loaded: LoadedModel, target: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model, self._target = loaded, target
         self._draft_tokens, self._target_tokens = TextTokens(loaded.tokens), TextTokens(target.tokens)
         self._token_texts = TokenTexts(loaded.tokens)
-        made = loaded.info
-        self.info = made.as_drafter("model")
+        self.info = loaded.info.as_drafter("model")
 
     def check(self, settings: DecodeSettings) -> None:
-        """Refuse to sample.
-
-        Raises:
-            InputError: the settings ask for it.
-        """
         if not settings.greedy:
             raise InputError(
                 f"{self._model.name} can draft for {self._target.name} at temperature 0 only, because their tokenizers "
@@ -46,11 +86,7 @@ class TranslatedDrafter(Drafter):
             )
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
-        """Tokenize and check, in both tokenizers.
-
-        Raises:
-            InputError: see `check` and `set_up_run`; or the drafter was made for a target with another tokenizer.
-        """
+        """Also in the draft's tokenizer."""
         if not same_tokens(target.tokens, self._target.tokens):
             raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
         self.check(settings)
@@ -75,22 +111,15 @@ class TranslatedDrafter(Drafter):
         return TranslatedProposer(writer, self._target_tokens, self._token_texts, vocabulary, end_id)
 
 
+@dataclass
 class TranslatedProposer(Proposer):
     """Turns the target's tokens into text for the draft, and the draft's text into the target's tokens."""
 
-    def __init__(
-        self,
-        writer: "DraftWriter",
-        target_tokens: TextTokens,
-        token_texts: TokenTexts,
-        vocabulary: int,
-        end_id: int | None,
-    ) -> None:
-        self._writer = writer
-        self._target_tokens = target_tokens
-        self._token_texts = token_texts
-        self._vocabulary = vocabulary
-        self._end_id = end_id
+    _writer: "DraftWriter"
+    _target_tokens: TextTokens
+    _token_texts: TokenTexts
+    _vocabulary: int
+    _end_id: int | None
 
     def read_prompt(self) -> Iterator[None]:
         yield from self._writer.read_prompt()
@@ -144,7 +173,6 @@ class DraftWriter:
         self._past = 0  # characters of the guesses that the text contains by now
 
     def read_prompt(self) -> Iterator[None]:
-        """Read all of the text except its last token: the next guess starts from that one."""
         yield from self._model.prefill_steps(self._ids[:-1])
 
     def follow(self, text: str) -> None:
@@ -172,7 +200,6 @@ class DraftWriter:
         return self._ids[at]
 
     def added(self, guesses: int) -> tuple[str, bool]:
-        """The text that this many guesses add, and whether they end it."""
         at = self._known + guesses
         return self._guessed(at)[self._past :], self._ids[at - 1] in self._ends
 
@@ -203,6 +230,5 @@ class DraftWriter:
 
 
 def _end_id(target: LoadedModel) -> int | None:
-    """The token that the target most probably ends its text with."""
     own = target.tokens.eos_token_id
     return own if own in target.end_ids else min(target.end_ids, default=None)

@@ -1,7 +1,7 @@
 """Drafting guess after guess, or a tree of them, by any drafter that has a distribution."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
 from typing import Protocol
@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from specviz.core.tree_shape import TreeShape
-from specviz.decoding.constraints import constrain
 from specviz.decoding.draft_length import unsure_below
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
-from specviz.decoding.sampler import Sampler
+from specviz.decoding.sampler import Sampler, constrain
 
 TEXT = -1  # the parent of the first guesses
 
@@ -74,50 +73,47 @@ class NodeReader(Protocol):
 
 
 def proposer_of(reader: NodeReader, context: DraftContext) -> Proposer:
-    """What drafts with this reader as the settings say: a chain or a tree."""
     shape = context.setup.settings.tree_shape
     return TreeProposer(reader, context, shape) if shape else ChainProposer(reader, context)
 
 
-class ChainProposer(Proposer):
-    """Guesses one token after the other: a tree without branches."""
+class _Reading(Proposer):
+    """What chains and trees have in common: a reader, and a choice made from its scores."""
 
     def __init__(self, reader: NodeReader, context: DraftContext) -> None:
         self._reader = reader
         self._context = context
         self._sampler = context.sampler
-        self._constraint = context.constraint
-        self._unsure_below = unsure_below(context.setup.settings)
 
     def read_prompt(self) -> Iterator[None]:
         yield from self._reader.read_prompt()
 
+    def commit(self, length: int) -> None:
+        self._reader.commit(length)
+
+    def _scores(self, logits: Tensor, texts: Iterable[Sequence[int]]) -> Tensor:
+        """The scores of rows of logits, each of which follows one of the texts."""
+        constraint = self._context.constraint
+        return self._sampler.scores(constrain(logits, constraint, texts) if constraint else logits)
+
+
+class ChainProposer(_Reading):
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        least = unsure_below(self._context.setup.settings)
         tree = Tree()
         for place in range(min(count, self._reader.longest or count)):
             logits = self._reader.after_chain(token_ids, tree)
-            if self._constraint:
-                logits = constrain(logits, self._constraint, [[*token_ids, *tree.token_ids]])
-            scores = self._sampler.scores(logits)
+            scores = self._scores(logits, [[*token_ids, *tree.token_ids]])
             guess = self._context.choose(scores[0])
             tree.add(place - 1 if place else TEXT, guess, scores[0])
-            if self._is_unsure(scores, guess):
+            if least and float(self._sampler.probabilities(scores)[0, guess]) < least:
                 # Stop after this guess, not before it. If unsure guesses were dropped, the ones that are judged would
                 # no longer be draws from q, and the output would no longer be distributed as p.
                 break
         return self._context.draft(tree.token_ids, tree.rows)
 
-    def commit(self, length: int) -> None:
-        self._reader.commit(length)
 
-    def _is_unsure(self, scores: Tensor, token_id: int) -> bool:
-        """Whether q of this guess, after masking and warping, is below the limit."""
-        if not self._unsure_below:
-            return False
-        return float(self._sampler.probabilities(scores)[0, token_id]) < self._unsure_below
-
-
-class TreeProposer(Proposer):
+class TreeProposer(_Reading):
     """Grows a tree of the settings' shape in each round.
 
     A fixed shape: every node of a depth gets the same number of children. If the run samples, they are drawn without
@@ -131,18 +127,13 @@ class TreeProposer(Proposer):
     """
 
     def __init__(self, reader: NodeReader, context: DraftContext, shape: TreeShape) -> None:
+        super().__init__(reader, context)
         settings = context.setup.settings
-        self._reader = reader
-        self._constraint = context.constraint
-        self._sampler = context.sampler
         self._shape = shape
         self._width = ceil(shape.nodes / settings.draft_length)  # with a budget: nodes of a depth that get children
         self._draws = shape.children is not None and not settings.greedy and settings.draft_sampling == "sample"
         self._has_q = settings.greedy or self._draws  # otherwise q is a point mass on each guess
         self._choose = _draw if self._draws else _most_probable
-
-    def read_prompt(self) -> Iterator[None]:
-        yield from self._reader.read_prompt()
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
         tree = Tree()
@@ -154,23 +145,19 @@ class TreeProposer(Proposer):
         scores = torch.stack(tree.rows) if tree.rows and self._has_q else None
         return Draft(tree.token_ids, scores, parents=tree.parents)
 
-    def commit(self, length: int) -> None:
-        self._reader.commit(length)
-
     def _grow(self, tree: Tree, text: Sequence[int], children: Sequence[int]) -> None:
         level = [TEXT]
         for width in children:
-            rows = self._scores(tree, level, text)
+            rows = self._level(tree, level, text)
             new: list[int] = []
             for parent, row in zip(level, rows, strict=True):
                 new += self._add(tree, parent, row, width)
             level = new
 
     def _grow_best(self, tree: Tree, text: Sequence[int], depths: int) -> Tree:
-        """Expand the most probable paths, and return the most probable nodes."""
         level, value = [TEXT], {TEXT: 0.0}  # the value of a path is the logarithm of its probability
         for _ in range(depths):
-            rows = self._scores(tree, level, text)
+            rows = self._level(tree, level, text)
             new: list[int] = []
             for parent, row, q in zip(level, rows, self._sampler.probabilities(rows), strict=True):
                 added = self._add(tree, parent, row, self._width)
@@ -185,12 +172,10 @@ class TreeProposer(Proposer):
     def _add(self, tree: Tree, parent: int, row: Tensor, width: int) -> list[int]:
         return [tree.add(parent, *chosen) for chosen in self._choose(self._sampler, row, width)]
 
-    def _scores(self, tree: Tree, level: list[int], text: Sequence[int]) -> Tensor:
+    def _level(self, tree: Tree, level: list[int], text: Sequence[int]) -> Tensor:
         """The scores after each node of a depth, (len(level), vocabulary)."""
         logits = self._reader.after_text(text) if level == [TEXT] else self._reader.after_nodes(tree, level)
-        if self._constraint:
-            logits = constrain(logits, self._constraint, [[*text, *tree.path(node)] for node in level])
-        return self._sampler.scores(logits)
+        return self._scores(logits, ([*text, *tree.path(node)] for node in level))
 
 
 Choose = Callable[[Sampler, Tensor, int], Iterator[tuple[int, Tensor]]]

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
+from specviz.decoding import DraftContext, Drafter, Proposer, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
-from specviz.decoding.drafters import DraftContext, Drafter, Proposer, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup

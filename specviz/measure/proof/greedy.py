@@ -9,8 +9,8 @@ from torch import Tensor
 from specviz.core.metrics import first_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Round
+from specviz.decoding import DraftContext, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
-from specviz.decoding.drafters import DraftContext, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.recording import Recorder
 from specviz.decoding.rules import make_rule

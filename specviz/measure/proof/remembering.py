@@ -6,7 +6,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from specviz.decoding.drafters.text_tokens import common_length
+from specviz.decoding.drafters.translated import common_length
 from specviz.models.cached_model import CachedModel
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel

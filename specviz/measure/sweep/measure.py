@@ -14,15 +14,14 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, fit_drafter
-from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
+from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.paired_runs import plain_steps, speculative_steps
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
-from specviz.models.chat import chat_ids
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import LoadedModel, chat_ids
 
 Progress = Callable[[str], None]
 Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup

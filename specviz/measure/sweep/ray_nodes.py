@@ -12,7 +12,7 @@ from typing import Any
 
 from specviz import __version__
 from specviz.core.errors import InputError
-from specviz.core.ray_address import CLIENT, RayAddress, check_ray
+from specviz.core.ray_address import CLIENT, LOCAL, check_ray
 from specviz.core.steps import result_of
 from specviz.measure.sweep.measure import Models, made_by, measure
 from specviz.measure.sweep.plan import Cell, SweepPair
@@ -57,7 +57,7 @@ OURS = "SPECVIZ_"  # what the variables of this program begin with
 
 
 @contextmanager
-def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNodes"]:
+def ray_nodes(address: str, load: Load, threads: int) -> Iterator["RayNodes"]:
     """The nodes of a cluster, each with a worker, until the block ends. A node needs `threads` processors."""
     check_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster started here reports nothing to anyone
@@ -71,25 +71,25 @@ def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNod
             ray.shutdown()
 
 
-def _connect(ray: Any, address: RayAddress) -> None:
+def _connect(ray: Any, address: str) -> None:
     _knock(address)
-    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address.starts_one else {}
+    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == LOCAL else {}
     try:
-        ray.init(address=address.text, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
+        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
     except Exception as error:  # Ray raises many kinds: ConnectionError, RuntimeError, ValueError, its own
         lines = [*filter(None, map(str.strip, str(error).splitlines())), type(error).__name__]
-        raise InputError(f"The Ray cluster at {address.text} cannot be used: {lines[0].rstrip('.')}.") from error
+        raise InputError(f"The Ray cluster at {address} cannot be used: {lines[0].rstrip('.')}.") from error
 
 
-def _knock(address: RayAddress) -> None:
+def _knock(address: str) -> None:
     """Where an address names a port, see that something listens there: Ray itself tries for minutes."""
-    host, colon, port = address.text.removeprefix(CLIENT).rpartition(":")
+    host, colon, port = address.removeprefix(CLIENT).rpartition(":")
     if not colon:
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
     except OSError as error:
-        raise InputError(f"No Ray cluster answers at {address.text}: {error.strerror or error}.") from error
+        raise InputError(f"No Ray cluster answers at {address}: {error.strerror or error}.") from error
 
 
 def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:

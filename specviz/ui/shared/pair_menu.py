@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.core.drafters import menu_title, named
 from specviz.core.names import is_path, short_name
 from specviz.data.page_texts import page_texts
-from specviz.models.catalogue import bundled_heads
+from specviz.models.catalogue import bundled_heads, weight_bytes
 from specviz.models.draft_menu import draft_groups, offered_names
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 from specviz.ui.shared.escaping import plain
@@ -60,7 +60,7 @@ def pair_menu(measured_here: str | None) -> None:
             for statement in pair.statements:
                 source = "its model card" if statement.source.startswith("assets/") else statement.source
                 st.caption(f"{statement.text} ({source})")
-            exact, half = pair.float32_bytes / 1e9, pair.bfloat16_bytes / 1e9
+            exact, half = (weight_bytes(pair.parameters, dtype) / 1e9 for dtype in ("float32", "bfloat16"))
             in_memory = f"Weights of both in memory: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16."
             st.caption(f"{in_memory} {what_it_downloads(pair)}")
 
@@ -81,7 +81,7 @@ def _from_hub(pair: Pair) -> list[KnownModel]:
 
 
 def _gigabytes(models: Sequence[KnownModel]) -> str:
-    return f"{sum(model.bfloat16_bytes for model in models) / 1e9:.2f} GB"
+    return f"{weight_bytes(sum(model.parameters for model in models), 'bfloat16') / 1e9:.2f} GB"
 
 
 def pair_label(pair: Pair) -> str:
