@@ -222,13 +222,8 @@ def view_choice(visit: Session) -> None:
 
 def _list_button(watching: Watching) -> None:
     """Opens the list of this session's runs, see `tried.py`."""
-    if is_hidden("result"):
-        return
-    st.button("What you tried", key="list", icon=":material/list:", on_click=_open_list, args=(watching,))
-
-
-def _open_list(watching: Watching) -> None:
-    watching.listed = True
+    if not is_hidden("result"):
+        st.button("What you tried", key="list", icon=":material/list:", on_click=watching.open_list)
 
 
 def _tour_button(watching: Watching) -> None:
@@ -295,17 +290,14 @@ def _take_link_once(watching: Watching) -> None:
             form.current = first_asked()
         # An older link to the first run has its settings too; where another run was recorded since, it runs those.
         came.acted = bool(asked) and (linked.run != FIRST or form.current != first_asked())
-        if strangers := _strangers(linked.request):
+        models = dict.fromkeys([linked.request.target, linked.request.draft])
+        if strangers := [name for name in models if not is_offered(name)]:
             came.acted = False  # a link alone starts no download
             came.notes.append(f"The link names {' and '.join(strangers)}: press Run again to load it.")
         came.read = True
         if linked.run not in (None, FIRST):
             _open_run(watching, linked.run)
-    restore_widgets(_values(*form.current))
-
-
-def _strangers(request: RunRequest) -> list[str]:
-    return [name for name in dict.fromkeys([request.target, request.draft]) if not is_offered(name)]
+    restore_widgets(form.unusable or _values(*form.current))
 
 
 def _open_run(watching: Watching, run_id: str) -> None:
@@ -394,6 +386,7 @@ def _read(form: Form) -> FormInput:
     preset = None if state.preset == OWN_TEXT else state.preset
     request = CONTROLS.request(state.prompt)
     changed = request != form.current[0]
+    form.unusable = {key: state[key] for key in _values(request, preset)} if problem else {}
     if changed and not problem:
         form.change(request, preset)
     form.came.acted = form.came.acted or changed or again

@@ -37,6 +37,7 @@ class Form:
 
     current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
     past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
+    unusable: dict[str, object] = field(default_factory=dict)  # what the widgets hold, where it cannot be run
     came: Arrival = field(default_factory=Arrival)  # once the visitor has acted, runs are live
     again: bool = False  # "Run again" was pressed
     slider_released: bool = False  # the stage's slider asks for another draft length
@@ -290,6 +291,9 @@ class Watching:
         """The run that the one on screen is compared with."""
         here = self.shown.run_id if self.shown else ""
         return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
+
+    def open_list(self) -> None:
+        self.listed = True
 
     def bring_back(self, shown: Shown) -> None:
         """Show a run of this session again, exactly as it was. A run under way ends."""
