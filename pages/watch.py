@@ -5,6 +5,7 @@ import streamlit as st
 from specviz.ui.session import session
 from specviz.ui.shared.address import apply_view
 from specviz.ui.watch.controls import controls, lead, view_choice
+from specviz.ui.watch.tried import hold_list
 from specviz.ui.watch.watch_page import show_list, show_run, watch
 
 # Places of their own for what not every view has: the stage keeps its place among them, and with it its playhead.
@@ -13,6 +14,7 @@ with st.container():
 lead()
 visit = session()
 with st.container():
+    hold_list(visit.watch)
     asked = controls(visit.watch)
 watch(visit.watch, asked)
 run = st.container(gap=None)

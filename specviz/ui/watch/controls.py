@@ -105,7 +105,7 @@ COLUMNS = {
     "sliders": (2.4, {"temperature", "pairs", "more"}),
 }
 WIDTHS = {"prompt": 2.2, "target": 1, "draft": 1}  # in a newcomer's view
-PRESENT = "This run, large enough for a room: only the tokens, the playback and one line of result."
+PRESENT = "This run, large enough for a room: only the result, the tokens, the playback and three plots."
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
 
@@ -306,9 +306,9 @@ def _open_run(watching: Watching, run_id: str) -> None:
     if recorded := linked_trace(run_id):
         watching.shown, form.came.acted = recorded_run(recorded, run_id, run_id), False
         request = request_of(recorded)
-        form.current = (request, _preset_of(request)) if request else form.current
+        form.current = (request, preset_of(request)) if request else form.current
     elif stored := engine().stored_run(run_id):
-        form.current = (stored.request, _preset_of(stored.request))
+        form.current = (stored.request, preset_of(stored.request))
         watching.open_stored(stored, form.current[1])
     else:
         form.came.notes.append(GONE)
@@ -339,7 +339,7 @@ def fill_in_trace(form: Form, trace: Trace) -> Asked | None:
     request = request_of(trace)
     if request is None:
         return None
-    asked = form.current = (request, _preset_of(request))
+    asked = form.current = (request, preset_of(request))
     set_widgets(_values(*asked))
     return asked
 
@@ -360,10 +360,10 @@ def first_asked() -> Asked:
     """What the recorded first run was asked for; where it is missing, what a link without settings asks for."""
     trace = first_trace()
     request = request_of(trace) if trace else None
-    return (request, _preset_of(request)) if request else Form().current
+    return (request, preset_of(request)) if request else Form().current
 
 
-def _preset_of(request: RunRequest) -> str | None:
+def preset_of(request: RunRequest) -> str | None:
     """The name of the preset that the prompt is; None for the visitor's own text."""
     named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
     return next(named, None)
