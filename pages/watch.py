@@ -14,7 +14,6 @@ with st.container():
 lead()
 visit = session()
 with st.container():
-    hold_list(visit.watch)
     asked = controls(visit.watch)
 watch(visit.watch, asked)
 run = st.container(gap=None)
@@ -22,3 +21,4 @@ view_choice(visit)  # drawn before the run, for which the script waits: the butt
 with run:
     show_run(visit)
 show_list(visit.watch)
+hold_list(visit.watch)

@@ -21,6 +21,7 @@ from tests.support.visitor import (
 
 SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
 EMPTIEST = 0.15  # of the window, the largest rectangle with nothing in it
+HELD = "() => sessionStorage.getItem('specviz-tried')?.split(' ').length === 2"
 COLUMNS, ROWS = 64, 36  # of the grid on which it is measured
 PLOTS = ("acceptance", "speedup", "lengths")
 # the boxes of what is there to be seen: texts, drawings, controls
@@ -94,6 +95,93 @@ def test_the_first_view_fills_the_window_and_nothing_scrolls(page: Page, width: 
     assert box_of(page.locator(".scrubber"))["width"] >= 300
     assert emptiest(page.evaluate(BOXES), width, height) <= EMPTIEST
     shot(page, f"first-view-{width}")
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_a_chosen_token_is_explained_whole(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    wait_until_still(page)
+    page.locator(".strip .chip.rejected").last.click()
+    inspector = page.locator(".inspector")
+    expect(inspector.locator(".bars li")).to_have_count(3)
+    assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") == 0
+    expect_all_in_sight(page)
+    shot(page, f"first-view-token-{width}")
+
+
+def test_a_tip_covers_nothing_of_what_it_explains(page: Page) -> None:
+    bottom = sum(box_of(page.locator(".reason"))[side] for side in ("y", "height"))
+    for name, tip in (("what is that?", "Speedup:"), ("checked guesses", "Accepted over judged tokens")):
+        page.get_by_role("button", name=name).hover()
+        shown = page.locator(".result .tip:visible")
+        expect(shown).to_contain_text(tip)
+        assert box_of(shown)["y"] >= bottom
+    caption = page.locator("[data-figure=acceptance] figcaption")
+    caption.get_by_role("button").hover()
+    expect(caption.locator(".tip:visible")).to_contain_text("Accepted over drafted tokens")
+
+
+def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
+    change = page.locator(".change")
+    before = box_of(change), box_of(page.locator(".grid"))
+    change.evaluate("it => { it.textContent = 'words '.repeat(200) }")
+    assert (box_of(change), box_of(page.locator(".grid"))) == before
+
+
+def test_lengths_that_a_visitor_passes_are_not_run(page: Page) -> None:
+    page.clock.install()
+    more = page.get_by_role("button", name="One token more")
+    for _ in range(4):
+        more.click()
+        page.clock.run_for(500)  # the next press comes before the length is asked for
+    expect(page.locator(".badge")).to_have_text("MODELLED")
+    page.clock.resume()
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    page.get_by_role("button", name="What you tried").click()
+    page.get_by_role("combobox", name="A run").click()
+    names = page.get_by_role("listbox").get_by_role("option")
+    expect(names).to_have_count(2)
+    expect(names.last).to_contain_text("1: wren-nano, 8")
+
+
+def choose_draft(page: Page, name: str) -> None:
+    page.get_by_role("combobox", name="Draft").click()
+    page.get_by_role("option", name=name).first.click()
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    wait_until_drawn(page)
+
+
+def test_the_list_of_tries_survives_a_reload(page: Page) -> None:
+    choose_draft(page, "wren-small")
+    drag(page, 6)
+    release(page)
+    page.wait_for_function(HELD)
+    page.reload()
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    page.wait_for_function(HELD)
+    page.get_by_role("button", name="What you tried").click()
+    page.get_by_role("combobox", name="A run").click()
+    names = page.get_by_role("listbox").get_by_role("option")
+    expect(names).to_have_count(3)
+    expect(names.nth(1)).to_contain_text("1: wren-small, 4")
+    expect(names.nth(2)).to_contain_text("2: wren-small, 6")
+
+
+def test_the_projector_gives_back_the_menus_as_they_were(page: Page, app_server: AppServer) -> None:
+    page.goto(f"{app_server.url}/?view=projector")
+    for _ in range(2):
+        page.get_by_role("button", name="Leave the projector view").click()
+        menu = page.get_by_role("combobox", name="Draft")
+        expect(menu).to_be_visible()
+        if page.locator(".stage").get_attribute("data-run") == "first":
+            choose_draft(page, "wren-mini")
+            page.get_by_role("button", name="Projector", exact=True).click()
+            expect(page.locator(".stage[data-view=projector]")).to_be_visible()
+            wait_until_drawn(page)
+            drag(page, 7)
+            release(page)  # the script runs again without the menus
+    expect(menu).to_have_value(re.compile("wren-mini"))
+    assert slider_of(page).input_value() == "7"
 
 
 def test_on_a_phone_the_controls_come_first(page: Page) -> None:

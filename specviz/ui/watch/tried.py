@@ -183,8 +183,10 @@ def _cells(run: Try) -> Iterator[object]:
 
 
 def hold_list(watching: Watching) -> None:
-    """Have the browser tab hold the ids of the runs, for a reload; while there are none, ask for those of before."""
-    keep("tried", " ".join(watching.past.ids) or None, lambda text: take_back(watching, text))
+    """Have the browser tab hold the ids of the runs, for a reload. What it has of before one is asked for first."""
+    past = watching.past
+    keep("tried", " ".join(past.ids) or None if past.asked_for else None, lambda text: take_back(watching, text))
+    past.asked_for = True
 
 
 def take_back(watching: Watching, text: str) -> None:

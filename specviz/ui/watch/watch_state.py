@@ -152,6 +152,7 @@ class PastRuns:
 
     finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
     count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
+    asked_for: bool = False  # those that the browser tab held before a reload
     gone: int = 0  # of those before a reload, how many this server does not have any more
     opened: Trace | None = None  # the one opened last
     opened_as: int = 0  # what `count` was then
