@@ -82,9 +82,11 @@ export function paleLine(plane, values, className, name, { letters }) {
   if (last < 0) return [];
   const x = plane.x(last + 1);
   const value = values[last] ?? 0;
-  const beyond = value > plane.ySpan[1] ? [dotAt(plane, last + 1, value, `${className} pale`, letters)] : [];
+  const above = value > plane.ySpan[1];
+  const arrow = above ? [dotAt(plane, last + 1, value, `${className} pale`, letters)] : [];
+  const at = plane.y(value) + letters * (above ? 1.8 : -0.5);
   const atEnd = x > plane.width / 2 ? "end" : "";
-  return [...curve(plane, values, `${className} pale`), ...beyond, label(name, x, plane.y(value) - letters * 0.5, `before-name ${atEnd}`)];
+  return [...curve(plane, values, `${className} pale`), ...arrow, label(name, x, at, `before-name ${atEnd}`)];
 }
 
 /**

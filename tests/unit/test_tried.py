@@ -216,5 +216,6 @@ def test_a_speed_that_is_not_trusted_does_not_stretch_the_axis_of_speeds() -> No
     points = by_name(figure)[runs[0].draft]
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))
     assert 2.0 < points["y"][1] < high
+    assert points["error_y"]["arrayminus"][1] == 0, "the whole bar is above the axis"
     assert (points["text"], points["customdata"]) == (["0", "1 ↑"], [2.0, 9.0])
     assert figure["layout"]["annotations"][0]["xanchor"] == "left", "the label covers no point on the right"

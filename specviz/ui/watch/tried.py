@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.metrics import Costs, count
+from specviz.core.metrics import count
 from specviz.core.names import first_words, short_name
 from specviz.core.result import at_calibrated
 from specviz.core.verdict import Verdict, verdict_of_run
@@ -81,11 +81,11 @@ def tries(watching: Watching) -> list[Try]:
     first = first_run()
     runs = [(0, first)] if first else []
     runs += list(enumerate(past.finished, start))
-    return [_try(number, run, watching.costs_of(run)) for number, run in runs]
-
-
-def _try(number: int, run: Shown, costs: Costs | None) -> Try:
-    return Try(number, run, verdict_of_run(run.trace, costs), at_calibrated(run.trace, costs))
+    return [
+        Try(number, run, verdict_of_run(run.trace, costs), at_calibrated(run.trace, costs))
+        for number, run in runs
+        for costs in [watching.costs_of(run)]
+    ]
 
 
 def tried_figure(runs: Sequence[Try]) -> Figure:
@@ -110,7 +110,7 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float) -> Part:
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = COLORS[number % len(COLORS)], SYMBOLS[number % len(SYMBOLS)]
     speeds = [min(verdict.speedup, ARROW * top) for _, verdict in own]
-    ends = [_ends(verdict) for _, verdict in own]
+    lows = [min(speed, _ends(verdict)[0]) for speed, (_, verdict) in zip(speeds, own, strict=True)]
     marks = [f"{symbol}-open" if run.busy else symbol for run, _ in own]
     return scatter(
         figure_text(draft),
@@ -122,7 +122,7 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float) -> Part:
         mode="markers+text",
         textposition="middle right",
         marker={"symbol": marks, "size": 11, "color": color, "line": {"width": 2, "color": color}},
-        error_y=interval(speeds, [low for low, _ in ends], [high for _, high in ends], color),
+        error_y=interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
     )
 
 
@@ -131,7 +131,7 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("draft", lambda run: run.draft),
     ("draft length", lambda run: run.shown.trace.settings.draft_length),
     ("tokens a call", lambda run: count(run.shown.trace.rounds).tokens_per_target_call),
-    ("accepted %", lambda run: _percent(count(run.shown.trace.rounds).acceptance_rate)),
+    ("accepted %", lambda run: (rate := count(run.shown.trace.rounds).acceptance_rate) and 100 * rate),
     ("speedup", lambda run: run.verdict.speedup if run.verdict else None),
     ("95 % from", lambda run: run.verdict.interval[0] if run.verdict and run.verdict.interval else None),
     ("95 % to", lambda run: run.verdict.interval[1] if run.verdict and run.verdict.interval else None),
@@ -149,17 +149,10 @@ ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
     *(column for column in COLUMNS if column[0] in COUNTED),
     ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
-    (
-        "95 %",
-        lambda run: "{:.2f} to {:.2f}".format(*_ends(run.verdict)) if run.verdict and run.verdict.interval else None,
-    ),
+    ("95 %", lambda run: run.verdict and run.verdict.interval and "{:.2f} to {:.2f}".format(*run.verdict.interval)),
     ("estimated", lambda run: f"{run.estimated:.2f}×" if run.estimated else None),
     *(column for column in COLUMNS if column[0] == "prompt"),
 )
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 def tried_csv(runs: Sequence[Try], address: str) -> str:
@@ -168,7 +161,8 @@ def tried_csv(runs: Sequence[Try], address: str) -> str:
     writer = csv.writer(text)
     writer.writerow([*(name for name, _ in COLUMNS), "link"])
     for run in runs:
-        writer.writerow([*map(_cell, _cells(run)), address + run.link.removeprefix("./")])
+        cells = (_cell(value(run)) for _, value in COLUMNS)
+        writer.writerow([*cells, address + run.link.removeprefix("./")])
     return text.getvalue()
 
 
@@ -176,10 +170,6 @@ def _cell(value: object) -> object:
     if isinstance(value, str):
         return safe_cell(value)
     return round(value, 4) if isinstance(value, float) else value
-
-
-def _cells(run: Try) -> Iterator[object]:
-    return (value(run) for _, value in COLUMNS)
 
 
 def hold_list(watching: Watching) -> None:
