@@ -45,7 +45,8 @@ export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "
  * The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
  *
  * `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
- * after each round, and in `lengths` both at each draft length from 1, where it was replayed.
+ * after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
+ * per target call, `estimated` its speedup at calibrated costs.
  */
 export interface ComparedPayload {
   name: string;
@@ -54,6 +55,8 @@ export interface ComparedPayload {
   acceptance: Array<number | null>;
   speedup: Array<number | null>;
   lengths: Array<[number | null, number | null]>;
+  per_call: number | null;
+  estimated: number | null;
   trusted: boolean;
   pinned: boolean;
 }
@@ -347,12 +350,14 @@ export interface Replays {
 }
 
 /**
- * The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything.
+ * The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything;
+ * `estimated` is the speedup at calibrated costs.
  */
 export interface ResultPayload {
   says: string;
   reason: string;
   trusted: boolean;
+  estimated: number | null;
 }
 
 /**

@@ -16,7 +16,7 @@ import { line, roundNumbers } from "./plane.js";
 
 /** @typedef {{ rounds: number, speedup: number }} Reach how far the axes go */
 
-export const DOT = 0.37; // of the letters' height
+const DOT = 0.37; // of the letters' height
 /** @type {Tick[]} */
 export const PERCENT = [[0, "0"], [50, "50"], [100, "100 %"]];
 
@@ -81,10 +81,12 @@ export function paleLine(plane, values, className, name, { letters }) {
   const last = values.findLastIndex((value) => value !== null);
   if (last < 0) return [];
   const x = plane.x(last + 1);
-  const y = plane.y(values[last] ?? 0);
+  const value = values[last] ?? 0;
+  const above = value > plane.ySpan[1];
+  const arrow = above ? [dotAt(plane, last + 1, value, `${className} pale`, letters)] : [];
+  const at = plane.y(value) + letters * (above ? 1.8 : -0.5);
   const atEnd = x > plane.width / 2 ? "end" : "";
-  const shown = values.map((value) => (value === null ? null : Math.min(value, plane.ySpan[1])));
-  return [...curve(plane, shown, `${className} pale`), label(name, x, y - letters * 0.5, `before-name ${atEnd}`)];
+  return [...curve(plane, values, `${className} pale`), ...arrow, label(name, x, at, `before-name ${atEnd}`)];
 }
 
 /**
@@ -128,9 +130,23 @@ export function lineSoFar(plane, values, className, style, words) {
   const known = values.flatMap((value, i) => (value === null ? [] : [{ round: i + 1, value }]));
   if (!known.length) return [];
   const last = known[known.length - 1];
-  const dot = svg("circle", { cx: plane.x(last.round), cy: plane.y(last.value), r: style.letters * DOT, class: `dot ${className}` });
+  const dot = dotAt(plane, last.round, last.value, className, style.letters);
   const tips = known.map(({ round, value }) => tip(plane, round, `round ${round}: ${words(value)}`));
   return [...curve(plane, values, className), dot, ...tips];
+}
+
+/**
+ * A dot; where the value is above the axis, an arrow at its end.
+ * @param {Plane} plane
+ * @param {number} x
+ * @param {number} value
+ * @param {string} className
+ * @param {number} letters
+ */
+export function dotAt(plane, x, value, className, letters) {
+  const [cx, cy, r] = [plane.x(x), plane.y(value), letters * DOT];
+  if (value <= plane.ySpan[1]) return svg("circle", { cx, cy, r, class: `dot ${className}` });
+  return svg("polygon", { points: `${cx - r},${cy + 2 * r} ${cx + r},${cy + 2 * r} ${cx},${cy}`, class: `dot beyond ${className}` });
 }
 
 /**

@@ -134,15 +134,18 @@ function noteOn(replay) {
 }
 
 /**
- * How far the axes go once this run is drawn too.
+ * How far the axes go once this run is drawn too. A speed that is not trusted does not stretch them: they never shrink
+ * again. That is known once the run is over.
  * @param {StagePayload} data
  * @param {Reach} reach
  * @returns {Reach}
  */
-function reachOf({ rounds, replay, before }, reach) {
+function reachOf({ rounds, replay, before, result, running }, reach) {
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
-  const earlier = before ? [...settled(before.speedup), ...before.lengths.map(([, speedup]) => speedup)] : [];
-  const measured = settled(rounds.map((round) => round.after.speedup));
+  const estimated = before?.lengths.map(([, speedup]) => speedup) ?? [];
+  const earlier = [...(before?.trusted ? settled(before.speedup) : []), ...estimated];
+  const doubted = running || result?.trusted === false;
+  const measured = doubted ? [] : settled(rounds.map((round) => round.after.speedup));
   const speedups = [...measured, ...curves, ...earlier].filter((value) => value !== null);
   return {
     rounds: Math.max(reach.rounds, rounds.length, before?.speedup.length ?? 0),
@@ -203,8 +206,7 @@ function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
   }
   const doubted = data.result?.trusted === false;
   if (data.before) root.append(...paleLine(plane, data.before.speedup, "corrected", data.before.name, style));
-  const top = plane.ySpan[1]; // the first rounds' speedups can be far above it: they say little
-  const known = data.plain === null ? [] : rounds.slice(0, done).map(({ speedup }) => (speedup === null ? null : Math.min(speedup, top)));
+  const known = data.plain === null ? [] : rounds.slice(0, done).map(({ speedup }) => speedup);
   root.append(...lineSoFar(plane, known, doubted ? "corrected doubted" : "corrected", style, times));
   if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", style, times));
   return root;

@@ -1,8 +1,8 @@
 // Acceptance and speedup at every draft length, replayed from the run on screen. A dot follows the slider.
 
 import { percent, times } from "../shared/numbers.js";
-import { label, svg } from "../shared/svg.js";
-import { DOT, PERCENT, curve, figuresOf, inPercent, lastOf, margin, speedupSpan, speedupTicks, tip } from "./curves.js";
+import { label } from "../shared/svg.js";
+import { PERCENT, curve, dotAt, figuresOf, inPercent, lastOf, margin, speedupSpan, speedupTicks, tip } from "./curves.js";
 import { Plane, line } from "./plane.js";
 
 /** @import { StagePayload } from "../shared/payloads.js" */
@@ -63,7 +63,7 @@ function dots(shares, speeds, data, { length, run }, letters) {
     [speeds, run ? length : data.draft_length, now?.speedup, doubted ? "corrected hollow" : "corrected"],
   ];
   return wanted.flatMap(([plane, x, y, name]) =>
-    y == null ? [] : [svg("circle", { cx: plane.x(x), cy: plane.y(y), r: letters * DOT, class: `dot ${name}` })],
+    y == null ? [] : [dotAt(plane, x, y, name, letters)],
   );
 }
 

@@ -31,10 +31,10 @@ export class Plane {
     return l + part(value, this.xSpan) * (this.width - l - r);
   }
 
-  /** @param {number} value */
+  /** @param {number} value one above the axis is drawn at its end */
   y(value) {
     const { t, b } = this.margin;
-    return this.height - b - part(value, this.ySpan) * (this.height - t - b);
+    return this.height - b - part(Math.min(value, this.ySpan[1]), this.ySpan) * (this.height - t - b);
   }
 
   /** The drawing's root, empty. */

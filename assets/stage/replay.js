@@ -18,7 +18,7 @@ import { Strip } from "./strip.js";
  */
 
 const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
-const BURST = 300; // ms: a key that follows another one this soon waits as long for a next one
+const PASSING = 800; // ms: keys and presses that follow each other sooner ask for the last length only
 const MODELLED = "Modelled: replayed from this run’s tokens, not decoded";
 const EXACT = "exact (greedy, fixed length, float32)";
 const NOT_EXACT = "not exact, because only float32 models choose the same tokens at every length";
@@ -46,7 +46,6 @@ export class Replay {
     this.strip = new Strip(find(stage, ".replayed"), () => {});
     this.dragging = false;
     this.byKey = false;
-    this.settled = -BURST; // when the visitor last chose a length
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {number | null} */
@@ -64,12 +63,11 @@ export class Replay {
   }
 
   /**
-   * A press on − or +. Several in a row are one question, as with keys.
+   * A press on − or +: several in a row are one question, as with keys.
    * @param {number} by
    */
   #step(by) {
     this.byKey = true;
-    this.settled = performance.now(); // the first press waits for a next one, too
     this.slider.value = String(this.length + by);
     this.#move();
     this.#settle();
@@ -153,11 +151,8 @@ export class Replay {
 
   #settle() {
     this.stop();
-    const now = performance.now();
-    const wait = this.byKey && now - this.settled < BURST ? BURST : 0;
-    this.settled = now;
     this.dragging = true; // until it is asked for: a run that arrives now must not move the slider
-    this.timer = setTimeout(() => this.#ask(), wait);
+    this.timer = setTimeout(() => this.#ask(), this.byKey ? PASSING : 0);
   }
 
   #ask() {

@@ -1,13 +1,17 @@
 // The result of the run at the top of the stage, and how it differs from the run before. While the draft length is dragged:
 // what the replay at that length comes to.
 
-import { find } from "../shared/dom.js";
+import { element, find } from "../shared/dom.js";
 import { counted, percent, times } from "../shared/numbers.js";
 import { figuresOf, lastOf } from "./curves.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 /** @import { Asked, Point } from "./curves.js" */
 
+const ALIKE = 0.05; // two estimates that differ by less are about the same
+/** @type {Record<string, string>} words of the reason, and the tips that explain them */
+const EXPLAINED = { "checked guesses": "tip-checked", "calibrated costs": "tip-calibrated" };
+const NOT_RANKED = "Busy machine: time cannot rank these two runs.";
 const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
 
 export class Result {
@@ -17,6 +21,8 @@ export class Result {
     this.says = find(stage, ".says strong");
     this.reason = find(stage, ".reason");
     this.change = find(stage, ".change");
+    /** @type {string | null} */
+    this.shown = null; // the reason
   }
 
   /**
@@ -28,9 +34,12 @@ export class Result {
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
-    this.reason.textContent = run && data.replay.why_not === null ? `Not measured: ${data.replay.times}. ${released ? "It is being run now." : "Release the slider to run it."}` : data.result.reason;
+    const next = released ? "It is being run now." : "Release the slider to run it.";
+    const reason = run && data.replay.why_not === null ? `Not measured: ${data.replay.times}. ${next}` : data.result.reason + estimates(data);
+    if (reason !== this.shown) this.reason.replaceChildren(...explained(reason)); // a term keeps its focus
+    this.shown = reason;
     this.reason.title = data.measured;
-    this.change.textContent = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
+    this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
   }
 }
 
@@ -51,8 +60,51 @@ function fromTheRunBefore(data) {
   const now = lastOf(data);
   if (!before) return now ? NOTHING_BEFORE : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  const was = `${before.pinned ? "pinned" : "was"} ${both(then, before.trusted)} (${named(before)})`;
-  return `${was} → now ${now ? both(now, trusted(data)) : "…"} (${named({ name, differs })})`;
+  const was = before.pinned ? "pinned" : "was";
+  if (now && !(before.trusted && trusted(data))) return `${NOT_RANKED} ${counts(data, now, then, was)}`;
+  return `${was} ${both(then, before.trusted)} (${named(before)}) → now ${now ? both(now) : "…"} (${named({ name, differs })})`;
+}
+
+/**
+ * What is exact however busy the machine was: both acceptances, and both tokens per target call.
+ * @param {StagePayload} data
+ * @param {Point} now
+ * @param {Point} then
+ * @param {string} was
+ */
+function counts({ before, rounds, name, differs }, now, then, was) {
+  const calls = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
+  const earlier = `${percent(then.acceptance)} accepted, ${before?.per_call?.toFixed(2)} tokens a call`;
+  const later = `${percent(now.acceptance)}, ${calls.toFixed(2)}`;
+  return `Exact: ${was} ${earlier} (${before && named(before)}) → now ${later} (${named({ name, differs })}).`;
+}
+
+/**
+ * Where this run's time says nothing: how its estimate compares with that of the run before. Nothing where one has none.
+ * @param {StagePayload} data
+ */
+function estimates({ before, result }) {
+  const [then, now] = [before?.estimated, result?.estimated];
+  if (!then || !now || result?.trusted) return "";
+  const order = Math.abs(now / then - 1) < ALIKE ? "both are about as fast" : `this one is ${now > then ? "faster" : "slower"}`;
+  return ` Estimated so, the ${before?.pinned ? "pinned run" : "run before"} is ${times(then)}: ${order}.`;
+}
+
+/**
+ * A text as nodes: the words that have a tip are buttons that show it.
+ * @param {string} text
+ */
+function explained(text) {
+  const parts = text.split(new RegExp(`(${Object.keys(EXPLAINED).join("|")})`));
+  return parts.map((part, i) => (part in EXPLAINED && parts.indexOf(part) === i ? term(part) : part));
+}
+
+/** @param {string} words */
+function term(words) {
+  const made = element("button", "term", words);
+  made.type = "button";
+  made.setAttribute("aria-describedby", EXPLAINED[words]);
+  return made;
 }
 
 /**

@@ -3,7 +3,6 @@
 /** @typedef {ReturnType<typeof readStyle>} Style */
 
 const NARROW_BELOW = 560; // pixels; the style sheet has the same limit
-const LETTERS = 0.8; // em of the stage: the height of a drawing's letters; the style sheet has the same size
 
 /** @param {HTMLElement} node */
 export function isNarrow(node) {
@@ -15,6 +14,7 @@ export function isNarrow(node) {
  * @param {HTMLElement} node
  */
 export function readStyle(node) {
-  const letters = LETTERS * parseFloat(getComputedStyle(node).fontSize);
+  const style = getComputedStyle(node);
+  const letters = parseFloat(style.getPropertyValue("--letters")) * parseFloat(style.fontSize); // the height of a drawing's
   return { letters, narrow: isNarrow(node), key: `${letters} ${node.clientWidth}` };
 }

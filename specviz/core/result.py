@@ -6,7 +6,7 @@ from typing import Any
 from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs, Counts, count, speedup, speedup_at
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, verdict_of_run, why_no_verdict
+from specviz.core.verdict import Verdict, quiet, verdict_of_run, why_no_verdict
 
 AGAIN = "Press Run again to time it again."
 WAITING = "The result comes when both have written the whole text."
@@ -17,23 +17,27 @@ class Result:
     says: str
     reason: str
     trusted: bool = True  # False: the machine was busy, so the time says nothing
+    estimated: float | None = None  # the speedup at calibrated costs; None where there are none
 
 
 def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
     """The result of a finished run. `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"."""
-    counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
+    counts, verdict, estimated = count(trace.rounds), verdict_of_run(trace, costs), at_calibrated(trace, costs)
     passes = _passes(counts)
     if verdict is None:
         return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {why_no_verdict(trace)}.")
     if not verdict.trusted:
         said = f"{passes}; busy machine, its time is not trusted"
-        return Result(said, f"{_at_quiet_costs(trace, costs)}What was counted is exact. {AGAIN}", trusted=False)
-    return Result(f"{_speed(verdict)}: {passes}", f"{_reason(verdict)} {_timed(verdict, where)}")
+        known = f" At calibrated costs it would be about {estimated:.2f} times as fast." if estimated else ""
+        return Result(said, f"What was counted is exact. {AGAIN}{known}", False, estimated)
+    reason = f"{_reason(verdict)} {_timed(verdict, where)}"
+    return Result(f"{_speed(verdict)}: {passes}", reason, estimated=estimated)
 
 
-def _at_quiet_costs(trace: Trace, costs: Costs | None) -> str:
-    modelled = costs and speedup_at(trace.rounds, costs)
-    return f"At calibrated costs it would be about {modelled:.1f} times as fast. " if modelled else ""
+def at_calibrated(trace: Trace, costs: Costs | None) -> float | None:
+    """The speedup that a run would have at its pair's calibrated costs; None where they are not known."""
+    known = quiet(trace, costs)
+    return speedup_at(trace.rounds, known) if known else None
 
 
 def _speed(verdict: Verdict) -> str:

@@ -70,16 +70,14 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     """The verdict on one run of one text; None where `why_no_verdict` has a reason.
 
     It is judged by the 95 % interval of the timing (`speedup_interval`), widened by `if_timed_again`. A run whose
-    decoders did not take turns has no interval. For `costs` see `terms_of`; calibrated ones far slower than the run
-    itself are not used, because then the machine was busy while it was calibrated.
+    decoders did not take turns has no interval. For `costs` see `terms_of` and `quiet`.
     """
     speedup = metrics.speedup(trace)
     if not speedup or why_no_verdict(trace):
         return None
     timing = speedup_interval(trace)
     interval = if_timed_again(timing) if timing else None
-    if costs and _step(trace) * FAR < costs.step_seconds:
-        costs = None
+    costs = quiet(trace, costs)
     if _is_busy(trace, speedup, timing, costs):
         unknown = Judgement(UNTOLD, speedup, "interval")
         modelled = costs and metrics.speedup_at(trace.rounds, costs)
@@ -87,6 +85,11 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
         reason = f"This machine is busy: the measured speed cannot be trusted.{known}"
         return Verdict(unknown, reason, None, None, interval, trusted=False)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
+
+
+def quiet(trace: Trace, costs: metrics.Costs | None) -> metrics.Costs | None:
+    """Calibrated costs; None for those far slower than the run: the machine was busy while it was calibrated."""
+    return None if costs and _step(trace) * FAR < costs.step_seconds else costs
 
 
 def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:

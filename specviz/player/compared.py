@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from specviz.core.drafters import menu_title, named
-from specviz.core.metrics import Costs, running
+from specviz.core.metrics import Costs, count, running
 from specviz.core.names import first_words, short_name
 from specviz.core.replay import DraftGuesses
+from specviz.core.result import at_calibrated
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.player.payload import ComparedPayload, Replays
@@ -25,6 +26,8 @@ def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) ->
         "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
         "speedup": [_rounded(state.speedup) for state in states],
         "lengths": _lengths(replay) if replay["why_not"] is None else [],
+        "per_call": count(trace.rounds).tokens_per_target_call,
+        "estimated": _rounded(at_calibrated(trace, costs)),
         "trusted": verdict is None or verdict.trusted,
         "pinned": False,
     }

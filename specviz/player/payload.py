@@ -148,18 +148,21 @@ class Replays(TypedDict):
 
 
 class ResultPayload(TypedDict):
-    """The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything."""
+    """The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything;
+    `estimated` is the speedup at calibrated costs."""
 
     says: str
     reason: str
     trusted: bool
+    estimated: float | None
 
 
 class ComparedPayload(TypedDict):
     """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
 
     `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
-    after each round, and in `lengths` both at each draft length from 1, where it was replayed.
+    after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
+    per target call, `estimated` its speedup at calibrated costs.
     """
 
     name: str
@@ -168,6 +171,8 @@ class ComparedPayload(TypedDict):
     acceptance: list[float | None]
     speedup: list[float | None]
     lengths: list[tuple[float | None, float | None]]
+    per_call: float | None
+    estimated: float | None
     trusted: bool
     pinned: bool
 

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, exp
 
 from tests.conftest import AppServer, NewContext
 from tests.support.known import known
-from tests.support.layout import placed
+from tests.support.layout import bottom, placed
 from tests.support.visitor import (
     DESK,
     PHONE,
@@ -22,6 +22,7 @@ from tests.support.visitor import (
 
 SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
 EMPTIEST = 0.15  # of the window, the largest rectangle with nothing in it
+HELD = "() => sessionStorage.getItem('specviz-tried')?.split(' ').length === 2"
 COLUMNS, ROWS = 64, 36  # of the grid on which it is measured
 PLOTS = ("acceptance", "speedup", "lengths")
 # the boxes of what is there to be seen: texts, drawings, controls
@@ -62,8 +63,8 @@ def slider_of(page: Page) -> Locator:
 def emptiest(boxes: Sequence[Sequence[float]], width: int, height: int) -> float:
     """The largest rectangle without a part of any box, as a share of the window."""
     free = [[True] * COLUMNS for _ in range(ROWS)]
-    for left, top, right, bottom in boxes:
-        for row in range(max(0, int(top / height * ROWS)), min(ROWS, int(bottom / height * ROWS) + 1)):
+    for left, top, right, low in boxes:
+        for row in range(max(0, int(top / height * ROWS)), min(ROWS, int(low / height * ROWS) + 1)):
             for column in range(max(0, int(left / width * COLUMNS)), min(COLUMNS, int(right / width * COLUMNS) + 1)):
                 free[row][column] = False
     largest = 0
@@ -80,6 +81,95 @@ def expect_wide_sliders(page: Page) -> None:
     slider, scrubber = placed(slider_of(page), page.locator(".scrubber"))
     assert slider["width"] >= 200
     assert scrubber["width"] >= 300
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_a_chosen_token_is_explained_whole(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    wait_until_still(page)
+    page.locator(".strip .chip.rejected").last.click()
+    inspector = page.locator(".inspector")
+    expect(inspector.locator(".bars li")).to_have_count(3)
+    assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") == 0
+    expect_all_in_sight(page)
+    shot(page, f"first-view-token-{width}")
+
+
+def test_a_tip_covers_nothing_of_what_it_explains(page: Page) -> None:
+    end = bottom(page.locator(".reason"))
+    for name, tip in (("what is that?", "Speedup:"), ("checked guesses", "Accepted over judged tokens")):
+        page.get_by_role("button", name=name).hover()
+        shown = page.locator(".result .tip:visible")
+        expect(shown).to_contain_text(tip)
+        assert placed(shown)[0]["y"] >= end
+    caption = page.locator("[data-figure=acceptance] figcaption")
+    caption.get_by_role("button").hover()
+    expect(caption.locator(".tip:visible")).to_contain_text("Accepted over drafted tokens")
+
+
+def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
+    change = page.locator(".change")
+    grid = page.locator(".grid")
+    before = placed(change, grid)
+    change.evaluate("it => { it.textContent = 'words '.repeat(200) }")
+    assert placed(change, grid) == before
+
+
+def test_lengths_that_a_visitor_passes_are_not_run(page: Page) -> None:
+    page.clock.install(time=0)
+    page.clock.pause_at(10_000)  # from here on it stands, but for `run_for`
+    more = page.get_by_role("button", name="One token more")
+    for _ in range(4):
+        more.evaluate("it => it.click()")
+        page.clock.run_for(500)  # the next press comes before the length is asked for
+        assert "Release the slider" in known(page.locator(".reason").text_content())
+    page.clock.resume()
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    page.get_by_role("button", name="What you tried").click()
+    page.get_by_role("combobox", name="A run").click()
+    names = page.get_by_role("listbox").get_by_role("option")
+    expect(names).to_have_count(2)
+    expect(names.last).to_contain_text("1: wren-nano, 8")
+
+
+def choose_draft(page: Page, name: str) -> None:
+    page.get_by_role("combobox", name="Draft").click()
+    page.get_by_role("option", name=name).first.click()
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    wait_until_drawn(page)
+
+
+def test_the_list_of_tries_survives_a_reload(page: Page) -> None:
+    choose_draft(page, "wren-small")
+    drag(page, 6)
+    release(page)
+    page.wait_for_function(HELD)
+    page.reload()
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    page.wait_for_function(HELD)
+    page.get_by_role("button", name="What you tried").click()
+    page.get_by_role("combobox", name="A run").click()
+    names = page.get_by_role("listbox").get_by_role("option")
+    expect(names).to_have_count(3)
+    expect(names.nth(1)).to_contain_text("1: wren-small, 4")
+    expect(names.nth(2)).to_contain_text("2: wren-small, 6")
+
+
+def test_the_projector_gives_back_the_menus_as_they_were(page: Page, app_server: AppServer) -> None:
+    page.goto(f"{app_server.url}/?view=projector")
+    for _ in range(2):
+        page.get_by_role("button", name="Leave the projector view").click()
+        menu = page.get_by_role("combobox", name="Draft")
+        expect(menu).to_be_visible()
+        if page.locator(".stage").get_attribute("data-run") == "first":
+            choose_draft(page, "wren-mini")
+            page.get_by_role("button", name="Projector", exact=True).click()
+            expect(page.locator(".stage[data-view=projector]")).to_be_visible()
+            wait_until_drawn(page)
+            drag(page, 7)
+            release(page)  # the script runs again without the menus
+    expect(menu).to_have_value(re.compile("wren-mini"))
+    assert slider_of(page).input_value() == "7"
 
 
 def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(page: Page) -> None:

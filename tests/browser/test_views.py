@@ -83,6 +83,8 @@ def test_a_room_can_read_everything_on_the_projector(context: BrowserContext, ap
             wait_until_still(page)
             assert small_texts(page, smallest) == []
             expect_all_in_sight(page)
+            for name in ("acceptance", "speedup", "lengths"):
+                expect(page.locator(f"[data-figure={name}] .curve").first).to_be_visible()
             [box] = placed(page.locator(".stage"))
             assert box["width"] > 0.95 * width
             shot(page, f"projector-{scheme}-{width}")

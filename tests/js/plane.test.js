@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { roundNumbers } from "../../assets/stage/plane.js";
+import { Plane, roundNumbers } from "../../assets/stage/plane.js";
 
 test("ticks are round numbers inside the span, at most one more than asked for", () => {
   /** @type {[[number, number], number, number[]][]} */
@@ -14,4 +14,10 @@ test("ticks are round numbers inside the span, at most one more than asked for",
     [[3, 3], 4, [3]],
   ];
   for (const [span, most, ticks] of cases) assert.deepEqual(roundNumbers(span, most), ticks);
+});
+
+test("a value above the axis is drawn at the axis' end", () => {
+  const plot = /** @type {HTMLElement} */ ({ clientWidth: 120, clientHeight: 110 });
+  const plane = new Plane(plot, { l: 10, r: 10, t: 5, b: 5 }, [0, 10], [0, 2]);
+  assert.deepEqual([0, 1, 2, 9].map((value) => plane.y(value)), [105, 55, 5, 5]);
 });

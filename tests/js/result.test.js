@@ -13,27 +13,38 @@ import { Result } from "../../assets/stage/result.js";
 
 /** A stage without a browser: the texts that were put into it, by selector, and its attributes. @returns {Fake} */
 function fake() {
-  /** @type {Record<string, { textContent: string, title?: string }>} */
+  /** @type {Record<string, { textContent: string, title?: string, replaceChildren(...nodes: unknown[]): void }>} */
   const parts = {};
+  const part = () => ({ textContent: "", replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   /** @type {Fake["marks"]} */
   const marks = {};
   const stage = {
-    querySelector: (/** @type {string} */ selector) => (parts[selector] ??= { textContent: "" }),
+    querySelector: (/** @type {string} */ selector) => (parts[selector] ??= part()),
     toggleAttribute: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on),
   };
   const texts = new Proxy(/** @type {Record<string, string>} */ ({}), { get: (_, selector) => parts[String(selector)].textContent });
   return { stage: /** @type {HTMLElement} */ (/** @type {unknown} */ (stage)), texts, marks };
 }
 
+/** What was put into an element: of a term its words in brackets, and the id of its tip. @param {unknown} node */
+function words(node) {
+  if (typeof node === "string") return node;
+  const { textContent, tip } = /** @type {{ textContent: string, tip: string }} */ (node);
+  return `[${textContent}: ${tip}]`;
+}
+globalThis.document = /** @type {Document} */ (/** @type {unknown} */ ({
+  createElement: () => ({ textContent: "", setAttribute(/** @type {string} */ _, /** @type {string} */ tip) { Object.assign(this, { tip }); } }),
+}));
+
 /** @type {ReplayedLength} */
 const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234 };
 const DONE = {
   running: false, draft_length: 4, name: "nano, 4", differs: "", measured: "measured on a machine",
-  rounds: [{ after: { acceptance: 0.4, speedup: 1.1 } }, { after: { acceptance: 0.59, speedup: 1.54 } }],
-  result: { says: "1.54 times as fast", reason: "It pays", trusted: true },
+  rounds: [{ after: { emitted: 3, acceptance: 0.4, speedup: 1.1 } }, { after: { emitted: 7, acceptance: 0.59, speedup: 1.54 } }],
+  result: { says: "1.54 times as fast", reason: "It pays", trusted: true, estimated: 1.8 },
   replay: { why_not: null, tokens: Array(16).fill("a"), lengths: { 6: AT_6 }, times: "estimated from this run’s times", exact: true },
 };
-const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, trusted: true, pinned: false };
+const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, estimated: 1.2, trusted: true, pinned: false };
 
 /** @param {object} [changes] */
 const run = (changes) => /** @type {StagePayload} */ (/** @type {unknown} */ ({ ...DONE, ...changes }));
@@ -53,8 +64,6 @@ test("the result and its reason are those of the run, and one line compares it w
   const cases = [
     [{ before: BEFORE }, "was 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
     [{ before: { ...BEFORE, pinned: true } }, "pinned 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
-    [{ before: { ...BEFORE, trusted: false, differs: "temperature 0" }, differs: "temperature 1" }, "was 86 % accepted, 1.56× not trusted (small, 4, temperature 0) → now 59 % accepted, 1.54× (nano, 4, temperature 1)"],
-    [{ before: BEFORE, result: { ...DONE.result, trusted: false } }, "was 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× not trusted (nano, 4)"],
     [{ before: BEFORE, running: true }, "was 86 % accepted, 1.56× (small, 4) → now … (nano, 4)"],
     [{}, "Choose another draft or draft length: this run then stays as a pale line in each plot."],
     [{ running: true }, ""],
@@ -64,6 +73,37 @@ test("the result and its reason are those of the run, and one line compares it w
   assert.deepEqual([says, reason, marks], ["1.54 times as fast", "It pays", { "data-result": true, "data-doubt": false }]);
   assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).marks["data-doubt"], true);
   assert.deepEqual(shown(run({ result: undefined })).marks, { "data-result": false }, "a link can hide it");
+});
+
+test("where the machine was busy, the two runs are not ranked by time: only by what is exact, and by calibrated costs", () => {
+  const busy = { ...DONE.result, trusted: false };
+  const start = "Busy machine: time cannot rank these two runs. Exact:";
+  const exact = `${start} was 86 % accepted, 4.25 tokens a call (small, 4) → now 59 %, 3.50 (nano, 4).`;
+  /** @type {Array<[object, string, string]>} */
+  const cases = [
+    [{ before: BEFORE, result: busy }, exact, "It pays Estimated so, the run before is 1.20×: this one is faster."],
+    [{ before: { ...BEFORE, estimated: 2 }, result: busy }, exact, "It pays Estimated so, the run before is 2.00×: this one is slower."],
+    [{ before: { ...BEFORE, estimated: 1.84 }, result: busy }, exact, "It pays Estimated so, the run before is 1.84×: both are about as fast."],
+    [{ before: { ...BEFORE, estimated: null }, result: busy }, exact, "It pays"],
+    [{ before: BEFORE, result: { ...busy, estimated: null } }, exact, "It pays"],
+    [
+      { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" },
+      `${start} pinned 86 % accepted, 4.25 tokens a call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
+      "It pays",
+    ],
+  ];
+  for (const [changes, change, reason] of cases) {
+    const said = shown(run(changes));
+    assert.deepEqual([said.change, said.reason], [change, reason]);
+  }
+});
+
+test("the first place of a word that needs it has its explanation", () => {
+  const reason = "It pays if more than 56 % of the checked guesses are accepted. Many checked guesses. At calibrated costs: 1.8.";
+  assert.equal(
+    shown(run({ result: { ...DONE.result, reason } })).reason,
+    "It pays if more than 56 % of the [checked guesses: tip-checked] are accepted. Many checked guesses. At [calibrated costs: tip-calibrated]: 1.8.",
+  );
 });
 
 test("while the slider moves, what is said is estimated and says so", () => {
@@ -96,5 +136,10 @@ test("the axes grow with a run, with its curves and with the run before, and nev
   assert.deepEqual(reach({ replay: { ...DONE.replay, lengths: { 6: { ...AT_6, speedup: 1.8 } } } }), { rounds: 4, speedup: 1.8 });
   assert.deepEqual(reach({ before: { ...BEFORE, speedup: [1, null, 1, 1, 2.1], lengths: [[0.5, 2.4], [0.4, null]] } }), { rounds: 5, speedup: 2.4 });
   assert.deepEqual(reach(), { rounds: 5, speedup: 2.4 });
+  const busy = { ...DONE.result, trusted: false };
+  const wild = { rounds: [{ after: { speedup: 9 } }] };
+  assert.deepEqual(reach({ ...wild, result: busy }), { rounds: 5, speedup: 2.4 }, "a speed that is not trusted stretches no axis");
+  assert.deepEqual(reach({ ...wild, running: true }), { rounds: 5, speedup: 2.4 }, "whether it is trusted is known at the end");
+  assert.deepEqual(reach({ before: { ...BEFORE, trusted: false, speedup: [9] } }), { rounds: 5, speedup: 2.4 });
   assert.deepEqual(speedupTicks(figures.reach).map(([, words]) => words), ["0×", "1×", "2×"]);
 });

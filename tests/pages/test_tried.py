@@ -3,7 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.ui.watch.tried import take_back
 from tests.support.app_pages import opened
+from tests.support.payloads import payload_of
 from tests.support.watch_page import release_slider, stage_of, until_done
 
 
@@ -31,6 +33,42 @@ def test_another_draft_is_compared_with_the_run_before(page: AppTest) -> None:
     release_slider(page, 6)
     data = until_done(page)
     assert (data["before"]["name"], data["differs"], data["name"]) == ("wren-small, 4", "", "wren-small, 6")
+
+
+def tried_names(page: AppTest) -> list[str]:
+    page.button(key="list").click().run()
+    return list(page.selectbox(key="tried_run").options)
+
+
+def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_be_measured_anew(page: AppTest) -> None:
+    for length in (6, 7):
+        release_slider(page, length)
+        assert until_done(page)["notice"] is None
+    release_slider(page, 6)
+    assert until_done(page)["notice"] == "Shown again, from before. “Run again” measures it anew."
+    assert [name.partition(" ·")[0] for name in tried_names(page)] == [
+        "0, recorded: wren-nano, 4", "1: wren-nano, 6", "2: wren-nano, 7",
+    ]  # fmt: skip
+    page.session_state["session"].watch.listed = False
+    page.button(key="again").click().run()
+    assert until_done(page)["notice"] is None
+    assert len(tried_names(page)) == 4
+
+
+def test_runs_come_back_after_a_reload(page: AppTest) -> None:
+    page.selectbox(key="draft").set_value("wren-small").run()
+    small = until_done(page)
+    held = payload_of(page.run().get_by_key("kept-tried"))
+    assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
+
+    other = opened()
+    assert payload_of(other.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
+    take_back(other.session_state["session"].watch, held["text"])
+    choose_try(other, 1, "tried_show")
+    data = stage_of(other)
+    assert (data["rounds"], data["name"], other.selectbox(key="draft").value) == (
+        small["rounds"], "wren-small, 4", "wren-small",
+    )  # fmt: skip
 
 
 def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppTest) -> None:

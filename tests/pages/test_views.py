@@ -78,3 +78,40 @@ def test_a_frame_shows_the_player_alone_and_its_link_names_the_run() -> None:
     assert ([*page.button], [*page.selectbox], [*page.get("file_uploader")]) == ([], [], [])
     assert view_of(page) == "stage"
     assert stage_of(page)["link"]["run"] == "first"
+
+
+def test_the_projector_keeps_settings_that_were_chosen_after_a_first_look_without_menus() -> None:
+    """A link opened the projector: what was set before the menus were drawn came back when they were hidden again."""
+    page = opened(view="projector")
+    page.button(key="leave").click().run()
+    page.session_state["session"].watch.form.came.acted = False
+    page.selectbox(key="draft").set_value("wren-mini").run()
+    page.text_area(key="prompt").set_value("A text of one's own").run()
+    page.button(key="present").click().run()
+    page.run()  # here Streamlit has forgotten the menus
+    page.button(key="leave").click().run()
+    assert not page.exception
+    assert (page.selectbox(key="draft").value, page.text_area(key="prompt").value) == (
+        "wren-mini",
+        "A text of one's own",
+    )
+
+
+def test_a_setting_that_the_short_view_hides_is_kept() -> None:
+    page = opened()
+    page.button(key="change_view").click().run()
+    page.slider(key="temperature").set_value(0.7).run()
+    for _ in range(2):  # both ways, with one more drawing of the short view
+        page.button(key="change_view").click().run()
+        page.run()
+        assert page.session_state["session"].watch.form.current[0].settings.temperature == 0.7
+    assert page.slider(key="temperature").value == 0.7
+
+
+def test_a_prompt_that_cannot_be_run_is_kept_while_its_box_is_hidden() -> None:
+    page = opened(view="full")
+    page.text_area(key="prompt").set_value("").run()
+    page.button(key="present").click().run()
+    page.run()
+    page.button(key="leave").click().run()
+    assert (page.text_area(key="prompt").value, page.selectbox(key="preset").value) == ("", "own")

@@ -5,7 +5,7 @@ It has what Streamlit gives a component: a shadow root, the theme's colours and 
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -115,7 +115,7 @@ def _payload(trace: Trace, asked: Mapping[str, str], growing: int = 0) -> StageP
     made["view"] = "simple" if "simple" in asked else "full"
     if "bare" not in asked:
         result = Result(WAITING, "") if growing else result_of(trace, None, "recorded")
-        made["result"] = {"says": result.says, "reason": result.reason, "trusted": result.trusted}
+        made["result"] = asdict(result)  # type: ignore[typeddict-item]
     return made
 
 

@@ -86,7 +86,7 @@ def test_what_cannot_be_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(InputError, match="has not ended"):
         offline_page(cut(recorded(), 3))
     monkeypatch.setattr(html_file, "MOST_BYTES", 100_000)
-    with pytest.raises(InputError, match=r"The page would have 0\.2 MB, and at most 0\.1 MB are written\."):
+    with pytest.raises(InputError, match=r"The page would have 0\.\d MB, and at most 0\.1 MB are written\."):
         offline_page(recorded())
     monkeypatch.setattr(html_file, "MOST_BYTES", 50_000)
     with pytest.raises(InputError, match="MB are written"):

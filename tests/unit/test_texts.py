@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from specviz.cli.main import main
+from specviz.core.files import ASSETS
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
@@ -28,6 +29,7 @@ from specviz.ui.learn.vocabulary import entry
 from specviz.ui.shared.pages import PAGES
 from specviz.ui.watch.watch_state import TourPlace
 from tests.support.html import Html
+from tests.support.known import known
 from tests.unit.test_lessons import PLAIN
 
 
@@ -207,6 +209,19 @@ def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() 
     assert Html(explained("the target’s own token, its own tokens", "k")).values_of("aria-describedby") == []
     assert explained("a < b & c", "k") == "a &lt; b &amp; c"
     assert "intern" in explained("the draft model", "k", "plain")
+
+
+@pytest.mark.parametrize(
+    ("tip", "name"),
+    [
+        ("tip-acceptance", "acceptance rate"),
+        ("tip-checked", "checked guesses"),
+        ("tip-calibrated", "calibrated costs"),
+    ],
+)
+def test_the_stage_explains_a_word_as_the_glossary_does(tip: str, name: str) -> None:
+    stage, word = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8"), known(find_word(name))
+    assert word.says.technical in known(re.search(rf'role="tooltip" id="{tip}">([^<]+)<', stage))[1]
 
 
 SHORT = 330  # characters: a card that a phone shows above the tokens

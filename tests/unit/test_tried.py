@@ -14,8 +14,11 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
 from specviz.player.compared import compared, differences, run_name
-from specviz.ui.watch.tried import COLUMNS, Try, tried_csv, tried_figure, tries
-from specviz.ui.watch.watch_state import FIRST, Shown, Watching, first_run
+from specviz.service.job import RunResult
+from specviz.service.run_store import StoredRun
+from specviz.ui.watch import tried
+from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, Try, tried_csv, tried_figure, tries
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run
 from tests.support.fake_traces import draft_guesses_of, fake_run
 from tests.support.figures import by_name
 from tests.support.known import known
@@ -108,6 +111,75 @@ def test_each_run_of_the_session_is_a_row_and_the_recorded_first_one_stays_in_it
     assert row["accepted %"] == 100 * known(counts.acceptance_rate)
     assert row["speedup"] == speedup_of(runs[1].shown.trace)
     assert (row["prompt"], row["target"], row["time trusted"]) == ("Once upon a time", "wren-base", "yes")
+    assert row["at calibrated costs"] is None, "nothing was calibrated"
+
+
+def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
+    own = shown(REQUEST, 1)
+    busy = Verdict(Judgement("helps", 1.5, "interval"), "", None, None, (1.25, 1.6), trusted=False)
+    row = {name: value(Try(1, own, busy, 1.75)) for name, value in ON_SCREEN}
+    assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
+        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75×",
+    )  # fmt: skip
+    none = {name: value(Try(1, own, None)) for name, value in ON_SCREEN}
+    assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
+
+
+def test_a_run_that_is_shown_again_is_no_second_row() -> None:
+    watching = watching_of(REQUEST, FORMULA)
+    watching.past.finish(replace(shown(REQUEST, 1), run_id="live-3", source="stored"))
+    assert ([run.run_id for run in watching.past.finished], watching.past.count) == (["live-1", "live-2"], 2)
+    without = replace(shown(REQUEST, 3), stored_id="")
+    for _ in range(2):
+        watching.past.finish(without)
+    assert watching.past.count == 4, "runs that no store has are different runs"
+
+
+class Store:
+    """An engine that has finished runs, by their ids."""
+
+    def __init__(self, *ids: str) -> None:
+        self.runs = {
+            name: StoredRun("key", REQUEST, RunResult(fake_run(replace(REQUEST, prompt=name)), id=name)) for name in ids
+        }
+        self.asked: list[str] = []
+
+    def stored_run(self, name: str) -> StoredRun | None:
+        self.asked.append(name)
+        return self.runs.get(name)
+
+
+def run_id(number: int) -> str:
+    return f"{number:016x}"
+
+
+def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "engine", lambda: Store(run_id(7), run_id(8)))
+    watching = watching_of(FORMULA)
+    tried.take_back(watching, f"{run_id(7)} {run_id(9)} {run_id(8)} {run_id(7)}")
+    assert (watching.past.ids, watching.past.count, watching.past.gone) == ([run_id(7), run_id(8), "id1"], 3, 1)
+    assert [run.shown.asked for run in tries(watching)[1:3]] == [(REQUEST, None)] * 2
+    assert [run.number for run in tries(watching)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("sent", "most"),
+    [
+        ("", 0),
+        ("../../etc/passwd <script> id1 \x00", 0),
+        (" ".join(map(run_id, range(10_000))), MAX_RUNS),
+        ("f" * 100_000, MAX_RUNS + 3),
+    ],
+)
+def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch, sent: str, most: int
+) -> None:
+    store = Store()
+    monkeypatch.setattr(tried, "engine", lambda: store)
+    watching = watching_of(REQUEST)
+    tried.take_back(watching, sent)
+    assert len(store.asked) <= most
+    assert [run.run_id for run in watching.past.finished] == ["live-1"]
 
 
 def test_the_list_is_saved_with_links_and_without_a_formula() -> None:
@@ -133,3 +205,17 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
     assert found[runs[0].draft]["error_y"]["array"] == [pytest.approx(0.1)] * 2
     assert found[runs[2].draft]["marker"]["symbol"] == ["square"]
     assert found[runs[2].draft]["y"] == [1.5], "a run without a speed is no point"
+
+
+def test_a_speed_that_is_not_trusted_does_not_stretch_the_axis_of_speeds() -> None:
+    quiet = Verdict(Judgement("helps", 2.0, "interval"), "", None, None, (1.9, 2.1))
+    wild = Verdict(Judgement("helps", 9.0, "interval"), "", None, None, (5.0, 13.0), trusted=False)
+    runs = [Try(0, known(first_run()), quiet), Try(1, known(first_run()), wild)]
+    figure = tried_figure(runs)
+    low, high = figure["layout"]["yaxis"]["range"]
+    points = by_name(figure)[runs[0].draft]
+    assert (low, high) == (0, pytest.approx(1.1 * 2.1))
+    assert 2.0 < points["y"][1] < high
+    assert points["error_y"]["arrayminus"][1] == 0, "the whole bar is above the axis"
+    assert (points["text"], points["customdata"]) == (["0", "1 ↑"], [2.0, 9.0])
+    assert figure["layout"]["annotations"][0]["xanchor"] == "left", "the label covers no point on the right"

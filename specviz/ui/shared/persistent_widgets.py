@@ -26,6 +26,19 @@ def restore_widgets(values: Mapping[str, object]) -> None:
     missing = {key: value for key, value in values.items() if key not in st.session_state}
     if missing:
         set_widgets(missing)
+        _set_without_widgets(missing)
+        st.session_state.setdefault("not_drawn", set()).update(missing)
+
+
+def _set_without_widgets(values: Mapping[str, object]) -> None:
+    """Set them as if they never had a widget.
+
+    Streamlit holds what is set before a widget is drawn under its key, and later values under the widget's id. Where
+    the widget is not drawn any more, only the former is left: the very first value would come back.
+    """
+    for key, value in values.items():
+        del st.session_state[key]
+        st.session_state[key] = value
 
 
 def remember_widgets(values: dict[str, Any]) -> None:
@@ -41,7 +54,13 @@ def _held(key: str) -> Any:
     """What the widget holds. Where a part of a page is drawn again while the visitor opens another page, Streamlit has
     forgotten it already: then what the program set last.
     """
-    return st.session_state[key] if key in st.session_state else st.session_state.values_set[key]
+    if key not in st.session_state:
+        return st.session_state.values_set[key]
+    value, not_drawn = st.session_state[key], st.session_state.get("not_drawn", set())
+    if key in not_drawn:
+        not_drawn.remove(key)
+        _set_without_widgets({key: value})
+    return value
 
 
 def with_value(key: str) -> dict[str, Any]:

@@ -105,7 +105,7 @@ COLUMNS = {
     "sliders": (2.4, {"temperature", "pairs", "more"}),
 }
 WIDTHS = {"prompt": 2.2, "target": 1, "draft": 1}  # in a newcomer's view
-PRESENT = "This run, large enough for a room: only the tokens, the playback and one line of result."
+PRESENT = "This run, large enough for a room: only the result, the tokens, the playback and three plots."
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
 
@@ -222,13 +222,8 @@ def view_choice(visit: Session) -> None:
 
 def _list_button(watching: Watching) -> None:
     """Opens the list of this session's runs, see `tried.py`."""
-    if is_hidden("result"):
-        return
-    st.button("What you tried", key="list", icon=":material/list:", on_click=_open_list, args=(watching,))
-
-
-def _open_list(watching: Watching) -> None:
-    watching.listed = True
+    if not is_hidden("result"):
+        st.button("What you tried", key="list", icon=":material/list:", on_click=watching.open_list)
 
 
 def _tour_button(watching: Watching) -> None:
@@ -295,17 +290,14 @@ def _take_link_once(watching: Watching) -> None:
             form.current = first_asked()
         # An older link to the first run has its settings too; where another run was recorded since, it runs those.
         came.acted = bool(asked) and (linked.run != FIRST or form.current != first_asked())
-        if strangers := _strangers(linked.request):
+        models = dict.fromkeys([linked.request.target, linked.request.draft])
+        if strangers := [name for name in models if not is_offered(name)]:
             came.acted = False  # a link alone starts no download
             came.notes.append(f"The link names {' and '.join(strangers)}: press Run again to load it.")
         came.read = True
         if linked.run not in (None, FIRST):
             _open_run(watching, linked.run)
-    restore_widgets(_values(*form.current))
-
-
-def _strangers(request: RunRequest) -> list[str]:
-    return [name for name in dict.fromkeys([request.target, request.draft]) if not is_offered(name)]
+    restore_widgets(form.unusable or _values(*form.current))
 
 
 def _open_run(watching: Watching, run_id: str) -> None:
@@ -314,9 +306,9 @@ def _open_run(watching: Watching, run_id: str) -> None:
     if recorded := linked_trace(run_id):
         watching.shown, form.came.acted = recorded_run(recorded, run_id, run_id), False
         request = request_of(recorded)
-        form.current = (request, _preset_of(request)) if request else form.current
+        form.current = (request, preset_of(request)) if request else form.current
     elif stored := engine().stored_run(run_id):
-        form.current = (stored.request, _preset_of(stored.request))
+        form.current = (stored.request, preset_of(stored.request))
         watching.open_stored(stored, form.current[1])
     else:
         form.came.notes.append(GONE)
@@ -347,7 +339,7 @@ def fill_in_trace(form: Form, trace: Trace) -> Asked | None:
     request = request_of(trace)
     if request is None:
         return None
-    asked = form.current = (request, _preset_of(request))
+    asked = form.current = (request, preset_of(request))
     set_widgets(_values(*asked))
     return asked
 
@@ -368,10 +360,10 @@ def first_asked() -> Asked:
     """What the recorded first run was asked for; where it is missing, what a link without settings asks for."""
     trace = first_trace()
     request = request_of(trace) if trace else None
-    return (request, _preset_of(request)) if request else Form().current
+    return (request, preset_of(request)) if request else Form().current
 
 
-def _preset_of(request: RunRequest) -> str | None:
+def preset_of(request: RunRequest) -> str | None:
     """The name of the preset that the prompt is; None for the visitor's own text."""
     named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
     return next(named, None)
@@ -394,6 +386,7 @@ def _read(form: Form) -> FormInput:
     preset = None if state.preset == OWN_TEXT else state.preset
     request = CONTROLS.request(state.prompt)
     changed = request != form.current[0]
+    form.unusable = {key: state[key] for key in _values(request, preset)} if problem else {}
     if changed and not problem:
         form.change(request, preset)
     form.came.acted = form.came.acted or changed or again

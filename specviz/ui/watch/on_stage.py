@@ -17,7 +17,7 @@ from specviz.data.lessons.tour import Tour, tour_of
 from specviz.data.permalink import link_of
 from specviz.player.compared import compared, differences, run_name
 from specviz.player.data import stage_data
-from specviz.player.payload import BeatPayload, StagePayload, TourPayload, View
+from specviz.player.payload import BeatPayload, ResultPayload, StagePayload, TourPayload, View
 from specviz.player.replay import replay_data
 from specviz.ui.shared.address import TOUR
 from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching
@@ -93,6 +93,7 @@ def tour_on_stage(watching: Watching) -> TourPayload | None:
 
 MOST_PAYLOADS = 32  # about half a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
+SHOWN_AGAIN, RUN_AGAIN = "Shown again, from before.", " “Run again” measures it anew."
 
 
 def stage_payload(
@@ -104,7 +105,8 @@ def stage_payload(
         return None
     watching.feed.version += 1
     not_run = watching.refused or bool(watching.message)
-    notice = watching.notice or (NOT_RUN if not_run else None)
+    again = RUN_AGAIN if view in ("simple", "full") and "run" not in hide else ""
+    notice = watching.notice or (NOT_RUN if not_run else SHOWN_AGAIN + again if shown.source == "stored" else None)
     payload = _of_run(watching, shown)
     payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
     payload["notice"] = notice
@@ -158,7 +160,7 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> StagePayload:
     made = stage_data(shown.trace, run_id=shown.run_id, source=shown.source, running=running, replay=replay)
     where = "recorded" if shown.source == "recorded" else "measured here"
     result = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
-    made["result"] = {"says": result.says, "reason": result.reason, "trusted": result.trusted}
+    made["result"] = cast(ResultPayload, asdict(result))
     return made
 
 

@@ -11,23 +11,34 @@ import streamlit as st
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import count
 from specviz.core.names import first_words, short_name
+from specviz.core.result import at_calibrated
 from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.player.compared import draft_name
+from specviz.service.run_store import ID, StoredRun
 from specviz.ui.shared.address import view_in_link
+from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, interval, level, scatter
-from specviz.ui.shared.parts import data_table, download, numbers
-from specviz.ui.watch.watch_state import FIRST, Shown, Watching, first_run, measured_run
+from specviz.ui.shared.parts import data_table, download, numbers, texts
+from specviz.ui.watch.controls import preset_of
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, measured_run
 
-HEIGHT = 320
+HEIGHT = 270
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe-Ito
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "x")
 PROMPT_CHARACTERS = 40
+ID_CHARACTERS = 17  # of a run's id and the space behind it
+LEAST_TOP, ARROW = 1.5, 0.96  # of the speed axis: its end at least, and the place of what is above it
 ABOUT = (
-    "Each run of this session; 0 is the recorded one of the first screen. The bars are 95 % intervals of a run's own "
-    "timing. A hollow mark was timed while the machine was busy: do not trust its speed."
+    "Each run of this visit; 0 is the recorded one of the first screen. The bars are 95 % intervals of a run's own "
+    "timing."
+)
+BUSY = (
+    "The machine was busy while the hollow marks (“?” in the table) were timed: time cannot rank these runs. "
+    "“accepted %” and “tokens a call” are counted, so they are exact. “estimated” is the speedup at calibrated costs, "
+    "each step timed by itself: it ranks the runs that have one."
 )
 
 
@@ -38,6 +49,11 @@ class Try:
     number: int  # 0: the recorded first run
     shown: Shown
     verdict: Verdict | None
+    estimated: float | None = None  # the speedup at calibrated costs
+
+    @property
+    def busy(self) -> bool:
+        return self.verdict is not None and not self.verdict.trusted
 
     @property
     def draft(self) -> str:
@@ -65,34 +81,48 @@ def tries(watching: Watching) -> list[Try]:
     first = first_run()
     runs = [(0, first)] if first else []
     runs += list(enumerate(past.finished, start))
-    return [Try(number, run, verdict_of_run(run.trace, watching.costs_of(run))) for number, run in runs]
+    return [
+        Try(number, run, verdict_of_run(run.trace, costs), at_calibrated(run.trace, costs))
+        for number, run in runs
+        for costs in [watching.costs_of(run)]
+    ]
 
 
 def tried_figure(runs: Sequence[Try]) -> Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
-    groups = [_points(draft, number, runs) for number, draft in enumerate(drafts)]
+    trusted = [run.verdict for run in runs if run.verdict and run.verdict.trusted]
+    top = 1.1 * max([LEAST_TOP, *(_ends(verdict)[1] for verdict in trusted)])
+    groups = [_points(draft, number, runs, top) for number, draft in enumerate(drafts)]
     x = axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
-    y = axis("measured speedup", rangemode="tozero", ticksuffix="×")
-    return figure(groups, HEIGHT, x=x, y=y, showlegend=True, **level(1, "break-even 1×"))
+    y = axis("measured speedup", range=[0, top], ticksuffix="×")
+    line = level(1, "break-even 1×")
+    line["annotations"][0] |= {"x": 0, "xanchor": "left"}  # few runs accept so little: it covers no point
+    return figure(groups, HEIGHT, x=x, y=y, showlegend=True, **line)
 
 
-def _points(draft: str, number: int, runs: Sequence[Try]) -> Part:
+def _ends(verdict: Verdict) -> tuple[float, float]:
+    return verdict.interval or (verdict.speedup, verdict.speedup)
+
+
+def _points(draft: str, number: int, runs: Sequence[Try], top: float) -> Part:
+    """The points of a draft. A speed above the axis is an arrow at its end: only one that is not trusted can be."""
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = COLORS[number % len(COLORS)], SYMBOLS[number % len(SYMBOLS)]
-    speeds = [verdict.speedup for _, verdict in own]
-    ends = [verdict.interval or (verdict.speedup, verdict.speedup) for _, verdict in own]
-    marks = [symbol if verdict.trusted else f"{symbol}-open" for _, verdict in own]
+    speeds = [min(verdict.speedup, ARROW * top) for _, verdict in own]
+    lows = [min(speed, _ends(verdict)[0]) for speed, (_, verdict) in zip(speeds, own, strict=True)]
+    marks = [f"{symbol}-open" if run.busy else symbol for run, _ in own]
     return scatter(
         figure_text(draft),
         [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
-        "run %{text}: %{x:.0f} % accepted, %{y:.2f}×<extra></extra>",
-        text=[str(run.number) for run, _ in own],
+        "run %{text}: %{x:.0f} % accepted, %{customdata:.2f}×<extra></extra>",
+        text=[f"{run.number} ↑" if verdict.speedup > top else str(run.number) for run, verdict in own],
+        customdata=[verdict.speedup for _, verdict in own],
         mode="markers+text",
         textposition="middle right",
         marker={"symbol": marks, "size": 11, "color": color, "line": {"width": 2, "color": color}},
-        error_y=interval(speeds, [low for low, _ in ends], [high for _, high in ends], color),
+        error_y=interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
     )
 
 
@@ -101,7 +131,7 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("draft", lambda run: run.draft),
     ("draft length", lambda run: run.shown.trace.settings.draft_length),
     ("tokens a call", lambda run: count(run.shown.trace.rounds).tokens_per_target_call),
-    ("accepted %", lambda run: _percent(count(run.shown.trace.rounds).acceptance_rate)),
+    ("accepted %", lambda run: (rate := count(run.shown.trace.rounds).acceptance_rate) and 100 * rate),
     ("speedup", lambda run: run.verdict.speedup if run.verdict else None),
     ("95 % from", lambda run: run.verdict.interval[0] if run.verdict and run.verdict.interval else None),
     ("95 % to", lambda run: run.verdict.interval[1] if run.verdict and run.verdict.interval else None),
@@ -109,11 +139,20 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("prompt", lambda run: first_words(run.shown.trace.prompt.text, PROMPT_CHARACTERS)),
     ("temperature", lambda run: run.shown.trace.settings.temperature),
     ("target", lambda run: short_name(run.shown.trace.target.name)),
+    ("at calibrated costs", lambda run: run.estimated),
 )
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+COUNTED = ("draft length", "temperature", "tokens a call", "accepted %")
+ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
+    ("run", lambda run: str(run.number)),
+    ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
+    *(column for column in COLUMNS if column[0] in COUNTED),
+    ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
+    ("95 %", lambda run: run.verdict and run.verdict.interval and "{:.2f} to {:.2f}".format(*run.verdict.interval)),
+    ("estimated", lambda run: f"{run.estimated:.2f}×" if run.estimated else None),
+    *(column for column in COLUMNS if column[0] == "prompt"),
+)
 
 
 def tried_csv(runs: Sequence[Try], address: str) -> str:
@@ -122,7 +161,8 @@ def tried_csv(runs: Sequence[Try], address: str) -> str:
     writer = csv.writer(text)
     writer.writerow([*(name for name, _ in COLUMNS), "link"])
     for run in runs:
-        writer.writerow([*map(_cell, _cells(run)), address + run.link.removeprefix("./")])
+        cells = (_cell(value(run)) for _, value in COLUMNS)
+        writer.writerow([*cells, address + run.link.removeprefix("./")])
     return text.getvalue()
 
 
@@ -132,29 +172,50 @@ def _cell(value: object) -> object:
     return round(value, 4) if isinstance(value, float) else value
 
 
-def _cells(run: Try) -> Iterator[object]:
-    return (value(run) for _, value in COLUMNS)
+def hold_list(watching: Watching) -> None:
+    """Have the browser tab hold the ids of the runs, for a reload. What it has of before one is asked for first."""
+    past = watching.past
+    keep("tried", " ".join(past.ids) or None if past.asked_for else None, lambda text: take_back(watching, text))
+    past.asked_for = True
+
+
+def take_back(watching: Watching, text: str) -> None:
+    """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
+    names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
+    found = [stored for name in names if (stored := engine().stored_run(name))]
+    watching.past.bring_back([_stored(run) for run in found])
+    watching.past.gone = len(names) - len(found)
+
+
+def _stored(run: StoredRun) -> Shown:
+    return measured_run(run.result, f"live-{run.result.id}", "stored", (run.request, preset_of(run.request)))
 
 
 def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], None]) -> None:
     """The list; `bring_back` shows a run again, and `address` is where links lead."""
     runs = tries(watching)
     with st.container(key="tried"):
-        st.caption(ABOUT)
-        left, right = st.columns([2, 3], gap="medium")
+        st.caption(" ".join(_about(watching, runs)))
+        formats = (
+            numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | texts("speedup", "95 %", "estimated")
+        )
+        rows = {name: [value(run) for run in runs] for name, value in ON_SCREEN}
+        data_table(rows, "tried_table", "The runs of this visit.", formats, height=min(214, 38 + 35 * len(runs)))
+        left, right = st.columns(2, gap="medium")
         with left:
-            alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this session."
+            alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this visit."
             chart(tried_figure(runs), key="tried_points", alt=alt)
         with right:
-            formats = (
-                numbers("%.2f", "tokens a call", "95 % from", "95 % to")
-                | numbers("%.2f×", "speedup")
-                | numbers("%.0f", "accepted %")
-            )
-            rows = {name: [value(run) for run in runs] for name, value in COLUMNS}
-            data_table(rows, "tried_table", "The runs of this session.", formats, height=min(250, 38 + 35 * len(runs)))
             _choose(watching, runs, bring_back)
-        download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
+            download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
+
+
+def _about(watching: Watching, runs: Sequence[Try]) -> Iterator[str]:
+    yield ABOUT
+    if any(run.busy for run in runs):
+        yield BUSY
+    if gone := watching.past.gone:
+        yield f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
 
 
 def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown], None]) -> None:

@@ -1,6 +1,7 @@
 """What one visitor watches: the run on screen, the runs before it, and what the controls ask for. No drawing."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from uuid import uuid4
@@ -37,6 +38,7 @@ class Form:
 
     current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
     past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
+    unusable: dict[str, object] = field(default_factory=dict)  # what the widgets hold, where it cannot be run
     came: Arrival = field(default_factory=Arrival)  # once the visitor has acted, runs are live
     again: bool = False  # "Run again" was pressed
     slider_released: bool = False  # the stage's slider asks for another draft length
@@ -150,16 +152,31 @@ class PastRuns:
 
     finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
     count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
+    asked_for: bool = False  # those that the browser tab held before a reload
+    gone: int = 0  # of those before a reload, how many this server does not have any more
     opened: Trace | None = None  # the one opened last
     opened_as: int = 0  # what `count` was then
 
     def finish(self, shown: Shown) -> None:
-        """Add a run that was measured here, in the memory that its figures need."""
+        """Add a run that was measured here, in the memory that its figures need; one that is shown again is there."""
+        if shown.stored_id and shown.stored_id in self.ids:
+            return
         slim = replace(shown, trace=without_candidates(shown.trace), plain_text=None, draft_guesses=None)
         self.finished.append(slim)
         while len(self.finished) > 1 and sum(tokens_in(run.trace) for run in self.finished) > MAX_TOKENS:
             self.finished.popleft()
         self.count += 1
+
+    @property
+    def ids(self) -> list[str]:
+        return [run.stored_id for run in self.finished if run.stored_id]
+
+    def bring_back(self, earlier: Sequence[Shown]) -> None:
+        """Put runs of before a reload in front of those that were finished since."""
+        since, self.count = [*self.finished], 0
+        self.finished.clear()
+        for run in (*earlier, *since):
+            self.finish(run)
 
     def open(self, trace: Trace) -> None:
         self.opened, self.count = without_candidates(trace), self.count + 1
@@ -290,6 +307,9 @@ class Watching:
         """The run that the one on screen is compared with."""
         here = self.shown.run_id if self.shown else ""
         return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
+
+    def open_list(self) -> None:
+        self.listed = True
 
     def bring_back(self, shown: Shown) -> None:
         """Show a run of this session again, exactly as it was. A run under way ends."""
