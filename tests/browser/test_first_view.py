@@ -70,10 +70,10 @@ def emptiest(boxes: Sequence[Sequence[float]], width: int, height: int) -> float
     largest = 0
     for top in range(ROWS):
         still = [True] * COLUMNS
-        for bottom in range(top, ROWS):
-            still = [one and other for one, other in zip(still, free[bottom], strict=True)]
+        for low in range(top, ROWS):
+            still = [one and other for one, other in zip(still, free[low], strict=True)]
             widest = max(map(len, "".join("x" if one else " " for one in still).split()), default=0)
-            largest = max(largest, widest * (bottom - top + 1))
+            largest = max(largest, widest * (low - top + 1))
     return largest / (COLUMNS * ROWS)
 
 
