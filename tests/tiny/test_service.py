@@ -323,20 +323,22 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
 engine = Schedule(Limits())
 
 
-def test_an_engine_has_watched_jobs_of_one_pair_and_long_ones_together_where_all_models_are_bundled() -> None:
+def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_all_models_are_bundled() -> None:
     one, two = make_job(1, "ada"), make_job(2, "bob")
     other_pair = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="lookup")))
+    other_format = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", precision="fast")))
     long_prompt = Job("cleo", "run", JobView(3), Run(3, RunRequest("x" * 8_000)))
     hub = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="EleutherAI/pythia-70m")))
     race = make_race(4)
     assert engine.fits_beside(hub, [])
     assert engine.fits_beside(two, [one])
     assert not Schedule(Limits(runs_at_once=1)).fits_beside(two, [one])
-    for job in (other_pair, long_prompt, hub):
+    assert engine.fits_beside(other_pair, [one])
+    for job in (other_format, long_prompt, hub):
         assert not engine.fits_beside(job, [one])
         assert not engine.fits_beside(one, [job])
     assert engine.fits_beside(race, [one, two])
-    for job in (one, other_pair, make_race(5)):
+    for job in (one, other_format, make_race(5)):
         assert engine.fits_beside(job, [race])
     assert engine.fits_beside(race, [race] * 3)
     assert not engine.fits_beside(race, [race] * 4), "each holds memory"
