@@ -834,3 +834,33 @@ def test_commands_survive_the_pipe() -> None:
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n"])
 def test_what_is_no_event_is_none(line: bytes) -> None:
     assert parse_event(line) is None
+
+
+# ---- first rounds go first, with an engine that takes turns
+
+
+def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_room, put = list[int](), Schedule.put
+
+    def noted(queue: Schedule, job: Job, instead_of: Job | None = None) -> None:
+        made_room.extend([job.id] * job.shown)
+        put(queue, job, instead_of)
+
+    monkeypatch.setattr(Schedule, "put", noted)
+    replaying = (sys.executable, "-m", "tests.support.replaying_engine")
+    service = EngineService(replaying, Limits(reconnect=3600, runs_at_once=2))
+    service.start()
+    try:
+        jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(5)]
+        for job in jobs:
+            service.wait(job, has_begun, PATIENCE)
+        views = [until_state(service, job, "done") for job in jobs]
+    finally:
+        service.close()
+    assert len(made_room) == len(set(made_room)) > 0
+    assert set(made_room) <= set(jobs[1:]), "never the oldest"
+    assert len({run_of(view).plain_text for view in views}) == 1
+    for view in views:
+        trace = run_of(view).trace
+        assert [round.index for round in trace.rounds] == list(range(len(trace.rounds))), "no round twice"
+        assert trace.output.stopped_by is not None
