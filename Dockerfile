@@ -3,10 +3,12 @@
 FROM python:3.11-slim-bookworm AS packages
 
 RUN apt-get update && apt-get install --yes --no-install-recommends binutils
+COPY requirements.lock .
 COPY cloud/requirements.txt cloud/
-# What the app never loads is left out: headers, tests, names for debuggers, and parts for notebooks and for storage in
+# All but torch comes from the lock file and is compared with its hashes; then torch is all that is missing. What the app never loads is left out: headers, tests, names for debuggers, and parts for notebooks and for storage in
 # a cloud. Bytecode comes below, for what the app imports.
 RUN python3 -m venv /venv \
+    && /venv/bin/pip install --no-cache-dir --no-compile --no-deps --require-hashes --requirement requirements.lock \
     && /venv/bin/pip install --no-cache-dir --no-compile --requirement cloud/requirements.txt \
     && cd /venv/lib/python3.11/site-packages \
     && rm -r torch/test torch/include torch/share pyarrow/include plotly/labextension pydeck/nbextension \

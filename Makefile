@@ -4,6 +4,8 @@
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every kind of check and test, in parallel: about a quarter of an hour on two cores
 # make test-all  that with every grid in full, every page on every screen, and the cluster; CI runs this
+# make audit  whether a pinned package has a known vulnerability
+# make lock   write the lock files anew, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
 # make clean  forget the environment and the caches
 PYTHON ?= python3
@@ -14,6 +16,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 RAY_VENV := .venv-ray
 RAY_PY := $(RAY_VENV)/bin/python
+LOCK_VENV := .venv-lock
+UV := 0.13.9
 
 # One worker a core; more than four need too much memory. A worker that has nothing left takes tests of another one.
 PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal --durations 10
@@ -22,7 +26,7 @@ BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=
 	cat $(VENV)/types.log; exit $$((tests | typed)); }
 FIND_CHROMIUM = CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM
 
-.PHONY: run dev style js check test test-all test-cluster clean
+.PHONY: run dev style js check test test-all test-cluster audit lock clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -48,33 +52,56 @@ test: style js
 
 test-all: style js
 	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST))
-	$(MAKE) test-cluster
+	$(MAKE) audit test-cluster
 
 # One test after the other: each starts a cluster, which needs the cores for itself.
 test-cluster: $(RAY_VENV)/installed
 	$(RAY_PY) -m pytest tests/cluster --numprocesses 0 --durations 10
 
+audit: $(VENV)/installed-dev
+	$(PY) -m scripts.audit
+
+# Every package that comes with the direct ones, with its hashes; later files agree with the ones before. Not torch: which
+# file fits depends on the machine, and so do the parts of CUDA that come with it (those that torch itself asks for).
+FROM_TORCH := cuda-bindings cuda-toolkit nvidia-cudnn-cu13 nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvshmem-cu13 triton
+COMPILE = printf '%s\n' $(FROM_TORCH) | $(LOCK_VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-package torch --excludes /dev/stdin --custom-compile-command "make lock"
+
+lock: $(LOCK_VENV)/uv-$(UV)
+	$(COMPILE) --upgrade requirements.txt -o requirements.lock >/dev/null
+	$(COMPILE) --upgrade requirements-dev.txt -c requirements.lock -o requirements-dev.lock >/dev/null
+	$(COMPILE) --upgrade requirements-ray.txt -c requirements-dev.lock -o requirements-ray.lock >/dev/null
+
+$(LOCK_VENV)/uv-$(UV): | $(PY)
+	$(PY) -m venv --clear $(LOCK_VENV)
+	$(LOCK_VENV)/bin/python -m pip install --quiet uv==$(UV)
+	@touch $@
+
 $(PY):
 	@command -v $(PYTHON) >/dev/null || { echo "specviz needs Python 3.11 or newer, and there is no $(PYTHON) here." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("specviz needs Python 3.11 or newer, and $(PYTHON) is %d.%d: try make with PYTHON=python3.12." % v[:2])'
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
-	$(PY) -m pip install --quiet --upgrade pip
 
-# The stamps are newer than the requirements they installed, so nothing is installed twice.
-$(VENV)/installed: requirements.txt | $(PY)
+# First what the lock file has, each file compared with its hash; then torch is all that is missing of the requirements.
+LOCKED := -m pip install --no-deps --require-hashes -r
+
+# The stamps are newer than the lock files they installed, so nothing is installed twice.
+$(VENV)/installed: requirements.lock | $(PY)
+	$(PY) $(LOCKED) requirements.lock
 	$(PY) -m pip install -r requirements.txt
 	@touch $@
 
-$(VENV)/installed-dev: requirements-dev.txt requirements-plots.txt requirements.txt | $(PY)
-	$(PY) -m pip install -r requirements-dev.txt
+$(VENV)/installed-dev: requirements-dev.lock requirements.lock | $(PY)
+	$(PY) $(LOCKED) requirements-dev.lock
+	$(PY) -m pip install -r requirements.txt
 	@touch $@ $(VENV)/installed
 
 # Ray is optional, so the tests that need it have an environment of their own. It sees the packages of the first one
 # (torch is large) through a .pth file, and adds Ray.
-$(RAY_VENV)/installed: requirements-ray.txt $(VENV)/installed-dev
+$(RAY_VENV)/installed: requirements-ray.lock $(VENV)/installed-dev
 	$(PY) -m venv --clear $(RAY_VENV)
 	$(PY) -c 'import site; print(site.getsitepackages()[0])' > "$$($(RAY_PY) -c 'import site; print(site.getsitepackages()[0])')/first.pth"
-	$(RAY_PY) -m pip install -r requirements-ray.txt
+	$(RAY_PY) $(LOCKED) requirements-ray.lock
 	@touch $@
 
 node_modules/installed: package.json package-lock.json
@@ -83,4 +110,4 @@ node_modules/installed: package.json package-lock.json
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RAY_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache static
+	rm -rf $(VENV) $(RAY_VENV) $(LOCK_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache static

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from specviz.core.replay import DraftGuesses
+from specviz.core.request import Precision
 from specviz.core.trace import Autoregressive, Trace
 from specviz.models.catalogue import bundled_names, method_named
 from specviz.service.protocol import (
@@ -100,7 +101,9 @@ class Job:
     wanted: Literal["end", "stop", "give way", "take turns"] = "end"  # what is to happen to it in the engine
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
+    shown: bool = False  # its first rounds were seen; it was stopped for a job of which nothing had been seen
     address: str = ""  # the visitor's on the internet; empty where it is not known
+    block: str = ""  # the network around that address
     taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
     taken_found: tuple[int, int] = (0, 0)  # what it had `found` by then
     gave_way_found: tuple[int, int] | None = None  # what it had `found` when it last gave way
@@ -129,17 +132,14 @@ class Job:
         return bool(loading and loading.bytes_done < loading.bytes_total)
 
     @property
-    def pair(self) -> tuple[str, str, str] | None:
-        """Target, draft and number format of a watched job; None for any other."""
-        if not (self.watched and isinstance(self.command, OfOnePair)):
-            return None
-        request = self.command.request
-        return request.target, request.draft, request.precision
+    def precision(self) -> Precision | None:
+        """In which its models work; None for a job of several pairs."""
+        return self.command.request.precision if isinstance(self.command, OfOnePair) else None
 
     @property
-    def owner(self) -> str:
-        """Whose turns it takes: those of the visitor's address, or of the session where no address is known."""
-        return self.address or self.session
+    def owners(self) -> tuple[str, str, str]:
+        """Whose turns it takes: the block's, the address's, the session's; where no address is known, the session's."""
+        return self.block or self.session, self.address or self.session, self.session
 
     @property
     def found(self) -> tuple[int, int]:
@@ -164,6 +164,7 @@ class Job:
     def wait_again(self) -> None:
         """Go back to waiting. A task that resumes keeps its items; any other job begins again."""
         view = self.view
+        self.shown = self.gives_way and view.rounds > 0
         self.view = JobView(view.job, beside=view.beside)
         if self.command.task.resumes:
             self.view = replace(self.view, progress=view.progress, result=view.result)

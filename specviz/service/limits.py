@@ -18,7 +18,7 @@ class Limits:
 
     reconnect: float = 20.0  # a session whose connection ended may come back within this
     sessions_at_once: int = 40  # from one public address that have a job; a class behind one router has one address
-    runs_at_once: int = 32  # jobs that an engine has begun: all visitors see their first rounds soon
+    runs_at_once: int = 32  # jobs that an engine has begun, which bounds its memory; 1: no run makes room for another
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
     silence: float = 180.0  # longest time between two messages of a job (a large model may have to be downloaded)
     stop: float = 5.0  # a job ends this soon after a Stop

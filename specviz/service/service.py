@@ -23,7 +23,7 @@ from specviz.service.job import Job, JobView, Result, RunResult, Slot
 from specviz.service.limits import Limits
 from specviz.service.protocol import Calibrate, CostsResult, JobCommand, Run, dump_command
 from specviz.service.run_store import RunStore, StoredRun
-from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
+from specviz.service.sessions import Sessions, Ticket, address_block, is_public, normal_address
 
 MAX_PROMPT_CHARACTERS = 100_000
 FORMAT = 1  # of what is stored; a new one forgets what older versions stored
@@ -133,6 +133,7 @@ class EngineService:
         with self._changed:
             self._sessions.hear(session)
             job.address = self._sessions.address(session)
+            job.block = address_block(job.address)
             if not job.view.finished:
                 job = self._joined(job, fresh) or self._admitted(job)
             self._replace(Ticket(command.job, session, slot, job))

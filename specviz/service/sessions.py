@@ -6,6 +6,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from specviz.service.job import Job, JobView, Slot
 
 HOME_NETWORK = 64  # leading bits of an IPv6 address that one household or one server has; the rest it can choose
+BLOCKS = {4: 24, 6: 48}  # leading bits, by version, that neighbours have in common; who has one address may have others
 
 
 @dataclass(slots=True)
@@ -119,6 +120,13 @@ def normal_address(text: str | None) -> str:
     if isinstance(address, IPv6Address):
         return str(ip_network((address, HOME_NETWORK), strict=False).network_address)
     return str(address)
+
+
+def address_block(address: str) -> str:
+    """The network around such an address; empty where it is not known."""
+    if not address:
+        return ""
+    return str(ip_network((address, BLOCKS[ip_address(address).version]), strict=False))
 
 
 def is_public(address: str) -> bool:

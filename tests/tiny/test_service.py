@@ -323,20 +323,22 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
 engine = Schedule(Limits())
 
 
-def test_an_engine_has_watched_jobs_of_one_pair_and_long_ones_together_where_all_models_are_bundled() -> None:
+def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_all_models_are_bundled() -> None:
     one, two = make_job(1, "ada"), make_job(2, "bob")
     other_pair = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="lookup")))
+    other_format = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", precision="fast")))
     long_prompt = Job("cleo", "run", JobView(3), Run(3, RunRequest("x" * 8_000)))
     hub = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="EleutherAI/pythia-70m")))
     race = make_race(4)
     assert engine.fits_beside(hub, [])
     assert engine.fits_beside(two, [one])
     assert not Schedule(Limits(runs_at_once=1)).fits_beside(two, [one])
-    for job in (other_pair, long_prompt, hub):
+    assert engine.fits_beside(other_pair, [one])
+    for job in (other_format, long_prompt, hub):
         assert not engine.fits_beside(job, [one])
         assert not engine.fits_beside(one, [job])
     assert engine.fits_beside(race, [one, two])
-    for job in (one, other_pair, make_race(5)):
+    for job in (one, other_format, make_race(5)):
         assert engine.fits_beside(job, [race])
     assert engine.fits_beside(race, [race] * 3)
     assert not engine.fits_beside(race, [race] * 4), "each holds memory"
@@ -832,3 +834,33 @@ def test_commands_survive_the_pipe() -> None:
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n"])
 def test_what_is_no_event_is_none(line: bytes) -> None:
     assert parse_event(line) is None
+
+
+# ---- first rounds go first, with an engine that takes turns
+
+
+def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_room, put = list[int](), Schedule.put
+
+    def noted(queue: Schedule, job: Job, instead_of: Job | None = None) -> None:
+        made_room.extend([job.id] * job.shown)
+        put(queue, job, instead_of)
+
+    monkeypatch.setattr(Schedule, "put", noted)
+    replaying = (sys.executable, "-m", "tests.support.replaying_engine")
+    service = EngineService(replaying, Limits(reconnect=3600, runs_at_once=2))
+    service.start()
+    try:
+        jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(5)]
+        for job in jobs:
+            service.wait(job, has_begun, PATIENCE)
+        views = [until_state(service, job, "done") for job in jobs]
+    finally:
+        service.close()
+    assert len(made_room) == len(set(made_room)) > 0
+    assert set(made_room) <= set(jobs[1:]), "never the oldest"
+    assert len({run_of(view).plain_text for view in views}) == 1
+    for view in views:
+        trace = run_of(view).trace
+        assert [round.index for round in trace.rounds] == list(range(len(trace.rounds))), "no round twice"
+        assert trace.output.stopped_by is not None

@@ -109,7 +109,8 @@ def test_the_image_has_its_packages_and_no_rights() -> None:
     # An extra index could offer any package; a page of links to one package cannot.
     assert [line for line in lines(CLOUD) if line.startswith("-")] == [PYTORCH]
     [install] = [step.words for step in DOCKERFILE if step.name == "RUN" and "pip install" in step.words]
-    assert "--requirement cloud/requirements.txt" in install
+    lock, rest = "--no-deps --require-hashes --requirement requirements.lock", "--requirement cloud/requirements.txt"
+    assert install.index(lock) < install.index(rest), "else more than torch comes without a hash"
     assert not re.search(r"index-url|nvidia|cu\d\d", CLOUD + (ROOT / "Dockerfile").read_text())
     names = [step.name for step in DOCKERFILE]
     user, _, group = only("USER").words.partition(":")
@@ -133,7 +134,8 @@ def test_the_image_gets_the_program_and_its_models_and_nothing_else() -> None:
     figures = {f"benchmarks/results/{name}.json" for name in ("methods", "pass_shares")}
     shown = {*figures, "benchmarks/batching/rounds.py"}  # and a loop that Learn shows
     assert {path for path in sent if path.startswith("benchmarks")} <= shown
-    assert {path for path in sent if "/" not in path} == {"app.py", "serve.py", "LICENSE"}
+    locks = {"requirements.lock", "requirements-ray.lock"}  # the second one for the image with Ray
+    assert {path for path in sent if "/" not in path} == {"app.py", "serve.py", "LICENSE", *locks}
     assert [path for path in sent if "__pycache__" in path] == []
 
 
@@ -212,9 +214,8 @@ def test_the_cluster_shares_a_volume_and_believes_its_proxy() -> None:
     assert "set-header X-Forwarded-For %[src]" in PROXY
 
 
-def test_the_image_has_the_pins_of_ray() -> None:
-    pins = [line for line in (ROOT / "requirements-ray.txt").read_text().splitlines() if re.match(r"\w", line)]
+def test_the_image_with_ray_has_what_is_locked() -> None:
     install = (FOLDER / "Dockerfile").read_text()
-    assert len(pins) == 2
-    assert [pin for pin in pins if f" {pin}" not in install.replace("'", "")] == []
+    assert re.search(r"--no-deps --require-hashes \\\n\s+--requirement /app/requirements-ray.lock\n", install)
+    assert "==" not in install
     assert (ROOT / "Dockerfile").read_text().count("ENV PATH=/venv/bin") == 1

@@ -1,0 +1,219 @@
+"""Who runs next beside a crowd: the queue alone, with an engine that is a list. No clock: jobs are counted."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from specviz.core.request import RunRequest
+from specviz.core.trace import Output, Prompt
+from specviz.service.job import Job, JobView, RunResult
+from specviz.service.limits import Limits
+from specviz.service.protocol import Calibrate, Run
+from specviz.service.schedule import Schedule
+from specviz.service.sessions import address_block
+from tests.support.fake_traces import run_of
+
+GREEDY = 150
+RUNS_AT_ONCE = Limits().runs_at_once
+NEIGHBOUR = "203.0.113.9"  # in the block of the greedy address
+
+
+def make_run(number: int, session: str, address: str = "", **request: str) -> Job:
+    command = Run(number, RunRequest("wait", **request))  # type: ignore[arg-type]
+    return Job(session, "run", JobView(number), command, address=address, block=address_block(address))
+
+
+def crowd(address: str = "") -> list[Job]:
+    """A run each of many sessions."""
+    return [make_run(number, f"tab {number}", address) for number in range(1, GREEDY + 1)]
+
+
+@dataclass
+class Engine:
+    """Begins what it gets, up to the first rounds, before anything else, as `Bench` does."""
+
+    schedule: Schedule = field(default_factory=lambda: Schedule(Limits()))
+    running: list[Job] = field(default_factory=list)
+    begun: list[Job] = field(default_factory=list)  # each time that one is begun
+    ended: list[Job] = field(default_factory=list)
+
+    def put(self, *jobs: Job) -> None:
+        for job in jobs:
+            self.schedule.put(job)
+
+    def step(self) -> bool:
+        """As `EngineDriver` does: stop what makes room, or take what comes next; False where neither is to be done."""
+        self.schedule.stop(self.running, others_idle=False, now=0.0)
+        if stopped := [job for job in self.running if job.wanted == "give way"]:
+            for job in stopped:
+                self.running.remove(job)
+                job.wait_again()
+                self.schedule.put(job)
+            return True
+        job = self.schedule.take_for(self.running, others_idle=False)
+        if job is None:
+            return False
+        self.running.append(job)
+        self.begun.append(job)
+        trace = run_of([], prompt=Prompt("wait", [1], ["p"]), output=Output([1], "t", None))
+        round_ = object()  # what is in it matters to nobody here
+        job.view = replace(job.view, state="running", result=RunResult(replace(trace, rounds=[round_])))  # type: ignore[list-item]
+        return True
+
+    def settle(self) -> None:
+        while self.step():
+            pass
+
+    def end_oldest(self) -> None:
+        """The engine works on the one that it has longest."""
+        job = self.running.pop(0)
+        job.view = replace(job.view, state="done")
+        self.ended.append(job)
+
+    def end_all(self) -> None:
+        while self.running:
+            self.end_oldest()
+            self.settle()
+
+
+def until_begun(engine: Engine, honest: Job) -> int:
+    """Jobs that are begun before this one. None ends meanwhile: its first rounds wait for no whole run."""
+    before = len(engine.begun)
+    while honest not in engine.running:
+        assert engine.step()
+    return len(engine.begun) - before - 1
+
+
+def test_an_address_with_150_runs_delays_another_ones_first_rounds_by_one_turn() -> None:
+    engine, honest = Engine(), make_run(1000, "ada", "198.51.100.1")
+    engine.put(*crowd("203.0.113.7"))
+    for _ in range(5):
+        engine.step()
+    engine.put(honest)
+    assert until_begun(engine, honest) <= 1
+    engine.settle()
+    assert honest in engine.running, "those who make room are of the network that has most"
+    engine.settle()
+    engine.end_all()
+    assert engine.ended.index(honest) < RUNS_AT_ONCE
+    assert len(engine.ended) == GREEDY + 1
+
+
+def test_first_rounds_come_before_any_run_is_whole_also_where_no_address_is_known() -> None:
+    """150 visitors cannot be told from one with 150 tabs. So each is begun, and then they go on in turn.
+
+    Found: the 33rd waited until one of 32 was whole, and the 151st for 119 whole runs.
+    """
+    engine, honest = Engine(), make_run(1000, "ada")
+    engine.put(*crowd(), honest)
+    assert until_begun(engine, honest) == GREEDY
+    assert len(engine.begun) == GREEDY + 1, "each once"
+    assert engine.ended == []
+    assert len(engine.running) == RUNS_AT_ONCE
+
+
+def test_where_all_150_have_shown_something_the_next_visitor_waits_for_nobody() -> None:
+    engine, honest = Engine(), make_run(1000, "ada")
+    engine.put(*crowd())
+    engine.settle()
+    engine.put(honest)
+    assert until_begun(engine, honest) == 0
+
+
+def test_every_run_of_a_crowd_is_whole_in_the_end_and_begun_at_most_twice() -> None:
+    engine, jobs = Engine(), crowd()
+    engine.put(*jobs)
+    engine.settle()
+    engine.end_all()
+    assert {job.id for job in engine.ended} == {job.id for job in jobs}
+    assert len(engine.ended) == GREEDY
+    assert max(engine.begun.count(job) for job in jobs) == 2
+
+
+def test_runs_end_in_the_order_in_which_they_came_however_many_visitors_keep_coming() -> None:
+    """Each tab asks again as soon as its run is whole: what waits for its end is not overtaken by that."""
+    engine, honest = Engine(), make_run(1000, "ada")
+    engine.put(*crowd(), honest)
+    engine.settle()
+    for number in range(2000, 2000 + 2 * GREEDY):
+        engine.end_oldest()
+        engine.put(make_run(number, engine.ended[-1].session))
+        engine.settle()
+    ended = [job.id for job in engine.ended]
+    assert 1000 in ended
+    assert max(ended.index(number) for number in range(1, GREEDY + 1)) <= GREEDY + RUNS_AT_ONCE
+
+
+def test_one_run_makes_room_at_a_time_and_the_oldest_never_does() -> None:
+    queue = Schedule(Limits(runs_at_once=3))
+    engine = Engine(queue)
+    first, second, third, new = (make_run(number, f"tab {number}") for number in range(1, 5))
+    engine.put(first, second, third)
+    engine.settle()
+    assert queue.that_give_way(new, engine.running) == [third]
+    third.wanted = "give way"
+    assert queue.that_give_way(new, engine.running) == [], "room is being made"
+    third.wanted = "end"
+    third.view = second.view = JobView(2, state="loading")
+    assert queue.that_give_way(new, engine.running) == [], "the others have shown nothing, and one run must end"
+    assert Schedule(Limits(runs_at_once=1)).that_give_way(new, [first]) == []
+
+
+def test_a_run_that_made_room_waits_behind_new_ones_and_in_front_of_long_work() -> None:
+    queue, long = Schedule(Limits()), Job("bob", "sweep", JobView(1), Calibrate(1, RunRequest("wait")))
+    shown, new = make_run(2, "ada"), make_run(3, "cleo")
+    shown.view, shown.wanted = replace(shown.view, result=RunResult(run_of([]))), "give way"
+    shown.wait_again()
+    assert not shown.shown, "it had no round yet"
+    engine = Engine(queue)
+    engine.put(shown)
+    engine.settle()
+    shown.wanted = "give way"
+    engine.running = []
+    shown.wait_again()
+    assert shown.shown
+    engine.put(long, shown, new)
+    assert queue.jobs() == [new, shown, long]
+    full = [make_run(number, f"tab {number}") for number in range(10, 10 + RUNS_AT_ONCE)]
+    assert queue.next(full) is new
+    assert queue.next(full[1:]) is shown, "there is room, and it came first"
+    shown.wanted = "end"
+    shown.wait_again()
+    assert not shown.shown, "after the end of an engine it begins as a new one"
+
+
+def test_a_run_that_fits_beside_nothing_here_is_not_overtaken_by_runs_that_came_later() -> None:
+    engine, other_format = Engine(), make_run(40, "ada", precision="fast")
+    before, after = [make_run(n, f"tab {n}") for n in range(1, 40)], [make_run(n, f"tab {n}") for n in range(41, 80)]
+    engine.put(*before)
+    engine.settle()
+    engine.put(other_format, *after)
+    engine.settle()
+    while other_format not in engine.running:
+        engine.end_oldest()
+        engine.settle()
+    assert {job.id for job in engine.ended} == {job.id for job in before}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"),
+    [
+        ("203.0.113.7", NEIGHBOUR, True),
+        ("203.0.113.7", "203.0.114.7", False),
+        ("2001:db8:1:2::", "2001:db8:1:3::", True),
+        ("2001:db8:1:2::", "2001:db8:2:2::", False),
+        ("", "", True),
+    ],
+)
+def test_addresses_of_one_block_share_turns(one: str, other: str, together: bool) -> None:
+    assert (address_block(one) == address_block(other)) is together
+
+
+def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None:
+    queue = Schedule(Limits())
+    greedy = [make_run(number, f"tab {number}", "203.0.113.7") for number in (1, 2, 3)]
+    neighbour, stranger = make_run(4, "bob", NEIGHBOUR), make_run(5, "cleo", "198.51.100.1")
+    again = make_run(6, "cleo", "198.51.100.1")
+    for job in (*greedy, neighbour, stranger, again):
+        queue.put(job)
+    assert [queue.take() for _ in range(6)] == [greedy[0], stranger, neighbour, again, greedy[1], greedy[2]]
