@@ -50,6 +50,7 @@ def _sizes(what: KnownModel | Pair) -> list[str]:
 
 
 def calibrate(options: argparse.Namespace) -> None:
+    """Raises DisturbedError: reading several tokens seemed faster than reading one."""
     with status_line() as status:
         target, drafter = load_pair(options, status)
         from specviz.measure import calibration  # imports torch

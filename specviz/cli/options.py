@@ -120,6 +120,7 @@ def add_prompts_file(parser: argparse._ActionsContainer) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> DecodeSettings:
+    """Raises InputError: a value cannot be used."""
     values = {}
     for row in SETTINGS.values():
         if row.flag:
@@ -144,6 +145,7 @@ def prompt_of(options: argparse.Namespace) -> str:
 
 
 def grammar_of(options: argparse.Namespace) -> Grammar | None:
+    """Raises InputError: the grammar cannot be used."""
     if options.json_schema is None and options.regex is None:
         return None
     regex = options.regex is not None
@@ -162,6 +164,7 @@ def read_text(file: Path) -> str:
 
 
 def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
+    """Raises InputError: a model cannot be loaded, or the two cannot work together."""
     target, draft = load_models(options, status)
     from specviz.decoding import fit_drafter  # imports torch
 

@@ -94,7 +94,11 @@ def number(value: Any) -> str:
 
 
 def write_json(path: str | None, text: str) -> bool:
-    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else."""
+    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
     if path is None:
         return True
     if path == "-":

@@ -142,7 +142,11 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used."""
+    """The prompts of a file; a note on standard error for each line that cannot be used.
+
+    Raises:
+        InputError: it cannot be read, or has no prompt.
+    """
     file = read_prompt_file(path)
     for problem in file.problems:
         note(problem)
@@ -183,6 +187,7 @@ def sweep(options: argparse.Namespace) -> None:
 
 
 def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
+    """Raises InputError: a value cannot be used; the sentence names the option."""
     drafts = [*dict.fromkeys(options.draft)]
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:

@@ -14,6 +14,9 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file through a temporary one beside it, so that nobody reads half of it.
 
     Where that fails, the temporary file is removed; those of processes that were killed go with the next write.
+
+    Raises:
+        OSError: it cannot be written, because the disk is full for example; an older file stays as it was.
     """
     for other in target.parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):

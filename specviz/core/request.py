@@ -35,7 +35,11 @@ class RunRequest:
 
     @classmethod
     def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
-        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`."""
+        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`.
+
+        Raises:
+            InputError: the settings do not go together.
+        """
         values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
         return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
 

@@ -102,6 +102,7 @@ class BatchStudy:
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
+        """Raises KeyError: it was not measured."""
         return {(each.batch, each.draft_length): each for each in self.speedups}[batch, draft_length]
 
     def passes_of(self, batch: int) -> BatchPass | None:

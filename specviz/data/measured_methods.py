@@ -176,6 +176,7 @@ class MeasuredMethods:
 
 
 def read_methods(path: Path) -> MeasuredMethods:
+    """Raises InputError: it is missing, or is not such a file."""
     return read_stored(path, MeasuredMethods, "the comparison of methods")
 
 

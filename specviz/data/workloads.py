@@ -41,7 +41,11 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A prompt in the file. Its answer can have a form: an expression, or a JSON object that the text begins."""
+    """A prompt in the file. Its answer can have a form: an expression, or a JSON object that the text begins.
+
+    Raises:
+        ValueError: it has two forms.
+    """
 
     __pydantic_config__ = STRICT
     text: str
@@ -75,6 +79,7 @@ class WorkloadTexts:
 
 
 def read_workloads(path: Path = WORKLOADS_FILE) -> tuple[Workload, ...]:
+    """Raises TextError: it cannot be read, or holds something else."""
     return tuple(_workload(kind) for kind in read_texts(path, tuple[WorkloadTexts, ...]).content)
 
 

@@ -44,7 +44,7 @@ def autoregressive_steps(
 
 
 class AutoregressiveRun:
-    """One plain run, step by step; `trace()` is the run so far."""
+    """One plain run, step by step; `trace()` is the run so far. Raises InputError: see `set_up_run`."""
 
     def __init__(
         self,

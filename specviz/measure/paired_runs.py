@@ -30,6 +30,7 @@ class Repeats:
 
     @property
     def median(self) -> Trace:
+        """Raises InputError: there are no repeats."""
         return self.traces[median_index(self.seconds)]
 
 
@@ -89,7 +90,11 @@ class PairedRuns:
 
     @property
     def shown(self) -> tuple[Trace, Trace]:
-        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair."""
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
+
+        Raises:
+            InputError: there are no repeats.
+        """
         if self._settings.greedy:
             return self.speculative.median, self.plain.median
         pairs = list(zip(self.speculative.traces, self.plain.traces, strict=True))

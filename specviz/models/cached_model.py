@@ -49,7 +49,12 @@ transformers, which reads in one pass. A prompt of at most 128 tokens is read in
 
 
 class CachedModel:
-    """One model reading one text."""
+    """One model reading one text.
+
+    Raises:
+        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be removed;
+            or, at the first pass, it does not use the cache at all.
+    """
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
@@ -97,7 +102,11 @@ class CachedModel:
         self.length -= excess
 
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, for a head that drafts from them."""
+        """Store the last hidden states of all tokens from now on, for a head that drafts from them.
+
+        Raises:
+            InputError: this model's forward pass does not give them.
+        """
         return self._reader.store_states()
 
     def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:

@@ -88,7 +88,11 @@ def make_room(name: str, missing: int) -> None:
 
 @contextmanager
 def lock(name: str, seconds: float = BRIEFLY) -> Iterator[None]:
-    """Keep other processes from what this name stands for; the system opens the lock when a process ends."""
+    """Keep other processes from what this name stands for; the system opens the lock when a process ends.
+
+    Raises:
+        TimeoutError: another process has it for longer than that.
+    """
     file = folder() / ".locks" / f"{name}.lock"
     file.parent.mkdir(parents=True, exist_ok=True)
     with WeakFileLock(file, timeout=seconds):

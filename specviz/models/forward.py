@@ -34,10 +34,18 @@ class Reader(Protocol):
         """The prompt has been read: from now on `crop` may be called."""
 
     def first_layers(self, count: int) -> "Reader":
-        """A reader of the same text with the first layers alone, which writes into the same cache."""
+        """A reader of the same text with the first layers alone, which writes into the same cache.
+
+        Raises:
+            InputError: this forward pass cannot stop early.
+        """
 
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass."""
+        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass.
+
+        Raises:
+            InputError: this forward pass does not give them.
+        """
 
 
 class Forward(Protocol):
@@ -45,7 +53,11 @@ class Forward(Protocol):
     reads_trees: bool  # whether its readers have `read_tree` and `select`
 
     def reader(self, *, whole: bool = False) -> Reader:
-        """A reader of a new text. `whole`: `crop` may go back further than to the crop before it, past a window too."""
+        """A reader of a new text. `whole`: `crop` may go back further than to the crop before it, past a window too.
+
+        Raises:
+            InputError: the model's cache cannot be shortened.
+        """
 
 
 class LightForward:

@@ -118,7 +118,7 @@ class LoadedHead:
     bytes: int  # memory that its own weights take
 
     def check(self, target: LoadedModel) -> None:
-        """Refuse another target than the head's own."""
+        """Refuse another target than the head's own. Raises InputError: it is another one."""
         _check(self.name, self.target, self.target_hash, target)
 
 

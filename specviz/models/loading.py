@@ -55,6 +55,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
 
 def inspect_model(name: str) -> Inspection:
+    """Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work."""
     for model in bundled_models():
         if model.name == name:
             return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
@@ -138,6 +139,9 @@ def choose_dtype(name: str) -> DtypeChoice:
     """Measure T(1) and T(5) in both dtypes, once for each model and process, and choose the faster one.
 
     If float32 does not fit into memory, nothing is measured.
+
+    Raises:
+        InputError: the model cannot be loaded.
     """
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
@@ -149,7 +153,11 @@ def choose_dtype(name: str) -> DtypeChoice:
 
 
 def measure_dtypes(name: str, lengths: Iterable[int]) -> DtypeChoice:
-    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model once for each."""
+    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model once for each.
+
+    Raises:
+        InputError: the model cannot be loaded.
+    """
     lengths = list(lengths)
     seconds: dict[str, dict[int, float]] = {}
     for dtype in BOTH_DTYPES:

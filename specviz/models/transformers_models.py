@@ -56,7 +56,12 @@ class TransformersForward:
 
 
 class TransformersReader:
-    """Reads with a model of transformers and its `DynamicCache`."""
+    """Reads with a model of transformers and its `DynamicCache`.
+
+    Raises:
+        InputError: the cache cannot be shortened (a recurrent model), so rejected tokens could not be removed;
+            or, at the first pass, the model does not use the cache at all.
+    """
 
     def __init__(self, model: PreTrainedModel, name: str, whole: bool) -> None:
         self._model = model

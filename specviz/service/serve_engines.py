@@ -182,7 +182,7 @@ def engines(
 
 
 def app(options: Mapping[str, str]) -> serve.Application:
-    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`."""
+    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`. Raises InputError: there is no token."""
     least, most = int(options.get("least", 1)), int(options.get("most", 1))
     return engines(token_wanted(), least, most, float(options.get("gpus", 0)))
 

@@ -44,7 +44,11 @@ Result = TypeVar("Result")
 
 
 def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
-    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
+    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself.
+
+    Raises:
+        Exception: what the work raised.
+    """
     done: Future[Result] = Future()
     Thread(target=_do, args=(work, done), name="aside", daemon=True).start()
     while not wait([done], POLL_SECONDS).done:
@@ -63,7 +67,11 @@ class Downloads:
         return list(self._at_work)
 
     def steps(self, name: str) -> Iterator[Progress | None]:
-        """How far the download is, and None before it has begun; ends when the model is here."""
+        """How far the download is, and None before it has begun; ends when the model is here.
+
+        Raises:
+            InputError: it cannot be downloaded.
+        """
         if name not in self._at_work or self._at_work[name].ended:
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
@@ -119,7 +127,11 @@ class Workshop:
         self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
-        """The request's models; loads those that are not in memory, and says which."""
+        """The request's models; loads those that are not in memory, and says which.
+
+        Raises:
+            InputError: the pair cannot work, or does not fit in memory.
+        """
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
         names = [request.target, request.draft] if own else [request.target]

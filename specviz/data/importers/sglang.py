@@ -81,6 +81,7 @@ read_parts = reader(Part)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
+    """Raises InputError: a field is wrong, or the parts are not the steps."""
     parts = read_parts(pieces)
     end = parts[-1].meta_info
     sizes = _sizes(parts)

@@ -52,9 +52,11 @@ class PassShares:
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
+        """Raises KeyError: it was not measured."""
         return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 
 @cache
 def pass_shares() -> PassShares:
+    """Raises InputError: the file is missing or damaged."""
     return read_stored(FILE, PassShares, "the shares of a pass")

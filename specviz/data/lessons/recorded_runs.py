@@ -127,6 +127,7 @@ def story_trace(name: str) -> Trace:
 
 @cache
 def story_figures() -> Figures:
+    """Raises InputError: the file is missing or damaged."""
     return read_stored(ASSETS / "story" / "figures.json", Figures, "the story's figures")
 
 

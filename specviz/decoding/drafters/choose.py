@@ -57,7 +57,11 @@ def own_model(draft: Loaded) -> LoadedModel | None:
 
 
 def fit_drafter(target: LoadedModel, draft: Loaded, settings: DecodeSettings) -> Drafter:
-    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text."""
+    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text.
+
+    Raises:
+        InputError: the tokenizers differ and the settings ask for sampling.
+    """
     draft = draft or method_of("prompt-lookup")
     made: Drafter = _module(method_of(draft.kind)).fit(target, draft, settings)
     return made

@@ -123,6 +123,7 @@ class HeadDrafter(Drafter):
         self.info = head.info.as_drafter(head.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
+        """Raises InputError: the head was trained on other weights than the target's; or see `Drafter.set_up`."""
         self.head.check(target)
         return super().set_up(target, prompt, settings)
 

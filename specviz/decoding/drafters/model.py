@@ -115,7 +115,11 @@ def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
-    """Token by token if the tokenizers are equal, else by way of the text."""
+    """Token by token if the tokenizers are equal, else by way of the text.
+
+    Raises:
+        InputError: they differ, and the settings ask for sampling.
+    """
     if same_tokens(target.tokens, loaded.tokens):
         return ModelDrafter(loaded)
     drafter = TranslatedDrafter(loaded, target)

@@ -155,7 +155,11 @@ def _set_up(
 
 
 def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
-    """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed."""
+    """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed.
+
+    Raises:
+        InputError: the runs do not reach the position, for example because nothing is ever rejected.
+    """
     yield None
     draws.seed(seed, 0)
     classes = yield from _classes(draws)

@@ -47,6 +47,7 @@ def dump_proof(proof: RecordedProof) -> bytes:
 
 
 def parse_proof(text: str | bytes) -> RecordedProof:
+    """Raises ValidationError: it is something else."""
     return _PROOF.validate_json(text)
 
 

@@ -39,7 +39,11 @@ class Passes:
 
     @cached_property
     def states(self) -> "StatePasses":
-        """The last hidden states of the same model, for a head that drafts from them."""
+        """The last hidden states of the same model, for a head that drafts from them.
+
+        Raises:
+            InputError: its forward pass does not give them.
+        """
         return StatePasses(self._loaded, self._vocabulary)
 
     def _pass(self, token_ids: Sequence[int], count: int) -> Tensor:

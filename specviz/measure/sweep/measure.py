@@ -33,7 +33,11 @@ def sweep(
     done: Iterable[tuple[str, ...]] = (),
     progress: Progress = lambda line: None,
 ) -> Iterator[SweepRow]:
-    """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already."""
+    """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already.
+
+    Raises:
+        InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
+    """
     number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)

@@ -67,7 +67,11 @@ class NoNodeLeft(InputError):
 def spread(
     cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow] = (), progress: Say = print, lost: Say = print
 ) -> Iterator[SweepRow]:
-    """Measure cells on all nodes; rows come as they arrive. Each `known` row stands for one cell."""
+    """Measure cells on all nodes; rows come as they arrive. Each `known` row stands for one cell.
+
+    Raises:
+        InputError: a node cannot load or measure what was asked. NoNodeLeft: all nodes are gone.
+    """
     return _Spread(cells, nodes, known, progress, lost).rows()
 
 

@@ -57,6 +57,7 @@ class PersonDrafter(Drafter, Proposer):
 
 
 def play_steps(command: Play, workshop: Workshop) -> Steps:
+    """Raises InputError: what was typed cannot be played, or the text has grown too long."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
     if not command.done:

@@ -15,7 +15,11 @@ from specviz.service.workshop import Workshop
 
 
 def prove_steps(command: Prove, workshop: Workshop) -> Steps:
-    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`."""
+    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`.
+
+    Raises:
+        InputError: see `Draws` and `draw_batches`.
+    """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)

@@ -18,6 +18,9 @@ def run_steps(command: say.Run, workshop: Workshop) -> say.Steps:
     """`Rounds` as both decoders write, then `Done`.
 
     The target alone always runs again: the two times of a speedup are taken at the same moments.
+
+    Raises:
+        InputError: the pair or the prompt cannot be run.
     """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
@@ -85,6 +88,8 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
 
 
 def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
+    """Raises InputError: the pair cannot work together, does not fit in memory, or the machine is too busy to be
+    measured."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield say.Started(job)

@@ -22,6 +22,9 @@ def sweep_steps(command: Sweep, workshop: Workshop) -> Steps:
 
     A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
     sentence in place of its row, and the sweep goes on.
+
+    Raises:
+        InputError: the plan holds an impossible setting.
     """
     job, cells = command.job, command.plan.cells()
     for pair, its_cells in groupby(cells[command.done :], key=lambda cell: cell.pair):
