@@ -4,6 +4,7 @@ torch is imported only after the options were checked.
 """
 
 import argparse
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from specviz.cli.output import StatusLine, note
 from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
 from specviz.core.errors import InputError
+from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
 from specviz.core.setting import Setting
 from specviz.core.settings import SETTINGS, DecodeSettings
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from specviz.models import LoadedModel
 
 PROGRAM = "python -m specviz"
+MOST_TEXT = 4_000_000  # bytes of a prompt or a schema
 DTYPES = ("auto", "float32", "bfloat16")
 
 
@@ -180,12 +183,8 @@ def grammar_of(options: argparse.Namespace) -> Grammar | None:
 
 
 def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 text.") from error
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+    """The text, with line feeds for all ends of lines."""
+    return io.StringIO(text_of(file, MOST_TEXT), newline=None).read()
 
 
 def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":

@@ -25,6 +25,8 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
 
+MOST_ANSWERS = 10_000  # characters; all questions together take 300
+
 
 def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
     """The options; after a choice, whether it was right and why."""
@@ -140,7 +142,7 @@ def _bring_back(text: str) -> None:
 def read_answers(text: str) -> dict[str, int]:
     """The answers in what a browser sent; what is not an answer to a question of this page is left out."""
     try:
-        given = json.loads(text)
+        given = json.loads(text[:MOST_ANSWERS])  # what is cut off is no JSON
     except (ValueError, RecursionError):
         return {}
     if not isinstance(given, dict):
