@@ -1,8 +1,8 @@
 """Each way into the program keeps to its row in docs/security.md.
 
 Each is measured in a process of its own, with `resource` limits: it is given the largest that it takes and every
-harmful file or text, one after the other. A refusal is a sentence. The limit of memory is the row's; that of processor time
-is far above what a slow machine needs.
+harmful file or text, one after the other. A refusal is a sentence. The limit of memory is the row's; that of a
+processor's time is far above what a slow machine needs.
 """
 
 import re

@@ -10,6 +10,7 @@ from benchmarks.hostile import MESSAGES, TEXTS, all_files
 from specviz.cli.options import MOST_TEXT
 from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.trace import FILE, UPLOAD, Output, dump_trace
+from specviz.data.importers import MOST_UPLOADED
 from specviz.data.importers.record import MOST_BYTES
 from specviz.data.lessons.plans import MAX_BYTES
 from specviz.data.serving_counters import MAX_CHARACTERS
@@ -259,7 +260,7 @@ DOORS = {
         data/importers/sglang.py: reads
         data/importers/transformers.py: reads
         data/importers/vllm.py: reads""",
-        f"{MOST_BYTES // MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
+        f"{MOST_UPLOADED // MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
         """from specviz.data.importers import Given, open_run
 from tests.support.records import FakeTokenizer
 LONG = "x" * 100_000
