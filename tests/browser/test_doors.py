@@ -5,15 +5,19 @@ import time
 import tomllib
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 import psutil
 import pytest
+from playwright.sync_api import Page, expect
 
 from benchmarks.visitors import visiting
 from specviz.ui.shared.leftovers import EVERY
 from specviz.ui.shared.parts import FAILED
+from specviz.ui.shared.uploads import FULL_SERVER
 from tests.support.app_server import AppServer, serving
 
 T = TypeVar("T")
@@ -54,6 +58,37 @@ async def upload_much(port: int, files: int) -> list[int]:
 def test_one_visitor_uploads_no_more_than_a_visitor_may(server: AppServer) -> None:
     assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
     assert run(upload_much(port_of(server), 1)) == [204]
+
+
+async def fill(port: int, full: Event, over: Event) -> None:
+    """Other visitors upload all that the server keeps, and stay."""
+    async with AsyncExitStack() as visits:
+        while not full.is_set():
+            visitor = await visits.enter_async_context(visiting(port))
+            await visitor.open(page="helps")
+            await visitor.first_script()
+            if 413 in [await visitor.upload("sweep_csv", "a.csv", b"x" * 3_900_000) for _ in range(3)]:
+                full.set()
+        while not over.is_set():
+            await visitor.stay(0.2)
+
+
+def test_the_page_says_why_a_file_is_refused(server: AppServer, page: Page, tmp_path: Path) -> None:
+    """Before: beside the uploader stood "Request failed with status code 413", and no reason."""
+    file, full, over = tmp_path / "run.csv", Event(), Event()
+    file.write_bytes(b"x" * 3_900_000)
+    page.goto(f"{server.url}/helps?view=full")
+    page.get_by_text("Open a sweep’s CSV").click()
+    with ThreadPoolExecutor(1) as thread:
+        others = thread.submit(asyncio.run, fill(port_of(server), full, over))
+        try:
+            while not full.wait(0.1):
+                assert not others.done(), others.exception()
+            page.locator(".st-key-sweep_csv input[type=file]").set_input_files(file)
+            expect(page.get_by_test_id("stToast")).to_contain_text(FULL_SERVER)
+        finally:
+            over.set()
+        others.result()
 
 
 async def leave_much(port: int) -> None:
