@@ -16,8 +16,9 @@ from specviz.service.run_store import IN_MEMORY, ON_DISK, TOKENS_IN_MEMORY
 from specviz.ui.lesson import place
 from specviz.ui.shared.messages import MOST_WIDGETS
 from specviz.ui.shared.uploads import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, SESSION_BYTES
+from tests.support.door_contents import MEGA
 from tests.support.doors import ROOT, budgets, doors_in_code
-from tests.support.measured_doors import DOORS, MEASURED, MEGA
+from tests.support.measured_doors import DOORS, MEASURED
 
 LIMITS = ClassLimits()
 SAID = [

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.hostile import MESSAGES
 from specviz.ui.shared.messages import FORGED, MOST_WIDGETS, POLICY, Messages, is_forged
 from specviz.ui.shared.pages import Message, Receive, Send
-from tests.support.measured_doors import dense, message, typed, valued
+from tests.support.door_contents import dense, message, typed, valued
 from tests.unit.test_previews import finish
 
 
