@@ -2,7 +2,8 @@
 
 import random
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -13,6 +14,13 @@ from tests.support.hostile_records import RECORDS, of_about
 LINK_WORDS = ("preset", "target", "draft", "gamma", "temperature", "tokens", "seed", "run", "prompt", "format", "tab")
 RUBBISH = ("\x00", "9" * 5000, "-1", "NaN", "<script>", "../../etc/passwd", "[]", "é́" * 50, "1e309")
 GAME = b'{"link":{},"games":[[{"text":"","text_ids":[],"joins":false,"ended":false,"rivals":{'
+
+
+def rivals() -> bytes:
+    """A saved game with many rivals in one turn."""
+    return GAME + b",".join(b'"k%d":{}' % number for number in range(170_000)) + b"}}],[],[]]}"
+
+
 MADE: dict[str, Callable[[], bytes]] = {
     "empty.json": lambda: b"",
     "gzip.json": lambda: b"\x1f\x8b\x08\x00rubbish",
@@ -29,8 +37,8 @@ MADE: dict[str, Callable[[], bytes]] = {
     "anchors.yaml": lambda: b"a: &a [x, x]\n" + b"b: [*a, *a]\n" * 4_000,
     "deep.yaml": lambda: b"[" * 60_000,
     "fields.yaml": lambda: b"\n".join(b"k%d: 1" % number for number in range(6_000)),
-    "rivals.json": lambda: GAME + b",".join(b'"k%d":{}' % number for number in range(170_000)) + b"}}],[],[]]}",
-    **{f"record-{system}.json": lambda system=system: of_about(system, 990_000) for system in RECORDS},  # type: ignore[misc]
+    "rivals.json": rivals,
+    **{f"record-{system}.json": partial(of_about, system, 990_000) for system in RECORDS},
 }
 HOSTILE = ROOT / "tests" / "hostile"
 STORED = sorted(HOSTILE.iterdir())
@@ -42,7 +50,7 @@ TEXTS: tuple[Callable[[], str], ...] = (
     lambda: "=" * 900_000,
     lambda: '[\n"' * 200_000,
     lambda: "\u202e<img src=x onerror=alert(1)>\x00",
-    lambda: made("rivals.json").decode(),
+    lambda: rivals().decode(),
     lambda: '{"a":' * 300_000,
     lambda: "." * 1_900_000,
 )
@@ -59,7 +67,7 @@ def all_files() -> dict[str, bytes]:
 
 
 def any_file(rng: random.Random) -> bytes:
-    chosen = rng.choice([*MADE, *STORED])
+    chosen: str | Path = rng.choice([*MADE, *STORED])
     return made(chosen) if isinstance(chosen, str) else chosen.read_bytes()
 
 

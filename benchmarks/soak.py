@@ -99,6 +99,7 @@ def main() -> None:
     parser.add_argument("--shared", action="store_true", help="say that other programs used the machine meanwhile")
     options = parser.parse_args()
     load = os.getloadavg()
+    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     with TemporaryDirectory() as folder:
         log = options.log or Path(folder, "server.log")
         with served(log) as server:
@@ -106,7 +107,6 @@ def main() -> None:
         faults = [line.decode("utf-8", "replace")[:300] for line in log.read_bytes().splitlines() if FAULT.search(line)]
     part["log_faults"] = faults[:20]
     part["held_to"].append(held_to("lines of the server's log that tell of an error", len(faults), 0))
-    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
     report(about | {name: str(value) for name, value in vars(options).items()} | part, options.out)
 

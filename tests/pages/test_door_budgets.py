@@ -10,8 +10,9 @@ import re
 import pytest
 
 from tests.support.child import each_in_a_child, in_a_child
+from tests.support.door_contents import COMMAND, OPTIONS
 from tests.support.doors import budgets
-from tests.support.measured_doors import COMMAND, DOORS, OPTIONS
+from tests.support.measured_doors import DOORS
 
 
 @pytest.mark.parametrize("name", [name for name, each in DOORS.items() if each.read])

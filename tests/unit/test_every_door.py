@@ -4,8 +4,37 @@ import ast
 
 import pytest
 
+from specviz.cli.options import MOST_TEXT
+from specviz.core.short_log import LONGEST, MOST_LINES
+from specviz.core.trace import FILE, UPLOAD
+from specviz.data.lessons.story import quiz
+from specviz.game.game import PROMPTS, ROUNDS
+from specviz.measure.sweep import table
+from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
+from specviz.service.classes.room import MAX_GUESS
+from specviz.service.run_store import IN_MEMORY, ON_DISK, TOKENS_IN_MEMORY
+from specviz.ui.lesson import place
+from specviz.ui.shared.messages import MOST_WIDGETS
+from specviz.ui.shared.uploads import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, SESSION_BYTES
+from tests.support.door_contents import MEGA
 from tests.support.doors import ROOT, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
+
+LIMITS = ClassLimits()
+SAID = [
+    f"a trace at most {UPLOAD.rounds:,} rounds; a CSV at most {table.UPLOAD.rows:,} rows, {table.UPLOAD.workloads}",
+    f"a trace, a record or a CSV has at most {FILE.megabytes} MB, and a prompt or a schema {MOST_TEXT // MEGA} MB",
+    f"more than {MOST_FILES} names of files or {MOST_WIDGETS:,} widgets",
+    f"room for {MOST_FILES} uploaded files with {SESSION_BYTES // MEGA} MB together",
+    f"a public address for {ADDRESS_BYTES // MEGA} MB, all sessions for {ALL_BYTES // MEGA} MB",
+    f"at most {MOST_LINES} lines of its traceback, and {LONGEST} characters of each",
+    f"{LENGTH} signs of {len(ALPHABET)}",
+    f"{LIMITS.classes} classes on a server, {LIMITS.classes_of_one_address} from one public address",
+    f"{LIMITS.students} students in a class; {PROMPTS * ROUNDS} rounds and {len(quiz())} answers of a student",
+    f"names of {MAX_NAME} characters; {MAX_GUESS} characters of a guess",
+    f"have {place.MOST} places, {place.MOST_OF_ONE} of one public address",
+    f"the newest {IN_MEMORY} in memory, at most {TOKENS_IN_MEMORY:,} tokens together; the newest {ON_DISK} on the disk",
+]
 
 # What the search finds, and what reads nothing that a visitor or a file of a person says.
 NO_DOORS = {
@@ -42,6 +71,11 @@ def test_the_table_has_these_rows_with_what_the_code_takes() -> None:
     assert {name: budget.largest for name, budget in budgets().items()} == {
         name: each.largest for name, each in DOORS.items()
     }
+
+
+def test_the_figures_in_the_text_are_those_of_the_code() -> None:
+    text = " ".join((ROOT / "docs" / "security.md").read_text(encoding="utf-8").split())
+    assert [each for each in SAID if each not in text] == []
 
 
 @pytest.mark.parametrize("name", budgets())
