@@ -52,10 +52,10 @@ SEEDS = 10  # of the runs that visitors open, so that several ask for the same o
 PAGES = ("", "race", "helps", "worksheet", "learn", "proof", "play", "class")
 LONG_WORK = {"race": "race_start", "helps": "sweep_start", "proof": "proof_draw", "play": "play_skip"}
 FULL, TEACH, QUIZ = "view=full", "part=teach", "part=quiz"
-UPLOADS = (("", FULL, "trace_file", "run.json"), ("helps", FULL, "sweep_csv", "sweep.csv"))
-UPLOADS += (("helps", FULL, "sweep_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml"))
-BOXES = (("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("proof", "", "proof_prompt"))
-BOXES += (("play", "", "play_guess"), ("class", "", "class_name"))
+UPLOADS = [("", FULL, "trace_file", "run.json"), ("helps", FULL, "sweep_csv", "sweep.csv")]
+UPLOADS += [("helps", FULL, "sweep_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
+BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("proof", "", "proof_prompt")]
+BOXES += [("play", "", "play_guess"), ("class", "", "class_name")]
 HELD = (("play", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class"))
 GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-bom.csv", "prompts.txt": "prompts-bom.txt"}
 GIGABYTE = 2**30

@@ -3,7 +3,6 @@
 A message of 4 MB can name two million files or widgets, and each of them takes a kilobyte. No page sends such a one.
 """
 
-from google.protobuf.message import DecodeError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from specviz.ui.shared.pages import Application, Message, Receive, Send
@@ -20,7 +19,7 @@ def is_forged(data: bytes) -> bool:
     message = BackMsg()
     try:
         message.ParseFromString(data)
-    except DecodeError:
+    except Exception:  # of the library that Streamlit reads them with: it is no message
         return False
     widgets = message.rerun_script.widget_states.widgets
     if len(message.file_urls_request.file_names) > MOST_FILES or len(widgets) > MOST_WIDGETS:
