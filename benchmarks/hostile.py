@@ -67,7 +67,8 @@ def all_files() -> dict[str, bytes]:
 
 
 def any_file(rng: random.Random) -> bytes:
-    chosen: str | Path = rng.choice([*MADE, *STORED])
+    names: list[str | Path] = [*MADE, *STORED]
+    chosen = rng.choice(names)
     return made(chosen) if isinstance(chosen, str) else chosen.read_bytes()
 
 
