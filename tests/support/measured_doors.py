@@ -151,7 +151,7 @@ def opened():
         PAGE,
         "said(opened('race').run().text_area('race_own').set_value(content.decode()).run())",
         lambda: [b"x" * MAX_PROMPT_CHARACTERS, *texts()],
-        "shown",
+        "shown.*",
     ),
     "pasted counters": door(
         "ui/worksheet/sections.py: text_area worksheet_paste",
@@ -159,7 +159,7 @@ def opened():
         PAGE,
         "said(opened('worksheet').run().text_area('worksheet_paste').set_value(content.decode()).run())",
         lambda: [b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), *texts()],
-        "shown",
+        "shown.*",
     ),
     "a guess, a name or a code": door(
         """ui/play/play_page.py: text_input play_guess
@@ -173,7 +173,7 @@ def opened():
         PAGE,
         "said(write_all(content.decode()))",
         lambda: [b"a" * 200, *texts()],
-        "shown",
+        "shown.*",
     ),
     "a link": door(
         """ui/classes/board.py: query_params
@@ -187,7 +187,7 @@ def opened():
         PAGE,
         "said(linked(content.decode()))",
         links,
-        "shown",
+        "shown.*",
     ),
     "a game that the tab held": door(
         """ui/play/play_page.py: keep game
@@ -265,7 +265,7 @@ def opened():
         OPTIONS,
         "both()",
         lambda: [schema(), *files()],
-        "prompt: The prompt is too long.*; schema: read",
+        "prompt: read; schema: read",
     ),
     "a file of prompts on the command line": door(
         "cli/options.py: file --prompts-file",
