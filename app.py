@@ -10,6 +10,7 @@ from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, one_entry_a_page, phone_menu
+from specviz.ui.shared.uploads import say_refusal
 
 keep_log_short()
 page = st.navigation(
@@ -29,6 +30,7 @@ st.set_page_config(page_title=f"{page.title} · {PROJECT}", page_icon="🐦", la
 apply_look()
 phone_menu()
 one_entry_a_page()
+say_refusal()
 if not show_notes():
     walk_lesson(page.url_path or PAGES[0].name)
     hide_menu()

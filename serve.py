@@ -1,4 +1,4 @@
-"""The app, with bounds for uploads, and with titles in its HTML for previews of links: streamlit run serve.py."""
+"""The app, with bounds for what browsers send, and titles in its HTML for previews of links: streamlit run serve.py."""
 
 import os
 import sys
@@ -14,6 +14,7 @@ from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.guards import FRAMES, Guards, frame_ancestors
 from specviz.ui.shared.leftovers import look_after_leftovers
+from specviz.ui.shared.messages import Messages
 from specviz.ui.shared.pages import Previews
 from specviz.ui.shared.parts import say_that_it_failed
 from specviz.ui.shared.uploads import Uploads
@@ -39,7 +40,7 @@ except InputError as error:
     sys.exit(str(error))
 app = st.App(
     Path(__file__).with_name("app.py"),
-    middleware=[Middleware(Guards), Middleware(Uploads), Middleware(Previews)],
+    middleware=[Middleware(Guards), Middleware(Uploads), Middleware(Messages), Middleware(Previews)],
     lifespan=engine_beside,
     on_script_error=say_that_it_failed,
 )

@@ -1,54 +1,75 @@
-"""Thirty visitors do random things for ten minutes, and the engine is killed every minute.
+"""Thirty visitors do random and harmful things for ten minutes at 1 GB, and the engine is killed every minute.
 
-    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--kill-every 60] [--seed 1] [--log FILE] [--out FILE]
+    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--warm-up 120] [--kill-every 60] [--seed 1] [--log FILE]
+        [--out FILE] [--shared]
 
 They open links (some of them rubbish), change settings in the middle of a run, begin long measurements and leave them,
-upload harmful files, close the tab and come back. Held to: every run that a visitor stays for arrives, or the visitor
-is told why not and gets it after "Run again"; no error on a page or in the server's log; the server's memory is flat.
+send every harmful file, text and message of `benchmarks/hostile.py`, close the tab and come back; one in three leaves
+without a word. Held to:
+
+- nothing is lost: every run that a visitor stays for arrives, or the visitor is told why not and gets it after "Run
+  again";
+- nobody is told a lie: all who see a run see the same text, and a fresh process that decodes it writes the same; what
+  goes wrong is said by sentences, without an error on a page or in the server's log;
+- the app server lives with 1 GB (`RLIMIT_DATA`), and has at the end at most a tenth more memory than at the start.
+
+The start is after a warm-up with the same visitors, when what they left is forgotten. No limit is one of time.
 """
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import re
 import subprocess
-from collections import Counter
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic
-from urllib.parse import urlencode
+from urllib.parse import parse_qs
 
-from websockets.exceptions import WebSocketException
+import psutil
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from benchmarks.classroom import held_to, settle
 from benchmarks.crowds import Part, rounded, waits
+from benchmarks.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_link
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
-from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
+from benchmarks.visitors import RunTimes, Visitor, run_link, visiting, written_in
+from specviz.core.files import ASSETS
+from specviz.core.trace import parse_trace
+from specviz.data.workloads import find_preset
 from specviz.models.devices import describe_machine
+from specviz.player.data import stage_data
 
-SEEDS = 60  # of the runs that visitors open, so that some ask for the same one
-PAGES = ("", "race", "helps", "worksheet", "learn", "proof", "play")
+SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
+PAGES = ("", "race", "helps", "worksheet", "learn", "proof", "play", "class")
 LONG_WORK = {"race": "race_start", "helps": "sweep_start", "proof": "proof_draw", "play": "play_skip"}
-RUBBISH = ("\x00", "9" * 5000, "-1", "NaN", "<script>", "../../etc/passwd", "[]", "é́" * 50, "1e309")
-LINK_WORDS = ("preset", "target", "draft", "gamma", "temperature", "tokens", "seed", "run", "prompt", "format", "tab")
-FILES = (
-    b"",
-    b"\x1f\x8b\x08\x00rubbish",
-    b'{"rounds":[' + b",".join([b"{}"] * 20_000) + b"]}",
-    b"[" * 200_000,
-    b"workload,prompt\n" + b"x,y\n" * 100_000,
-    b'{"schema": 1, "rounds": "' + b"9" * 1_000_000 + b'"}',
-)
-UPLOADS = {"": "trace_file", "helps": "sweep_file"}
+FULL, TEACH, QUIZ = "view=full", "part=teach", "part=quiz"
+UPLOADS = [("", FULL, "trace_file", "run.json"), ("helps", FULL, "sweep_csv", "sweep.csv")]
+UPLOADS += [("helps", FULL, "sweep_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
+BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("proof", "", "proof_prompt")]
+BOXES += [("play", "", "play_guess"), ("class", "", "class_name")]
+HELD = (("play", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class"))
+GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-bom.csv", "prompts.txt": "prompts-bom.txt"}
+GIGABYTE = 2**30
 MEMORY_EVERY = 5.0  # seconds between two looks
-PATIENCE = 300.0  # seconds that a visitor waits for one run, and presses "Run again" where it failed
-REFUSED = re.compile(r"do not fit|control characters")  # what no engine could run: pressing "Run again" does not help
-FAULT = re.compile(rb"Traceback|\bERROR\b|CRITICAL|Exception")
+STEADY = 60.0  # seconds without a fall: all that was left is forgotten
+PATIENCE = 3_600.0  # seconds; a backstop for a run that never comes, far beyond what one needs
+COMPARED = 5  # runs that are decoded once more
+REFUSED = re.compile(r"do not fit|control characters|too long")  # what no engine could run, also not "Run again"
+FAULT = re.compile(rb"Traceback|\bERROR\b|CRITICAL|Exception|MemoryError")
+NO_SENTENCE = re.compile(r"Traceback|Exception|[a-z]Error\b|site-packages|\.py\b|0x[0-9a-f]{6}|<class |Errno|st\.")
+
+
+class Left(Exception):
+    """The visitor's connection has ended as it was meant to."""
 
 
 @dataclass
@@ -59,6 +80,8 @@ class Seen:
     done: Counter[str] = field(default_factory=Counter)  # by the name of what was done
     errors: list[str] = field(default_factory=list)
     told: Counter[str] = field(default_factory=Counter)  # sentences
+    written: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # run → what each saw of it
+    links: dict[str, str] = field(default_factory=dict)  # link → the text of its run
 
 
 Act = Callable[[Visitor, random.Random, Seen], Awaitable[None]]
@@ -68,12 +91,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--warm-up", type=float, default=120.0, help="seconds with the same visitors before the start")
     parser.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0: never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=Path, help="where the server's log goes, to be read afterwards")
     parser.add_argument("--out")
+    parser.add_argument("--shared", action="store_true", help="say that other programs used the machine meanwhile")
     options = parser.parse_args()
     load = os.getloadavg()
+    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     with TemporaryDirectory() as folder:
         log = options.log or Path(folder, "server.log")
         with served(log) as server:
@@ -81,108 +107,182 @@ def main() -> None:
         faults = [line.decode("utf-8", "replace")[:300] for line in log.read_bytes().splitlines() if FAULT.search(line)]
     part["log_faults"] = faults[:20]
     part["held_to"].append(held_to("lines of the server's log that tell of an error", len(faults), 0))
-    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
     report(about | {name: str(value) for name, value in vars(options).items()} | part, options.out)
 
 
 async def soak(server: Server, options: argparse.Namespace) -> Part:
     """All visitors at once, with the engine killed again and again; what they saw, and the server's memory."""
-    seen, until = Seen(), monotonic() + options.seconds
-    memory: list[tuple[float, float, float]] = []
-    beside = [asyncio.create_task(watch_memory(server, memory))]
-    if options.kill_every:
-        beside.append(asyncio.create_task(kill_engines(server, options.kill_every, seen)))
+    seen, memory = Seen(), list[tuple[float, float, float]]()
+    server.process.rlimit(psutil.RLIMIT_DATA, (GIGABYTE, psutil.RLIM_INFINITY))
+    beside = asyncio.create_task(watch_memory(server, memory))
     with HealthCheck(server) as health:
-        one_each = (live(server, random.Random(options.seed * 1000 + n), until, seen) for n in range(options.visitors))
-        await asyncio.gather(*one_each)
-    for task in beside:
-        task.cancel()
-    await settle(server)
-    grown = growth([megabytes for _, megabytes, _ in memory])
+        await see_everything(server)
+        await crowd(server, options, options.warm_up, -1, seen)
+        start = await steady_megabytes(server)
+        await crowd(server, options, options.seconds, 1, seen)
+        end = await steady_megabytes(server)
+    beside.cancel()
+    lies, compared = untrue(seen)
+    said_badly = [text for text in seen.told if NO_SENTENCE.search(text)]
     return {
         "done": dict(seen.done.most_common()),
         **waits(seen.runs),
+        "runs_seen_by_several": sum(len(texts) > 1 for texts in seen.written.values()),
+        "runs_decoded_again": compared,
         "page_errors": seen.errors[:10],
-        "sentences": dict(seen.told.most_common(40)),
+        "sentences": {text[:300]: times for text, times in seen.told.most_common(40)},
         "longest_health_check_seconds": round(max(health.seconds), 2),
         "memory_seconds_server_engine": memory[:: max(1, len(memory) // 30)],
-        "memory_after": server.memory(),
+        "server_mb_start_end_most": [start, end, most_megabytes(server)],
         "held_to": [
             held_to("runs that did not arrive", sum(run.whole is None for run in seen.runs), 0),
+            held_to("runs that were shown and are not true", len(lies), 0),
             held_to("errors on pages", len(seen.errors), 0),
-            held_to("server's memory, last quarter over second quarter, MB", grown, 20),
-            held_to("most memory of server and engine, MB", max(a + b for _, a, b in memory), 690),
+            held_to("messages that are no sentences", len(said_badly), 0),
+            held_to("server's memory at the end over the start", end / start, 1.1),
+            held_to("server's most memory, MB", most_megabytes(server), 1_000),
         ],
     }
+
+
+async def crowd(server: Server, options: argparse.Namespace, seconds: float, sign: int, seen: Seen) -> None:
+    """All visitors for so long, and until each has the run that it waits for; the engine is killed meanwhile."""
+    until = monotonic() + seconds
+    killing = asyncio.create_task(kill_engines(server, options.kill_every, until, seen))
+    seeds = (sign * (options.seed * 1000 + number) for number in range(options.visitors))
+    await asyncio.gather(*(live(server, random.Random(seed), until, seen) for seed in seeds))
+    killing.cancel()
+    await settle(server)
+
+
+# ---- what is held to
+
+
+def untrue(seen: Seen) -> tuple[list[str], int]:
+    """The runs that were shown in two ways, or otherwise than a fresh process decodes them; how many it decoded."""
+    lies = [run for run, texts in seen.written.items() if len(set(texts)) > 1]
+    compared = sorted(seen.links)[:COMPARED]
+    return lies + [link for link in compared if decoded(link) != seen.links[link]], len(compared)
+
+
+def decoded(link: str) -> str:
+    """What the command line writes for a link."""
+    asked = {name: values[0] for name, values in parse_qs(link).items()}
+    preset = find_preset(asked["preset"])
+    assert preset is not None
+    command = [sys.executable, "-m", "specviz", "run", "--target", asked["target"], "--draft", asked["draft"]]
+    command += ["--prompt", preset.text, "--draft-length", asked["gamma"], "--temperature", asked["temperature"]]
+    command += ["--max-new-tokens", asked["tokens"], "--seed", asked["seed"], "--json", "-"]
+    trace = parse_trace(subprocess.check_output(command, cwd=ROOT))
+    return "".join(written_in(stage_data(trace, run_id="", source="live", running=False)["rounds"]))
+
+
+async def steady_megabytes(server: Server) -> float:
+    """The app server's memory when what visitors left is forgotten: once it has not fallen for a minute."""
+    least, since = math.inf, monotonic()
+    while monotonic() < since + STEADY:
+        if (now := server.memory()["server_mb"]) < least - 1:
+            least, since = now, monotonic()
+        await asyncio.sleep(2)
+    return least
+
+
+def most_megabytes(server: Server) -> float:
+    """The most that the app server ever had."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    return round(int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024, 1)
 
 
 # ---- what goes on beside the visitors
 
 
 async def watch_memory(server: Server, memory: list[tuple[float, float, float]]) -> None:
-    """Note the seconds, the server's and the engine's megabytes from time to time."""
+    """Note the seconds, the server's and the engine's megabytes from time to time.
+
+    An engine inherits the server's limit when it is started; it may have more, as on a server of its own.
+    """
     began = monotonic()
     while True:
-        used = server.memory()
-        memory.append((round(monotonic() - began), used["server_mb"], used["engine_mb"]))
-        await asyncio.sleep(MEMORY_EVERY)
+        for engine in server.engines():
+            engine.rlimit(psutil.RLIMIT_DATA, (psutil.RLIM_INFINITY, psutil.RLIM_INFINITY))
+        if monotonic() - began >= len(memory) * MEMORY_EVERY:
+            used = server.memory()
+            memory.append((round(monotonic() - began), used["server_mb"], used["engine_mb"]))
+        await asyncio.sleep(0.5)
 
 
-async def kill_engines(server: Server, every: float, seen: Seen) -> None:
-    """Kill the engine from time to time."""
-    while True:
+async def kill_engines(server: Server, every: float, until: float, seen: Seen) -> None:
+    """Kill the engine from time to time; not after the end, so that who waits gets the run."""
+    while every and monotonic() + every < until:
         await asyncio.sleep(every)
         for engine in server.engines():
             engine.kill()
             seen.done["the engine was killed"] += 1
 
 
-def growth(megabytes: list[float]) -> float:
-    """Of the last quarter's median over the second quarter's; the first quarter warms up."""
-    quarter = len(megabytes) // 4
-    return round(median(megabytes[-quarter:]) - median(megabytes[quarter : 2 * quarter]), 1)
+async def see_everything(server: Server) -> None:
+    """One visitor uses every page and every place once, so that what is loaded for the first use is there."""
+    async with visiting(server.port) as visitor:
+        for page, query, widget, name in UPLOADS:
+            good = HOSTILE / GOOD[name] if name in GOOD else ASSETS / "lessons" / "ten-minutes.yaml"
+            await on_page(visitor, page, widget, query)
+            await visitor.upload(widget, name, good.read_bytes())
+            await visitor.stay(5)
+        for page, query, widget in BOXES:
+            await on_page(visitor, page, widget, query)
+            await visitor.write(widget, "Once upon a time")
+        for page, button in (*LONG_WORK.items(), ("class", "class_open")):
+            await on_page(visitor, page, button)
+            await visitor.press(button)
+            await visitor.stay(15)
+        await visitor.run(visitor.open(run_link(1)))
 
 
 # ---- one visitor
 
 
 async def live(server: Server, rng: random.Random, until: float, seen: Seen) -> None:
-    """Come, do a few things, close the tab, come back; until the time is up.
+    """Come, do a few things, close the tab or vanish, come back; until the time is up.
 
     A link always opens a session of its own, as in a browser.
     """
     while monotonic() < until:
-        query, page = rng.choices((any_link(rng), rubbish_link(rng), "view=full"), (5, 2, 2))[0], rng.choice(PAGES)
         try:
             async with visiting(server.port) as visitor:
-                if query.startswith("preset="):
-                    seen.done["opens a link"] += 1
-                    await open_link(visitor, rng, seen, query)
-                else:
-                    seen.done["opens a page" if query == "view=full" else "opens rubbish"] += 1
-                    await visitor.open(query, page)
-                    await visitor.first_script()
-                for act in rng.choices(ACTS, k=rng.randint(0, 4)):
-                    await visitor.stay(rng.uniform(0.5, 15))
-                    if monotonic() < until:
-                        seen.done[act.__name__] += 1
-                        await act(visitor, rng, seen)
-                await visitor.stay(rng.uniform(0, 10))
+                with suppress(Left):
+                    await visit(visitor, rng, until, seen)
                 seen.errors += visitor.errors
                 seen.told.update(set(visitor.messages))
         except (OSError, WebSocketException) as error:
             seen.errors.append(repr(error))
 
 
+async def visit(visitor: Visitor, rng: random.Random, until: float, seen: Seen) -> None:
+    """From opening a page to leaving it."""
+    query, page = rng.choices((any_link(rng), rubbish_link(rng), FULL), (5, 2, 2))[0], rng.choice(PAGES)
+    if query.startswith("preset=story"):
+        seen.done["opens a link"] += 1
+        await open_link(visitor, rng, seen, query)
+    else:
+        seen.done["opens a page" if query == FULL else "opens rubbish"] += 1
+        await visitor.open(query, page)
+        await visitor.first_script()
+    for act in rng.choices(ACTS, k=rng.randint(0, 4)):
+        await visitor.stay(rng.uniform(0.5, 15))
+        if monotonic() < until:
+            seen.done[act.__name__] += 1
+            await act(visitor, rng, seen)
+    await visitor.stay(rng.uniform(0, 10))
+    if rng.random() < 1 / 3:
+        seen.done["leaves without a word"] += 1
+        visitor.socket.transport.abort()
+        raise Left
+
+
 def any_link(rng: random.Random) -> str:
     """To one of the runs that visitors ask for."""
-    return run_link(20_000 + rng.randrange(SEEDS), rng.randint(1, 8))
-
-
-def rubbish_link(rng: random.Random) -> str:
-    """A link that no page has written."""
-    return urlencode({rng.choice(LINK_WORDS): rng.choice(RUBBISH) for _ in range(4)})
+    return run_link(20_000 + rng.randrange(SEEDS), rng.choice((2, 4, 8)))
 
 
 async def open_link(visitor: Visitor, rng: random.Random, seen: Seen, link: str) -> None:
@@ -191,10 +291,12 @@ async def open_link(visitor: Visitor, rng: random.Random, seen: Seen, link: str)
         await visitor.open(link)
         await visitor.stay(rng.uniform(0, 2))
     else:
-        await stay_for_run(visitor, visitor.open(link), seen)
+        run = await stay_for_run(visitor, visitor.open(link), seen)
+        if run and run.whole is not None:
+            seen.links[link] = "".join(visitor.texts)
 
 
-async def stay_for_run(visitor: Visitor, ask: Awaitable[None], seen: Seen) -> None:
+async def stay_for_run(visitor: Visitor, ask: Awaitable[None], seen: Seen) -> RunTimes | None:
     """Stay until the run is over; press "Run again" where the page says that it failed.
 
     A rubbish link's prompt can be one that no engine could run: then the page has said why, and no run is lost.
@@ -204,10 +306,13 @@ async def stay_for_run(visitor: Visitor, ask: Awaitable[None], seen: Seen) -> No
     while run.whole is None and monotonic() < came + PATIENCE:
         if REFUSED.search(visitor.problem):
             seen.done["told that the prompt cannot be run"] += 1
-            return
+            return None
         await visitor.stay(1)
         run = await visitor.run(visitor.press("again") if visitor.problem else visitor.stay(0))
     seen.runs.append(run)
+    if run.whole is not None:
+        seen.written[visitor.run_shown].append("".join(visitor.texts))
+    return run
 
 
 async def change_settings(visitor: Visitor, rng: random.Random, seen: Seen) -> None:
@@ -228,10 +333,34 @@ async def begin_long_work(visitor: Visitor, rng: random.Random, _: Seen) -> None
 
 
 async def upload_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
-    """A file that is no trace and no list of prompts."""
-    page = rng.choice(sorted(UPLOADS))
-    if await on_page(visitor, page, UPLOADS[page]):
-        await visitor.upload(UPLOADS[page], "prompts.txt" if page else "run.json", rng.choice(FILES))
+    """A harmful file, of whatever kind, for any place that takes files."""
+    page, query, widget, name = rng.choice(UPLOADS)
+    if await on_page(visitor, page, widget, query):
+        await visitor.upload(widget, name, any_file(rng))
+
+
+async def write_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
+    page, query, widget = rng.choice(BOXES)
+    if await on_page(visitor, page, widget, query):
+        await visitor.write(widget, any_text(rng))
+
+
+async def hand_back_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
+    """What the browser tab is said to hold, as after a reload."""
+    page, query, widget = rng.choice(HELD)
+    if await on_page(visitor, page, widget, query):
+        await visitor.hand_back(widget, any_text(rng))
+
+
+async def send_forged(visitor: Visitor, rng: random.Random, _: Seen) -> None:
+    """A message that no page sends: it ends the connection."""
+    message = visitor._request()
+    rng.choice(list(MESSAGES.values()))(message, visitor.session)
+    await visitor.socket.send(message.SerializeToString())
+    try:
+        await visitor.stay(PATIENCE)
+    except ConnectionClosed:
+        raise Left from None
 
 
 async def look_around(visitor: Visitor, rng: random.Random, _: Seen) -> None:
@@ -239,14 +368,15 @@ async def look_around(visitor: Visitor, rng: random.Random, _: Seen) -> None:
     await visitor.open(page=rng.choice(PAGES))
 
 
-async def on_page(visitor: Visitor, page: str, widget: str) -> bool:
+async def on_page(visitor: Visitor, page: str, widget: str, query: str = "") -> bool:
     """Open this page; whether the widget with this key is there."""
     visitor.widgets.clear()
-    await visitor.open(page=page)
+    await visitor.open(query, page)
     return await visitor.stay_until(lambda: widget in visitor.widgets, 60) is not None
 
 
-ACTS: list[Act] = [change_settings, change_settings, begin_long_work, upload_rubbish, look_around]
+ACTS: list[Act] = [change_settings, change_settings, begin_long_work, look_around]
+ACTS += [upload_rubbish, upload_rubbish, write_rubbish, hand_back_rubbish, send_forged]
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from websockets.typing import Subprotocol
 
 GIVE_UP_SECONDS = 120.0  # for one run
 RECORDED = "first"  # the run on the first screen, which no engine made
+WRITTEN = {"accepted", "correction", "bonus", "own"}  # tokens that are the output
 
 
 def run_link(seed: int, draft_length: int = 4) -> str:
@@ -40,6 +41,11 @@ def run_link(seed: int, draft_length: int = 4) -> str:
             "seed": seed,
         }
     )
+
+
+def written_in(rounds: list[Any]) -> list[str]:
+    """What each round of a stage's payload wrote."""
+    return ["".join(chip["text"] for chip in each["chips"] if chip["status"] in WRITTEN) for each in rounds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,8 @@ class Visitor:
     places: FileURLs | None = None  # where to send the file that is uploaded
     run_shown: str = RECORDED  # on the stage
     rounds: int = 0  # of it
-    held: int = 0  # of the run that the page was sent last
+    texts: list[str] = field(default_factory=list)  # what each of them wrote
+    held: list[str] = field(default_factory=list)  # the same of the run that the page was sent last
     running: bool = False  # whether it still grows
     finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
     messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
@@ -112,6 +119,13 @@ class Visitor:
         widget, fragment = self.widgets[key]
         message = self._request(fragment)
         message.rerun_script.widget_states.widgets.add(id=widget, string_value=text)
+        await self.socket.send(message.SerializeToString())
+
+    async def hand_back(self, key: str, text: str) -> None:
+        """Hand the page a text that the tab is said to hold, as after a reload."""
+        widget, fragment = self.widgets[key]
+        message = self._request(fragment)
+        message.rerun_script.widget_states.widgets.add(id=widget, json_value=json.dumps({"text": text}))
         await self.socket.send(message.SerializeToString())
 
     async def upload(self, key: str, name: str, content: bytes) -> int:
@@ -242,8 +256,11 @@ class Visitor:
         elif kind in ("button", "slider", "file_uploader", "text_input", "text_area", "multiselect"):
             widget = getattr(element, kind).id
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
+        elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"name"'):
+            widget = element.bidi_component.id  # what the tab holds for a page
+            self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)
         elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):
-            self.held = len(json.loads(element.bidi_component.bytes)["run"]["rounds"])
+            self.held = written_in(json.loads(element.bidi_component.bytes)["run"]["rounds"])
         elif kind == "bidi_component" and b'"spoken": true' in element.bidi_component.bytes:
             self.turns.add(hash(element.bidi_component.bytes))
         elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
@@ -255,7 +272,9 @@ class Visitor:
         if not {"part", "rounds"} & data.keys():
             return  # another component's run
         self.run_shown, self.running = data["run_id"], data.get("running", False)
-        self.rounds = self.held if "part" in data else data.get("start", 0) + len(data["rounds"])
+        new, start = self.held if "part" in data else written_in(data["rounds"]), data.get("start", 0)
+        self.texts[start:] = new
+        self.rounds = start + len(new)
         if data.get("notice"):
             self.messages.append(data["notice"])
 

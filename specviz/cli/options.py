@@ -4,6 +4,7 @@ torch is imported only after the options were checked.
 """
 
 import argparse
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from specviz.cli.output import StatusLine, note
 from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
 from specviz.core.errors import InputError
+from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
 from specviz.core.setting import Setting
 from specviz.core.settings import SETTINGS, DecodeSettings
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from specviz.models import LoadedModel
 
 PROGRAM = "python -m specviz"
+MOST_TEXT = 4_000_000  # bytes of a prompt or a schema
 DTYPES = ("auto", "float32", "bfloat16")
 
 
@@ -133,7 +136,7 @@ def settings_of(options: argparse.Namespace) -> DecodeSettings:
 
 
 def prompt_of(options: argparse.Namespace) -> str:
-    text = read_text(options.prompt_file) if options.prompt is None else options.prompt
+    text = _read(options.prompt_file) if options.prompt is None else options.prompt
     if problem := prompt_problem(text):
         raise InputError(problem)
     if options.prompt is None and (listed := prompts_in(text)):
@@ -149,18 +152,14 @@ def grammar_of(options: argparse.Namespace) -> Grammar | None:
     if options.json_schema is None and options.regex is None:
         return None
     regex = options.regex is not None
-    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", read_text(options.json_schema))
+    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", _read(options.json_schema))
     compile_grammar(grammar)
     return grammar
 
 
-def read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 text.") from error
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+def _read(file: Path) -> str:
+    """The text, with line feeds for all ends of lines."""
+    return io.StringIO(text_of(file, MOST_TEXT), newline=None).read()
 
 
 def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, read_text, settings_of
+from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
 from specviz.cli.output import print_trace, say, status_line, write_file, write_json
-from specviz.core.errors import InputError
+from specviz.core.files import content_of, text_of
 from specviz.core.trace import dump_trace, read_trace
 from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.importers.record import MOST_BYTES
@@ -70,13 +70,13 @@ says how to ask each system for its record."""
 
 def import_command(options: argparse.Namespace) -> None:
     given = Given(
-        read_text(options.prompt_file) if options.prompt_file else options.prompt or "",
+        text_of(options.prompt_file, MOST_BYTES) if options.prompt_file else options.prompt or "",
         options.target,
         options.draft,
         options.temperature,
         _tokenizer(options.tokenizer) if options.tokenizer else None,
     )
-    trace = import_run(_content(options.record), options.system, given)
+    trace = import_run(content_of(options.record, MOST_BYTES), options.system, given)
     if options.out:
         write_file(options.out, dump_trace(trace) + "\n")
     if write_json(options.json, dump_trace(trace)):
@@ -90,14 +90,6 @@ def _tokenizer(name: str) -> "RecordTokenizer":
     from specviz.models.record_tokenizer import RecordTokenizer
 
     return RecordTokenizer(inspect_model(name).tokens)
-
-
-def _content(file: Path) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(MOST_BYTES + 1)  # a limit, because a file can be larger than its size says
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
 
 
 COMMANDS = (

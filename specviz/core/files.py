@@ -1,10 +1,12 @@
-"""Where the app's own files are, and how a file is replaced in one step."""
+"""Where the app's own files are, how a file is replaced in one step, and how one that a person names is read."""
 
 import os
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from specviz.core.errors import InputError
 
 _PREFIX = "new-"
 _ABANDONED = 3_600  # seconds after which a process that began such a file has surely ended
@@ -33,6 +35,34 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
         with suppress(OSError):
             new.unlink()
         raise
+
+
+def content_of(file: Path, most: int) -> bytes:
+    """What is in a file; one byte more than `most` where it is larger, also where its size says nothing of it.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with file.open("rb") as opened:
+            return opened.read(most + 1)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or type(error).__name__}.") from error
+
+
+def text_of(file: Path, most: int) -> str:
+    """The text in a file, with its own ends of lines.
+
+    Raises:
+        InputError: it cannot be read, is larger than so many bytes, or is no text.
+    """
+    content = content_of(file, most)
+    if len(content) > most:
+        raise InputError(f"{file} is larger than {most // 10**6} MB.")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not UTF-8 text.") from None
 
 
 PACKAGE = Path(__file__).resolve().parents[1]

@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
+from specviz.core.files import content_of
 from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
 from specviz.core.rounds import Candidate as Candidate
 from specviz.core.rounds import DraftedToken as DraftedToken
@@ -223,13 +224,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     Raises:
         InputError: the file cannot be read, or is not a trace of this version; the message says what and where.
     """
-    file = Path(path)
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(FILE.bytes + 1)  # a limit, because a file can be larger than its size says
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
-    return parse_trace(content)
+    return parse_trace(content_of(Path(path), FILE.bytes))
 
 
 def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:

@@ -1,19 +1,26 @@
 """A running server refuses what is too large, logs little of it, and forgets visitors by time. No browser is needed."""
 
 import asyncio
+import re
 import time
 import tomllib
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 import psutil
 import pytest
+from playwright.sync_api import Page, expect
 
-from benchmarks.visitors import visiting
+from benchmarks.hostile import MESSAGES, TEXTS, all_files
+from benchmarks.visitors import Visitor, visiting
 from specviz.ui.shared.leftovers import EVERY
+from specviz.ui.shared.messages import POLICY
 from specviz.ui.shared.parts import FAILED
+from specviz.ui.shared.uploads import FULL_SERVER
 from tests.support.app_server import AppServer, serving
 
 T = TypeVar("T")
@@ -54,6 +61,37 @@ async def upload_much(port: int, files: int) -> list[int]:
 def test_one_visitor_uploads_no_more_than_a_visitor_may(server: AppServer) -> None:
     assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
     assert run(upload_much(port_of(server), 1)) == [204]
+
+
+async def fill(port: int, full: Event, over: Event) -> None:
+    """Other visitors upload all that the server keeps, and stay."""
+    async with AsyncExitStack() as visits:
+        while not full.is_set():
+            visitor = await visits.enter_async_context(visiting(port))
+            await visitor.open(page="helps")
+            await visitor.first_script()
+            if 413 in [await visitor.upload("sweep_csv", "a.csv", b"x" * 3_900_000) for _ in range(3)]:
+                full.set()
+        while not over.is_set():
+            await visitor.stay(0.2)
+
+
+def test_the_page_says_why_a_file_is_refused(server: AppServer, page: Page, tmp_path: Path) -> None:
+    """Before: beside the uploader stood "Request failed with status code 413", and no reason."""
+    file, full, over = tmp_path / "run.csv", Event(), Event()
+    file.write_bytes(b"x" * 3_900_000)
+    page.goto(f"{server.url}/helps?view=full")
+    page.get_by_text("Open a sweep’s CSV").click()
+    with ThreadPoolExecutor(1) as thread:
+        others = thread.submit(asyncio.run, fill(port_of(server), full, over))
+        try:
+            while not full.wait(0.1):
+                assert not others.done(), others.exception()
+            page.locator(".st-key-sweep_csv input[type=file]").set_input_files(file)
+            expect(page.get_by_test_id("stToast")).to_contain_text(FULL_SERVER)
+        finally:
+            over.set()
+        others.result()
 
 
 async def leave_much(port: int) -> None:
@@ -121,3 +159,73 @@ def test_fields_that_hold_too_much_are_not_read(server: AppServer) -> None:
     before = megabytes(server)
     assert run(send_too_much(port_of(server)))
     assert megabytes(server) < before + 100
+
+
+GIGABYTE = 2**30
+PLACES = (("", "view=full", "trace_file", "run.json"), ("helps", "view=full", "sweep_csv", "sweep.csv"))
+PLACES += (("helps", "view=full", "sweep_file", "prompts.txt"), ("learn", "part=teach", "lesson_file", "plan.yaml"))
+BOXES = (("race", "race_own"), ("worksheet", "worksheet_paste"), ("play", "play_guess"), ("class", "class_name"))
+HELD = (("play", "", "kept-game"), ("learn", "part=quiz", "kept-answers"), ("class", "", "kept-class"))
+
+
+async def on_page(visitor: Visitor, page: str, query: str, widget: str) -> None:
+    visitor.widgets.clear()
+    await visitor.open(query, page)
+    assert await visitor.stay_until(lambda: widget in visitor.widgets, PATIENCE) is not None, (page, widget)
+
+
+async def drawn(visitor: Visitor, send: Awaitable[object]) -> None:
+    """Send something, and wait until the page is drawn again."""
+    ended = visitor.scripts
+    await send
+    assert await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE) is not None
+
+
+async def everything(port: int, first: int) -> list[str]:
+    """One visitor tries every door: its files for each place, every text, every message; the page's errors."""
+    errors = []
+    for at, (page, query, widget, name) in enumerate(PLACES):
+        for content in list(all_files().values())[4 * first + at :: 16]:
+            async with visiting(port) as visitor:
+                await on_page(visitor, page, query, widget)
+                await drawn(visitor, visitor.upload(widget, name, content))
+                errors += visitor.errors
+    for make in TEXTS:
+        async with visiting(port) as visitor:
+            for page, widget in BOXES:
+                await on_page(visitor, page, "", widget)
+                await drawn(visitor, visitor.write(widget, make()))
+            for page, query, widget in HELD:
+                await on_page(visitor, page, query, widget)
+                await drawn(visitor, visitor.hand_back(widget, make()))
+            errors += visitor.errors
+    for forge_message in MESSAGES.values():
+        async with visiting(port) as visitor:
+            await visitor.open()
+            await visitor.first_script()
+            message = visitor._request()
+            forge_message(message, visitor.session)
+            await visitor.socket.send(message.SerializeToString())
+            await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
+            assert visitor.socket.close_code == POLICY
+    return errors
+
+
+async def together(port: int) -> list[str]:
+    return [
+        error for errors in await asyncio.gather(*(everything(port, first) for first in range(4))) for error in errors
+    ]
+
+
+@pytest.mark.full
+def test_a_server_with_a_gigabyte_lives_through_every_door_together(tmp_path: Path) -> None:
+    with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
+        process = psutil.Process(server.pid)
+        process.rlimit(psutil.RLIMIT_DATA, (GIGABYTE, psutil.RLIM_INFINITY))
+        assert run(together(port_of(server))) == []
+        assert process.is_running()
+        status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
+        assert int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) < 10**6
+        assert run(upload_much(port_of(server), 1)) == [204]
+        log = server.log.read_text(encoding="utf-8")
+        assert "MemoryError" not in log

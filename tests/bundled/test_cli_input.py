@@ -96,7 +96,7 @@ def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00binary\x80")
     assert "is not UTF-8 text" in refused(run, "run", *SHORT, "--prompt-file", file)
     assert "The trace is not valid at the file" in refused(run, "show", file)
-    assert "cannot be used for the sweep" in refused(run, "sweep", *SHORT, "--csv", file)
+    assert "is not UTF-8 text" in refused(run, "sweep", *SHORT, "--csv", file)
     file.write_text("a" * 2**20)
     assert "1,048,576 characters" in refused(run, "run", *SHORT, "--prompt-file", file)
     file.write_text("my,own,table\n1,2,3")

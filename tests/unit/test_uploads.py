@@ -27,7 +27,8 @@ class Server:
     def __init__(self) -> None:
         self.files: dict[str, list[int]] = {}
         self.handed = 0
-        self.around = Uploads(self._streamlit, lambda: self.files)
+        self.told: list[tuple[str, str]] = []
+        self.around = Uploads(self._streamlit, lambda: self.files, lambda *each: self.told.append(each))
 
     async def _streamlit(self, scope: Message, receive: Receive, send: Send) -> None:
         self.handed += 1
@@ -64,6 +65,7 @@ def test_a_session_has_room_for_a_few_files(server: Server) -> None:
     """Before: 300 uploads of 4 MB took 1,170 MB."""
     said = [server.put("one", 4 * MEGABYTE) for _ in range(300)]
     assert said == [""] * 3 + [FULL] * 297
+    assert server.told == [("one", FULL)] * 297
     assert sum(server.files["one"]) <= SESSION_BYTES
     assert server.put("another", 4 * MEGABYTE) == ""
     server.files["one"].pop()  # the visitor removes one

@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, content_of
 from specviz.data.lessons.plan import Moment, Plan, Screen
 
 FOLDER = ASSETS / "lessons"
@@ -45,12 +45,7 @@ class PlanError(InputError):
 
 def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> Plan:
     """The plan in a file; its name in links is the file's name without the ending. InputError: it is none."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
-    return parse_plan(data, path.stem, known_models)
+    return parse_plan(content_of(path, MAX_BYTES), path.stem, known_models)
 
 
 def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> Plan:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
+from specviz.core.files import content_of
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
 
@@ -77,12 +78,8 @@ def prompts_in(text: str) -> int | None:
 
 
 def read_prompt_file(path: Path) -> PromptFile:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    return read_prompts(content)
+    """Raises InputError: the file cannot be read."""
+    return read_prompts(content_of(path, MAX_FILE_BYTES))
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
+from specviz.core.files import text_of
 from specviz.core.outside import AtMost, outside
 from specviz.core.settings import SETTINGS
 from specviz.measure.sweep.rows import COLUMNS, MADE_BY, NEEDED, SERIES, SweepRow
@@ -24,6 +25,7 @@ MAX_ROW = 20_000  # characters of a row, or of the header; the longest that is v
 
 
 HINTS: dict[str, Any] = get_type_hints(SweepRow)  # without what pydantic checks
+MOST_BYTES = 32 * 10**6  # of a sweep on the command line
 LARGEST = 10**9  # whole number of a setting in a file
 
 
@@ -212,7 +214,7 @@ class SweepFile:
             self.rows = parse_rows(content, str(path))
             upgraded = content if _columns(content) == COLUMNS else dump_frame(frame_of(self.rows))
             path.write_text(upgraded, encoding="utf-8", newline="")
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
 
     @property
@@ -228,7 +230,7 @@ class SweepFile:
 
 def _whole_rows(path: Path) -> str:
     """The file's whole rows: a sweep that was killed leaves half a row at the end. At least the header."""
-    content = path.read_bytes().decode() if path.exists() else ""
+    content = text_of(path, MOST_BYTES) if path.exists() else ""
     if content:
         _check_header(content, str(path))
     return content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))

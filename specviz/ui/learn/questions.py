@@ -26,6 +26,8 @@ from specviz.ui.session import session
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.parts import Options
 
+MOST_ANSWERS = 10_000  # characters; all questions together take 300
+
 
 def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
     given = state.answers.get(key)
@@ -137,7 +139,7 @@ def hold_answers(state: Learning) -> None:
 def read_answers(text: str) -> dict[str, int]:
     """The answers in what a browser sent; what is not an answer to a question of this page is left out."""
     try:
-        given = json.loads(text)
+        given = json.loads(text[:MOST_ANSWERS])  # what is cut off is no JSON
     except (ValueError, RecursionError):
         return {}
     if not isinstance(given, dict):

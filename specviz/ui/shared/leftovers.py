@@ -12,7 +12,7 @@ from typing import Any
 from streamlit import runtime
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from specviz.core.free_memory import give_back
+from specviz.core.free_memory import give_back, map_large_blocks
 
 EVERY = 10.0  # seconds; with `server.disconnectedSessionTTL` a visitor is forgotten after 20 to 30
 
@@ -26,6 +26,8 @@ def look_after_leftovers() -> None:
 
 @cache
 def _begin(manager: WebsocketSessionManager) -> None:
+    map_large_blocks()
+
     def for_ever() -> None:
         pause, visited = Event(), True
         while True:

@@ -231,6 +231,6 @@ class RunControls:
             set_widgets({self._key("prompt"): preset.text})
 
     def _note_own_text(self, key: str) -> None:
-        preset, text = find_preset(st.session_state[self._key("preset")]), st.session_state[key]
+        preset, text = find_preset(st.session_state.get(self._key("preset"), OWN_TEXT)), st.session_state[key]
         if preset is None or preset.text != text:
             set_widgets({self._key("preset"): OWN_TEXT, self._key("prompt"): text})

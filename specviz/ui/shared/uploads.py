@@ -4,10 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import streamlit as st
 from streamlit import runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.service.sessions import is_public, normal_address
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.pages import Application, Message, Receive, Send
 
 PATH = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
@@ -32,11 +37,40 @@ def held_now() -> Held:
     }
 
 
+_REFUSED: WeakKeyDictionary[AppSession, str] = WeakKeyDictionary()  # why, until the page has said it
+
+
+def _session_called(name: str) -> AppSession | None:
+    manager: Any = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
+    found = manager.get_session_info(name) if hasattr(manager, "get_session_info") else None
+    return found.session if found and isinstance(found.session, AppSession) else None
+
+
+def tell_page(session: str, sentence: str) -> None:
+    """Have the visitor's page say it: its uploader knows only the number 413."""
+    if found := _session_called(session):
+        _REFUSED[found] = sentence
+        found.request_rerun(found._client_state)
+
+
+def say_refusal() -> None:
+    """Say why the file that this visitor has just sent was refused; once, above whatever is on the page."""
+    context = get_script_run_ctx()
+    found = _session_called(context.session_id) if context and _REFUSED else None
+    if found and (sentence := _REFUSED.pop(found, None)):
+        st.toast(plain(sentence), icon=":material/error:", duration="infinite")
+
+
 class Uploads:
     """ASGI middleware around Streamlit: an upload for which there is no room is answered by a sentence, unread."""
 
-    def __init__(self, app: Application, held: Callable[[], Held] = held_now) -> None:
-        self._app, self._held = app, held
+    def __init__(
+        self,
+        app: Application,
+        held: Callable[[], Held] = held_now,
+        tell: Callable[[str, str], None] = tell_page,
+    ) -> None:
+        self._app, self._held, self._tell = app, held, tell
         self._addresses: dict[str, str] = {}  # of the sessions that have uploaded something
         self._under_way: Counter[str] = Counter()  # bytes of each session that are being sent
 
@@ -46,6 +80,7 @@ class Uploads:
             return await self._app(scope, receive, send)
         size, address = _size(scope), normal_address((scope.get("client") or ("",))[0])
         if problem := self._problem(session, address, size):
+            self._tell(session, problem)
             return await _refuse(send, problem)
         self._addresses[session] = address
         self._under_way[session] += size

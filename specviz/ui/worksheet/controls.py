@@ -221,7 +221,7 @@ def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[St
     every = _every(worksheet, found)
     labels = [start.label for start in every]
     if "worksheet_paste" in state and not first:
-        if state.worksheet_start not in labels:
+        if state.get("worksheet_start") not in labels:
             fill(found[0])
         return every
     stored = worksheet.values

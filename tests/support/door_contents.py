@@ -1,0 +1,211 @@
+"""What is sent to the ways into the program: the largest that each takes, and the programs that take it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.hostile import TEXTS, all_files
+from specviz.core.trace import Output, dump_trace
+from specviz.data.lessons.plans import MAX_BYTES
+from specviz.measure.sweep import table
+from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
+from tests.support.doors import ROOT
+from tests.support.fake_rows import row_at
+from tests.support.fake_traces import fake_trace
+
+MEGA = 10**6
+
+# ---- the largest that are taken
+
+
+def long_trace(megabytes: float, rounds: int) -> bytes:
+    """A valid trace of about so many megabytes, with at most so many rounds."""
+    short = fake_trace(tokens=64, plain=False)
+    each = len(dump_trace(short)) // len(short.rounds)
+    count = min(rounds, int(megabytes * MEGA * 0.9) // each)
+    long = [replace(short.rounds[at % len(short.rounds)], index=at) for at in range(count)]
+    ids = [token_id for round in long for token_id in round.emitted_ids]
+    settings = replace(short.settings, max_new_tokens=len(ids))
+    return dump_trace(
+        replace(short, rounds=long, output=Output(ids, "x" * len(ids), "length"), settings=settings)
+    ).encode()
+
+
+@cache
+def files() -> list[bytes]:
+    return list(all_files().values())
+
+
+def sweep(rows: int) -> bytes:
+    return table.dump_frame(table.frame_of([row_at("story", 4, 1.5)] * rows)).encode()
+
+
+def prompts() -> bytes:
+    length = MAX_FILE_BYTES // MAX_PROMPTS - 10
+    return b"\n".join(b"%d " % number + b"x " * (length // 2 - 3) for number in range(MAX_PROMPTS))
+
+
+def plan() -> bytes:
+    """The app's own, filled up with a comment."""
+    own = (ROOT / "assets" / "lessons" / "ten-minutes.yaml").read_bytes()
+    return own + b"# " + b"x" * (MAX_BYTES - len(own) - 2)
+
+
+def is_text(content: bytes) -> bool:
+    try:
+        return bool(content.decode()) or True
+    except UnicodeDecodeError:
+        return False
+
+
+def texts() -> list[bytes]:
+    return [make().encode() for make in TEXTS]
+
+
+def links() -> list[bytes]:
+    """The longest that Streamlit reads (524,288 characters, 1,000 parameters), and how it may be filled."""
+    words = ("preset", "prompt", "gamma", "run", "class", "lesson", "hide", "view", "position", "tab", "n%d")
+    return [b"preset=story-1&gamma=5"] + [
+        "&".join(f"{word % at if '%' in word else word}={'x9'[at % 2] * 550}" for at in range(900)).encode()
+        for word in words
+    ]
+
+
+def message(make: Callable[[BackMsg, str], None]) -> bytes:
+    """What a browser sends, as bytes."""
+    sent = BackMsg()
+    make(sent, "session")
+    return sent.SerializeToString()
+
+
+def valued(value: str) -> bytes:
+    """What a component says."""
+    sent = BackMsg()
+    sent.rerun_script.widget_states.widgets.add(id="$$ID-1-stage", json_value=value)
+    return sent.SerializeToString()
+
+
+def typed(text: str) -> bytes:
+    sent = BackMsg()
+    sent.rerun_script.widget_states.widgets.add(id="$$ID-1-race_own", string_value=text)
+    return sent.SerializeToString()
+
+
+def dense() -> list[str]:
+    """JSON with many values for its size."""
+    parts = ('{"a":{}},', "[],", "1.5,", '"",', '"a",')
+    return ['{"text":[' + part * (3_900_000 // len(part)) + "1]}" for part in parts]
+
+
+# ---- programs
+
+COMMAND = """
+import contextlib, io, tempfile
+from pathlib import Path
+from specviz.cli.main import main
+import specviz.cli.traces, specviz.cli.lessons, specviz.cli.sweep, specviz.data.grammars, llguidance
+import rich.console, rich.table, rich.text
+folder = Path(tempfile.mkdtemp())
+file = folder / "file"
+def cli(*arguments):
+    out, err = io.StringIO(), io.StringIO()
+    file.write_bytes(content)
+    given = [str(folder / each) if each in ("file", "out") else each for each in arguments]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(given)
+    if status:
+        raise InputError(err.getvalue().strip())
+    return "done"
+"""
+PAGE = """
+import sys
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+from specviz.service import EngineService
+from specviz.ui.shared import engine
+engine.service_wanted = lambda: EngineService((sys.executable, "-c", "import sys; sys.stdin.read()"))
+import os
+os.environ["SPECVIZ_RUNS"] = "memory"
+def said(page):
+    if page.exception:
+        raise RuntimeError(page.exception[0].message)
+    return " ".join(["shown", *(each.value for each in [*page.error, *page.warning])])
+def opened(name):
+    return AppTest.from_file(str(Path("pages", name + ".py").resolve()), default_timeout=600)
+def write_all(text):
+    for name, keys, button in (("play", ["play_guess", "play_second"], "play_send"),
+                               ("class", ["class_code", "class_name"], "class_join")):
+        page = opened(name).run()
+        for key in keys:
+            page.text_input(key).set_value(text[:1_900_000])
+        page.button(key=button).click().run()
+        said(page)
+    return page
+NAMES = ("watch", "race", "helps", "worksheet", "learn", "proof", "play", "class")
+links = []
+def linked(query):
+    from urllib.parse import parse_qs
+    links.append(query)
+    page = opened(NAMES[len(links) % len(NAMES)])
+    for name, values in parse_qs(query).items():
+        page.query_params[name] = values
+    return page.run()
+opened("race").run(), opened("worksheet").run(), opened("watch").run(), opened("play").run(), opened("class").run()
+"""
+CLASSES = """
+import json
+from specviz.game.game import Plan
+from specviz.service.classes.registry import Classes, shown_code
+def taught():
+    \"\"\"Everything that can be sent for a class, more of it than there is room for.\"\"\"
+    all_classes, text, full = Classes(), content.decode(), set()
+    teachers = []
+    for number in range(60):
+        try:
+            teachers.append(all_classes.open(f"93.184.{number}.1", Plan(seed=number)))
+        except InputError as error:
+            full.add(str(error))
+    for teacher in teachers:
+        code = all_classes.look(teacher).code
+        for _ in range(70):
+            try:
+                student = all_classes.join(code, text)
+            except InputError as error:
+                full.add(str(error))
+                continue
+            all_classes.rename(student, text)
+            all_classes.send_answers(student, {number: number for number in range(2_000)})
+        for typed in (text, text[:40], ""):
+            try:
+                all_classes.join(typed, text)
+            except InputError as error:
+                full.add(str(error))
+    return f"{len(teachers)} classes, {sum(len(all_classes.look(one).students) for one in teachers)} students"
+"""
+OPTIONS = (
+    COMMAND
+    + """
+from argparse import Namespace
+from specviz.cli.options import grammar_of, prompt_of
+def both():
+    file.write_bytes(content)
+    said = []
+    for name, read in (
+        ("prompt", lambda: prompt_of(Namespace(prompt=None, prompt_file=file))),
+        ("schema", lambda: grammar_of(Namespace(json_schema=file, regex=None))),
+    ):
+        try:
+            said.append(f"{name}: {'read' if read() else 'empty'}")
+        except InputError as refused:
+            said.append(f"{name}: {refused}")
+    return "; ".join(said)
+"""
+)
+
+
+def schema() -> bytes:
+    """Of 20,000 characters."""
+    fields = ",".join(f'"field{number:04}":{{"type":"string"}}' for number in range(600))
+    return b'{"type":"object","properties":{' + fields.encode() + b"}}"

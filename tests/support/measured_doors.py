@@ -1,0 +1,295 @@
+"""How each way into the program is measured: where it is in the code, the largest that it takes, what is sent to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.hostile import MESSAGES
+from specviz.cli.options import MOST_TEXT
+from specviz.core.request import MAX_PROMPT_CHARACTERS
+from specviz.core.trace import FILE, UPLOAD
+from specviz.data.importers import MOST_UPLOADED
+from specviz.data.importers.record import MOST_BYTES
+from specviz.data.lessons.plans import MAX_BYTES
+from specviz.data.serving_counters import MAX_CHARACTERS
+from specviz.measure.sweep import table
+from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
+from specviz.service.classes.registry import ClassLimits
+from specviz.ui.shared.components import MOST
+from specviz.ui.shared.messages import MOST_VALUES, MOST_WIDGETS
+from specviz.ui.shared.uploads import MOST_FILES, SESSION_BYTES
+from tests.support.door_contents import (
+    CLASSES,
+    COMMAND,
+    MEGA,
+    OPTIONS,
+    PAGE,
+    dense,
+    files,
+    is_text,
+    links,
+    long_trace,
+    message,
+    plan,
+    prompts,
+    schema,
+    sweep,
+    texts,
+    typed,
+    valued,
+)
+from tests.support.hostile_records import RECORDS
+
+MEASURED = "tests/pages/test_door_budgets.py::test_a_door_keeps_its_budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A row: where it is in the code, how much it takes, and how it is measured here."""
+
+    code: frozenset[str]
+    largest: str
+    setup: str = ""  # lines of Python for the process
+    read: str = ""  # an expression with `content`; empty: another test measures it
+    contents: Callable[[], list[bytes]] = lambda: []
+    says: str = ""  # what the first of them gives, which is the largest that is taken
+
+
+def door(code: str, largest: str, setup: str = "", read: str = "", *rest: object) -> Door:
+    return Door(frozenset(line.strip() for line in code.strip().splitlines()), largest, setup, read, *rest)  # type: ignore[arg-type]
+
+
+DOORS = {
+    "a trace": door(
+        """ui/watch/files.py: file_uploader trace_file
+        core/trace.py: reads""",
+        f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds",
+        "from specviz.data.importers import Given, open_run",
+        "f'{len(open_run(content, Given()).rounds)} rounds'",
+        lambda: [long_trace(UPLOAD.megabytes, UPLOAD.rounds), *files()],
+        r"[0-9]{3,4} rounds",
+    ),
+    "a record of another system": door(
+        """ui/watch/files.py: text_input PROMPT
+        ui/watch/files.py: text_input TARGET
+        ui/watch/files.py: text_input DRAFT
+        ui/watch/files.py: a name that is typed, TOKENIZER
+        data/importers/record.py: reads
+        data/importers/llama_cpp.py: reads
+        data/importers/lm_studio.py: reads
+        data/importers/sglang.py: reads
+        data/importers/transformers.py: reads
+        data/importers/vllm.py: reads""",
+        f"{MOST_UPLOADED // MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
+        """from specviz.data.importers import Given, open_run
+from tests.support.records import FakeTokenizer
+LONG = "x" * 100_000
+def opened():
+    tokenizer = FakeTokenizer() if b'candidate_ids' in content else None
+    return open_run(content, Given(LONG, LONG, LONG, tokenizer=tokenizer))""",
+        "f'{len(opened().rounds)} rounds'",
+        lambda: [*(make(370) for make in RECORDS.values()), *files()],
+        r"37[01] rounds",
+    ),
+    "a sweep as CSV": door(
+        """ui/helps/helps_page.py: file_uploader sweep_csv
+        measure/sweep/table.py: reads""",
+        f"{table.UPLOAD_MEGABYTES} MB, {table.UPLOAD.rows:,} rows",
+        "from specviz.measure.sweep.table import read_frame\nimport pandas",
+        "f'{len(read_frame(content, chr(73))):,} rows'",
+        lambda: [sweep(table.UPLOAD.rows), *files()],
+        f"{table.UPLOAD.rows:,} rows",
+    ),
+    "a file of prompts": door(
+        """ui/helps/controls.py: file_uploader sweep_file
+        measure/sweep/prompt_files.py: reads""",
+        f"{MAX_FILE_BYTES // MEGA} MB, {MAX_PROMPTS} prompts",
+        "from specviz.measure.sweep.prompt_files import read_prompts",
+        "f'{len(read_prompts(content).prompts)} prompts'",
+        lambda: [prompts(), *files()],
+        f"{MAX_PROMPTS} prompts",
+    ),
+    "a lesson plan": door(
+        """ui/lesson/teachers.py: file_uploader lesson_file
+        data/lessons/plans.py: reads""",
+        f"{MAX_BYTES // 1000} kB",
+        "from specviz.data.lessons.plans import MAX_BYTES, parse_plan",
+        "f'{len(parse_plan(content[:MAX_BYTES + 1], chr(120)).moments)} moments'",
+        lambda: [plan(), *files()],
+        r"\d+ moments",
+    ),
+    "files of one visitor together": door(
+        "serve.py: middleware Uploads",
+        f"{MOST_FILES} files, {SESSION_BYTES // MEGA} MB",
+    ),
+    "a message over the page's connection": door(
+        "serve.py: middleware Messages",
+        f"4 MB, {MOST_WIDGETS:,} widgets",
+        "from specviz.ui.shared.messages import is_forged",
+        "is_forged(content)",
+        lambda: [typed("x" * 3_900_000), *map(message, MESSAGES.values()), *files()],
+        "False",
+    ),
+    "values of components": door(
+        """ui/lesson/walk.py: on_moment_change
+        ui/race/lanes.py: on_place_change
+        ui/shared/stage.py: on_gamma_change
+        ui/shared/stage.py: on_gap_change
+        ui/shared/stage.py: on_step_change
+        ui/shared/stage.py: on_tour_change
+        ui/shared/components.py: on_text_change""",
+        f"{MOST_VALUES:,} characters outside of texts",
+        "from specviz.ui.shared.messages import is_forged",
+        "is_forged(content)",
+        lambda: [valued('{"text":"' + 'x\\"' * 600_000 + '"}'), *map(valued, dense())],
+        "False",
+    ),
+    "a prompt that is written": door(
+        """ui/shared/run_controls.py: text_area chosen
+        ui/race/race_page.py: text_area race_own
+        ui/shared/run_controls.py: a name that is typed, chosen""",
+        f"{MAX_PROMPT_CHARACTERS:,} characters",
+        PAGE,
+        "said(opened('race').run().text_area('race_own').set_value(content.decode()).run())",
+        lambda: [b"x" * MAX_PROMPT_CHARACTERS, *texts()],
+        "shown.*",
+    ),
+    "pasted counters": door(
+        "ui/worksheet/sections.py: text_area worksheet_paste",
+        f"{MAX_CHARACTERS:,} characters",
+        PAGE,
+        "said(opened('worksheet').run().text_area('worksheet_paste').set_value(content.decode()).run())",
+        lambda: [b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), *texts()],
+        "shown.*",
+    ),
+    "a guess, a name or a code": door(
+        """ui/play/play_page.py: text_input play_guess
+        ui/play/play_page.py: text_input play_second
+        ui/play/final.py: text_input play_name
+        ui/classes/classes_page.py: text_input class_code
+        ui/classes/classes_page.py: text_input class_name
+        ui/classes/membership.py: text_input class_name
+        ui/classes/membership.py: text_input class_rename""",
+        "4 MB, of which 200 characters are looked at",
+        PAGE,
+        "said(write_all(content.decode()))",
+        lambda: [b"a" * 200, *texts()],
+        "shown.*",
+    ),
+    "a link": door(
+        """ui/classes/board.py: query_params
+        ui/classes/classes_page.py: query_params
+        ui/lesson/notes.py: query_params
+        ui/lesson/walk.py: query_params
+        ui/shared/address.py: query_params
+        ui/watch/controls.py: query_params
+        ui/watch/on_stage.py: query_params""",
+        "524,288 characters, 1,000 parameters",
+        PAGE,
+        "said(linked(content.decode()))",
+        links,
+        "shown.*",
+    ),
+    "a game that the tab held": door(
+        """ui/play/play_page.py: keep game
+        game/saved.py: reads""",
+        f"{MOST:,} characters",
+        "from specviz.game.saved import dump_game, load_game, SavedGame",
+        "type(load_game(content.decode())).__name__",
+        lambda: [b'{"link":{}}', *texts(), *(each for each in files() if is_text(each))],
+        "SavedGame|.*cannot be read",
+    ),
+    "quiz answers that the tab held": door(
+        """ui/learn/questions.py: keep answers
+        ui/learn/questions.py: reads""",
+        f"{MOST:,} characters, of which 10,000 are read",
+        "from specviz.ui.learn.questions import read_answers",
+        "len(read_answers(content.decode()))",
+        lambda: [b'{"quiz-1": 0}', *texts(), *(each for each in files() if is_text(each))],
+        "1",
+    ),
+    "a class that the tab or a cookie held": door(
+        """ui/classes/membership.py: keep class
+        ui/shared/components.py: cookies""",
+        f"{MOST:,} characters, three secrets of 64",
+        PAGE + "\nfrom specviz.ui.classes.membership import _take_back",
+        "_take_back(content.decode())",
+        lambda: [b"a.b.c", *texts()],
+        "None",
+    ),
+    "what is sent for a class": door(
+        """ui/classes/board.py: class action changes
+        ui/classes/board.py: class action look
+        ui/classes/board.py: class action remove
+        ui/classes/classes_page.py: class action changes
+        ui/classes/classes_page.py: class action look
+        ui/classes/membership.py: class action changes
+        ui/classes/membership.py: class action end
+        ui/classes/membership.py: class action join
+        ui/classes/membership.py: class action leave
+        ui/classes/membership.py: class action membership
+        ui/classes/membership.py: class action open
+        ui/classes/membership.py: class action rename
+        ui/classes/membership.py: class action send_answers
+        ui/classes/membership.py: class action send_rounds""",
+        f"{ClassLimits().classes} classes of {ClassLimits().students} students",
+        CLASSES,
+        "taught()",
+        lambda: [b"Ada", b"\xf0\x9f\x90\xa6" * 250_000],
+        f"{ClassLimits().classes} classes, {ClassLimits().classes * ClassLimits().students} students",
+    ),
+    "a trace on the command line": door(
+        """cli/traces.py: file trace
+        cli/lessons.py: file options.what[0]""",
+        f"{FILE.megabytes} MB, {FILE.rounds:,} rounds",
+        COMMAND,
+        "cli('show', 'file')",
+        lambda: [long_trace(FILE.megabytes - 3, FILE.rounds), *files()],
+        "done",
+    ),
+    "a record on the command line": door(
+        """cli/traces.py: file record
+        cli/traces.py: file --prompt-file
+        cli/traces.py: reads""",
+        f"{MOST_BYTES // MEGA} MB",
+        COMMAND,
+        "cli('import', 'file', '--from', 'vllm', '--out', 'out')",
+        lambda: [RECORDS["vllm"](370), *files()],
+        "done",
+    ),
+    "a prompt or a schema on the command line": door(
+        """cli/options.py: file --prompt-file
+        cli/options.py: file --json-schema
+        cli/options.py: reads
+        data/grammars.py: reads""",
+        f"{MOST_TEXT // MEGA} MB, of which 20,000 characters are taken",
+        OPTIONS,
+        "both()",
+        lambda: [schema(), *files()],
+        "prompt: read; schema: read",
+    ),
+    "a file of prompts on the command line": door(
+        "cli/options.py: file --prompts-file",
+        f"{MAX_FILE_BYTES // MEGA} MB, {MAX_PROMPTS} prompts",
+        COMMAND + "\nfrom specviz.measure.sweep.prompt_files import read_prompt_file",
+        "f'{file.write_bytes(content) * 0 + len(read_prompt_file(file).prompts)} prompts'",
+        lambda: [prompts(), *files()],
+        f"{MAX_PROMPTS} prompts",
+    ),
+    "a sweep on the command line": door(
+        "cli/sweep.py: file --csv",
+        f"{table.MOST_BYTES // MEGA} MB, {table.FILE.rows:,} rows",
+        "from pathlib import Path\nimport tempfile, pandas\nfrom specviz.measure.sweep.table import SweepFile\n"
+        "file = Path(tempfile.mkdtemp()) / 'file'",
+        "f'{file.write_bytes(content) * 0 + len(SweepFile(file).rows):,} rows'",
+        lambda: [sweep(table.FILE.rows), *files()],
+        f"{table.FILE.rows:,} rows",
+    ),
+    "a lesson plan on the command line": door(
+        "cli/lessons.py: file plan",
+        f"{MAX_BYTES // 1000} kB",
+        COMMAND,
+        "cli('lesson', 'check', 'file')",
+        lambda: [plan(), *files()],
+        "done",
+    ),
+}
