@@ -154,6 +154,18 @@ def linked(query):
     return page.run()
 opened("race").run(), opened("worksheet").run(), opened("watch").run(), opened("play").run(), opened("class").run()
 """
+TRIED = """
+from specviz.ui.watch import tried
+from specviz.ui.watch.watch_state import Watching
+class NoRuns:
+    stored_run = lambda self, name: None
+def taken_back(text):
+    tried.engine = NoRuns
+    watching = Watching()
+    tried.take_back(watching, text)
+    return f"{watching.past.gone} gone"
+"""
+
 CLASSES = """
 import json
 from specviz.game.game import Plan

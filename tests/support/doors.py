@@ -36,6 +36,7 @@ def budgets() -> dict[str, Budget]:
 
 WIDGETS = {"file_uploader", "text_area", "text_input", "chat_input", "camera_input", "audio_input", "data_editor"}
 CONTEXT = {"query_params", "cookies"}  # of Streamlit: what a browser says with its address and its headers
+Assigned = ast.Assign | ast.AnnAssign
 READS = re.compile(r"\b(?:json\.loads|yaml\.compose|csv\.reader|outside|reader|values_in|content_of|text_of)\(")
 COMPONENT = re.compile(r"on_\w+_change")
 
@@ -50,28 +51,31 @@ def _name(file: Path) -> str:
 
 
 def _doors(tree: ast.Module) -> Iterator[str]:
+    options = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in CONTEXT:
             yield node.attr
+        elif (
+            isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("classes()") and node.attr != "limits"
+        ):
+            yield f"class action {node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and COMPONENT.fullmatch(node.value):
             yield node.value
         elif isinstance(node, ast.Call):
-            yield from _doors_of_a_call(node)
+            yield from _doors_of_a_call(node, options)
 
 
-def _doors_of_a_call(call: ast.Call) -> Iterator[str]:
+def _doors_of_a_call(call: ast.Call, options: list[Assigned]) -> Iterator[str]:
     function = ast.unparse(call.func)
     last = function.rpartition(".")[2]
     named = {word.arg: word.value for word in call.keywords if word.arg}
     if last in WIDGETS:
-        yield f"{last} {_key(call)}"
+        yield f"{last} {_key(call, options)}"
     if "accept_new_options" in named:
-        yield f"a name that is typed, {_key(call)}"
+        yield f"a name that is typed, {_key(call, options)}"
     yield from (name for name in named if COMPONENT.fullmatch(name))
     if function == "keep":
         yield f"keep {ast.literal_eval(call.args[0])}"
-    if function.startswith("classes()."):
-        yield f"class action {last}"
     if READS.fullmatch(f"{function}("):
         yield "reads"
     if function == "Middleware":
@@ -82,12 +86,30 @@ def _doors_of_a_call(call: ast.Call) -> Iterator[str]:
         yield f"file {ast.unparse(call.args[0])}"
 
 
-def _key(call: ast.Call) -> str:
+def _key(call: ast.Call, options: list[Assigned]) -> str:
     """What the widget is called: its key, or the first text in what makes it."""
     for word in call.keywords:
-        if word.arg == "key" or (word.arg is None and "with_" in ast.unparse(word.value)):
-            texts = [each for each in ast.walk(word.value) if isinstance(each, ast.Constant | ast.Name)]
-            return next(
-                (str(each.value if isinstance(each, ast.Constant) else each.id) for each in texts[::-1]), "unknown"
-            )
+        value = word.value
+        if word.arg is None and (given := _given(ast.unparse(value), call, options)):
+            value = given
+        elif word.arg != "key" and not (word.arg is None and "with_" in ast.unparse(value)):
+            continue
+        texts = [each for each in ast.walk(value) if isinstance(each, ast.Constant | ast.Name)]
+        return next((str(each.value if isinstance(each, ast.Constant) else each.id) for each in texts[::-1]), "unknown")
     return "chosen"
+
+
+def _given(name: str, call: ast.Call, options: list[Assigned]) -> ast.expr | None:
+    """The key among the options of this name that were last written above the call."""
+    above = [each for each in options if each.lineno <= call.lineno and name == _target(each)]
+    written = max(above, key=lambda each: each.lineno).value if above else None
+    if isinstance(written, ast.BinOp) and isinstance(written.left, ast.Call):  # with_value("its key") | {...}
+        return written.left.args[0]
+    if not isinstance(written, ast.Dict):
+        return None
+    named = {ast.literal_eval(key): value for key, value in zip(written.keys, written.values, strict=True) if key}
+    return named.get("key")
+
+
+def _target(assigned: Assigned) -> str:
+    return ast.unparse(assigned.target if isinstance(assigned, ast.AnnAssign) else assigned.targets[-1])

@@ -17,12 +17,14 @@ from specviz.service.classes.registry import ClassLimits
 from specviz.ui.shared.components import MOST
 from specviz.ui.shared.messages import MOST_VALUES, MOST_WIDGETS
 from specviz.ui.shared.uploads import MOST_FILES, SESSION_BYTES
+from specviz.ui.watch.watch_state import MAX_RUNS
 from tests.support.door_contents import (
     CLASSES,
     COMMAND,
     MEGA,
     OPTIONS,
     PAGE,
+    TRIED,
     dense,
     files,
     is_text,
@@ -146,7 +148,7 @@ def opened():
     "a prompt that is written": door(
         """ui/shared/run_controls.py: text_area chosen
         ui/race/race_page.py: text_area race_own
-        ui/shared/run_controls.py: a name that is typed, chosen""",
+        ui/shared/run_controls.py: a name that is typed, key""",
         f"{MAX_PROMPT_CHARACTERS:,} characters",
         PAGE,
         "said(opened('race').run().text_area('race_own').set_value(content.decode()).run())",
@@ -178,7 +180,6 @@ def opened():
     "a link": door(
         """ui/classes/board.py: query_params
         ui/classes/classes_page.py: query_params
-        ui/lesson/notes.py: query_params
         ui/lesson/walk.py: query_params
         ui/shared/address.py: query_params
         ui/watch/controls.py: query_params
@@ -206,6 +207,14 @@ def opened():
         "len(read_answers(content.decode()))",
         lambda: [b'{"quiz-1": 0}', *texts(), *(each for each in files() if is_text(each))],
         "1",
+    ),
+    "a list of tries that the tab held": door(
+        "ui/watch/tried.py: keep tried",
+        f"{MOST:,} characters, of which {MAX_RUNS} runs are looked for",
+        TRIED,
+        "taken_back(content.decode())",
+        lambda: [" ".join(f"{n:016x}" for n in range(MOST // 17)).encode(), *texts()],
+        f"{MAX_RUNS} gone",
     ),
     "a class that the tab or a cookie held": door(
         """ui/classes/membership.py: keep class

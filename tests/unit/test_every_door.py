@@ -50,7 +50,6 @@ NO_DOORS = {
     "measure/race.py: reads": "a file of the app",
     "models/bundled.py: reads": "a file of the app",
     "models/catalogue.py: reads": "a model's files",
-    "models/configuration.py: reads": "a model's files",
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",
     "serve.py: middleware Guards": "adds headers",
