@@ -14,6 +14,7 @@ import re
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
 
@@ -21,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
+from specviz.core.verdict import verdict_of_run
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_files import RunFiles, run_files
 
@@ -29,6 +31,7 @@ IN_MEMORY = 64  # runs
 TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
 ON_DISK = 500  # files
 DISK_BYTES = 200_000_000
+BUSY_FOR = timedelta(minutes=5)
 TRIAL = "trial"  # a file that is written and removed at start
 ID = re.compile(r"[0-9a-f]{16}")
 
@@ -45,6 +48,15 @@ class StoredRun:
 
 
 _STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
+
+
+def answers(result: RunResult, now: datetime) -> bool:
+    """Whether a stored run answers who asks for its settings now.
+
+    One that was timed on a busy machine answers for a few minutes: if everybody measured again, it would stay busy.
+    """
+    verdict = verdict_of_run(result.trace)
+    return not verdict or verdict.trusted or result.trace.created > (now - BUSY_FOR).isoformat(timespec="seconds")
 
 
 def default_folder() -> Path | str | None:

@@ -4,6 +4,7 @@ import atexit
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from itertools import count
 from random import randrange
 from threading import Condition
@@ -22,7 +23,7 @@ from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobView, Result, RunResult, Slot
 from specviz.service.limits import Limits
 from specviz.service.protocol import Calibrate, CostsResult, JobCommand, Run, dump_command
-from specviz.service.run_store import RunStore, StoredRun
+from specviz.service.run_store import RunStore, StoredRun, answers
 from specviz.service.sessions import Sessions, Ticket, address_block, is_public, normal_address
 
 MAX_PROMPT_CHARACTERS = 100_000
@@ -205,7 +206,7 @@ class EngineService:
         if costs := self._costs.get(key):
             return costs
         run = self._store.latest(key)
-        return run.result if run else None
+        return run.result if run and answers(run.result, datetime.now(UTC)) else None
 
     def _admitted(self, job: Job) -> Job:
         """The job, refused where too many sessions from its public address have one: each tab is a session."""

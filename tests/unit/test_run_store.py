@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from time import time
 from typing import Any, NoReturn
@@ -20,17 +21,29 @@ from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
 from specviz.service import engine
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.run_store import RunStore, default_folder, store_wanted
+from specviz.service.run_store import BUSY_FOR, RunStore, answers, default_folder, store_wanted
 from specviz.service.wanted import service_wanted
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
+from tests.unit.test_result import BUSY
+from tests.unit.test_verdict import in_turns
 
 REQUEST = RunRequest("Once")
 
 
 def a_result(created: str = "2026-01-01T00:00:00+00:00") -> RunResult:
     return RunResult(replace(fake_trace(), created=created), plain_text="text")
+
+
+def test_a_run_of_a_busy_machine_answers_for_a_few_minutes_only() -> None:
+    now = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    for trace, answer in ((in_turns(), True), (BUSY, False), (fake_trace(), True)):
+        old, new = (
+            RunResult(replace(trace, created=(now - age).isoformat(timespec="seconds")), plain_text="text")
+            for age in (2 * BUSY_FOR, BUSY_FOR / 2)
+        )
+        assert (answers(old, now), answers(new, now)) == (answer, True)
 
 
 def filled(folder: Path | None, runs: int, **bounds: int) -> tuple[RunStore, list[str]]:
