@@ -13,8 +13,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
-from specviz.models.catalogue import bundled_names, head_names
-from specviz.models.memory import BYTES_OF
+from specviz.models.catalogue import BYTES_OF, bundled_names, head_names
 from specviz.service import EngineService, JobView, Limits
 from specviz.service.job import RunResult
 from specviz.service.protocol import Calibrate, CostsResult, Race, Ready, Run, parse_event
