@@ -589,14 +589,14 @@ export type Step = [number, Array<[string, LaneStatus]>];
 /**
  * Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
  *
- * `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `machines` are the
- * two that measured them.
+ * `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `measured` says
+ * over how many prompts and on which machine, for each of the two.
  */
 export interface StopsPayload {
   limit: number;
   schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
   batches: Array<[number, number, number, number, number]>;
-  machines: [string, string];
+  measured: [string, string];
 }
 
 /**

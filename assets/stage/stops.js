@@ -147,9 +147,9 @@ function drawSpeedups(stops, x, y, width, said) {
   const drawn = (/** @type {Row[]} */ rows, /** @type {number} */ from) => rows.flatMap((row, i) => drawRow(row, x, from + 18 + i * ROW, at, x + width));
   return [
     svg("line", { x1: at(1), x2: at(1), y1: y + 14, y2: bottom, class: "limit" }),
-    label(`${said.schedules}, ${stops.machines[0]}`, x, y + 9, "small start"),
+    label(`${said.schedules}, ${stops.measured[0]}`, x, y + 9, "small start"),
     ...drawn(schedules, y),
-    label(`${said.batches}, ${stops.machines[1]}`, x, second + 9, "small start"),
+    label(`${said.batches}, ${stops.measured[1]}`, x, second + 9, "small start"),
     ...drawn(batches, second),
     label(said.alone, x + width, bottom + 12, "small end"),
   ];
@@ -195,5 +195,5 @@ export function stopsInWords(stops, round, words) {
   const { schedules, batches } = rowsOf(stops, said);
   const list = (/** @type {Row[]} */ rows) => rows.map(({ name, value, low, high }) => `${name} ${times(value)}, ${times(low)} to ${times(high)}`).join("; ");
   const shown = guesses.length ? `${said.guesses}: ${guesses.join("; ")}. ${said.limit} ${prob(stops.limit)}.` : said.none;
-  return `${shown} ${said.alone}. ${said.schedules}, ${stops.machines[0]}: ${list(schedules)}. ${said.batches}, ${stops.machines[1]}: ${list(batches)}.`;
+  return `${shown} ${said.alone}. ${said.schedules}, ${stops.measured[0]}: ${list(schedules)}. ${said.batches}, ${stops.measured[1]}: ${list(batches)}.`;
 }

@@ -216,14 +216,14 @@ class LosslessPayload(TypedDict):
 class StopsPayload(TypedDict):
     """Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
 
-    `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `machines` are the
-    two that measured them.
+    `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `measured` says
+    over how many prompts and on which machine, for each of the two.
     """
 
     limit: float
     schedules: list[tuple[DraftSchedule, float, float, float]]
     batches: list[tuple[int, int, float, float, float]]
-    machines: tuple[str, str]
+    measured: tuple[str, str]
 
 
 class DiagramPayload(TypedDict):

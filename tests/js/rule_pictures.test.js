@@ -55,7 +55,7 @@ test("halfway to p, exactly half as much is lost", () => {
 
 test("the rule is said token by token, in both voices", () => {
   const said = losslessInWords(RULE, "technical");
-  for (const part of ["␣play: .20 + 0 = .20", "␣show: .10 + .20 = .30", "all others: .40 + .10 = .50", "α = Σ min(p, q): .70", "TV(p, q): .30"]) assert.ok(said.includes(part), `${part} in ${said}`);
+  for (const part of ["␣play: .200 + .000 = .200", "␣show: .100 + .200 = .300", "all others: .400 + .100 = .500", "α = Σ min(p, q): .70", "TV(p, q): .30"]) assert.ok(said.includes(part), `${part} in ${said}`);
   assert.ok(!/token|model|%|[αΣ]|p, q/.test(losslessInWords(RULE, "plain")));
 });
 
@@ -70,7 +70,7 @@ function round(...tokens) {
 }
 
 /** @type {StopsPayload} */
-const STOPS = { limit: 0.4, schedules: [["fixed", 1.24, 1.18, 1.3], ["confidence", 1.36, 1.28, 1.44]], batches: [[16, 4, 0.7, 0.63, 0.77]], machines: ["one machine", "another"] };
+const STOPS = { limit: 0.4, schedules: [["fixed", 1.24, 1.18, 1.3], ["confidence", 1.36, 1.28, 1.44]], batches: [[16, 4, 0.7, 0.63, 0.77]], measured: ["9 prompts, one machine", "2 prompts, another"] };
 
 test("the stop drafts the first unsure guess and none after it", () => {
   const guesses = guessesOf(round(["a", "accepted", 0.9], ["b", "rejected", 0.3], ["c", "discarded", 0.8], ["x", "correction", 0]), 0.4);

@@ -147,7 +147,10 @@ def _stops() -> StopsPayload:
         "batches": [
             (each.batch, each.draft_length, each.speedup.value, each.speedup.low, each.speedup.high) for each in points
         ],
-        "machines": (sweep.machine, study.recorded_on.machine),
+        "measured": (
+            f"{sweep.prompts} prompts, {sweep.machine}",
+            f"{len(study.prompts)} prompts, {study.recorded_on.machine}",
+        ),
     }
 
 
