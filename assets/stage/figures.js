@@ -129,7 +129,7 @@ function settled(speedups) {
 function noteOn(replay) {
   if (replay.why_not !== null) return [replay.why_not];
   const known = Object.values(replay.lengths).some((run) => run.speedup !== null);
-  const speedup = [element("span", "right", "- - speedup"), ", estimated"];
+  const speedup = [element("span", "right", "- - speedup"), ", estimated; dots: this run"];
   return [element("span", "left", "— accepted"), ", ", ...(known ? speedup : ["speedup not known yet: busy machine"])];
 }
 

@@ -11,7 +11,6 @@ import { figuresOf, lastOf } from "./curves.js";
 const ALIKE = 0.05; // two estimates that differ by less are about the same
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { "checked guesses": "tip-checked", "calibrated costs": "tip-calibrated" };
-const NOT_RANKED = "Busy machine: time cannot rank these two runs.";
 const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
 
 export class Result {
@@ -61,8 +60,19 @@ function fromTheRunBefore(data) {
   if (!before) return now ? NOTHING_BEFORE : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
   const was = before.pinned ? "pinned" : "was";
-  if (now && !(before.trusted && trusted(data))) return `${NOT_RANKED} ${counts(data, now, then, was)}`;
+  if (now && !(before.trusted && trusted(data))) return `${notRanked(data, before)} ${counts(data, now, then, was)}`;
   return `${was} ${both(then, before.trusted)} (${named(before)}) → now ${now ? both(now) : "…"} (${named({ name, differs })})`;
+}
+
+/**
+ * Which of the two was timed on a busy machine.
+ * @param {StagePayload} data
+ * @param {NonNullable<StagePayload["before"]>} before
+ */
+function notRanked(data, { trusted: quiet, pinned }) {
+  const earlier = pinned ? "The pinned run" : "The run before";
+  const busy = quiet ? "This run" : trusted(data) ? earlier : "Both runs";
+  return `${busy}: busy machine, so time cannot rank them.`;
 }
 
 /**
@@ -87,7 +97,7 @@ function estimates({ before, result }) {
   const [then, now] = [before?.estimated, result?.estimated];
   if (!then || !now || result?.trusted) return "";
   const order = Math.abs(now / then - 1) < ALIKE ? "both are about as fast" : `this one is ${now > then ? "faster" : "slower"}`;
-  return ` Estimated so, the ${before?.pinned ? "pinned run" : "run before"} is ${times(then)}: ${order}.`;
+  return ` By such estimates ${order}: the ${before?.pinned ? "pinned run" : "run before"} has ${times(then)}.`;
 }
 
 /**

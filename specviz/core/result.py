@@ -35,9 +35,15 @@ def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
 
 
 def at_calibrated(trace: Trace, costs: Costs | None) -> float | None:
-    """The speedup that a run would have at its pair's calibrated costs; None where they are not known."""
+    """The speedup that a run would have at its pair's calibrated costs; None where they are not known, or refuted."""
     known = quiet(trace, costs)
-    return speedup_at(trace.rounds, known) if known else None
+    return speedup_at(trace.rounds, known) if known and not refutes(trace, known) else None
+
+
+def refutes(trace: Trace, costs: Costs) -> bool:
+    """Whether a trusted measurement says that these costs are not those of its pair."""
+    verdict = verdict_of_run(trace, costs)
+    return verdict is not None and verdict.trusted and verdict.terms is None
 
 
 def _speed(verdict: Verdict) -> str:

@@ -77,18 +77,18 @@ test("the result and its reason are those of the run, and one line compares it w
 
 test("where the machine was busy, the two runs are not ranked by time: only by what is exact, and by calibrated costs", () => {
   const busy = { ...DONE.result, trusted: false };
-  const start = "Busy machine: time cannot rank these two runs. Exact:";
-  const exact = `${start} was 86 % accepted, 4.25 tokens a call (small, 4) → now 59 %, 3.50 (nano, 4).`;
+  const start = "busy machine, so time cannot rank them. Exact:";
+  const exact = `This run: ${start} was 86 % accepted, 4.25 tokens a call (small, 4) → now 59 %, 3.50 (nano, 4).`;
   /** @type {Array<[object, string, string]>} */
   const cases = [
-    [{ before: BEFORE, result: busy }, exact, "It pays Estimated so, the run before is 1.20×: this one is faster."],
-    [{ before: { ...BEFORE, estimated: 2 }, result: busy }, exact, "It pays Estimated so, the run before is 2.00×: this one is slower."],
-    [{ before: { ...BEFORE, estimated: 1.84 }, result: busy }, exact, "It pays Estimated so, the run before is 1.84×: both are about as fast."],
+    [{ before: BEFORE, result: busy }, exact, "It pays By such estimates this one is faster: the run before has 1.20×."],
+    [{ before: { ...BEFORE, estimated: 2 }, result: busy }, exact, "It pays By such estimates this one is slower: the run before has 2.00×."],
+    [{ before: { ...BEFORE, estimated: 1.84 }, result: busy }, exact, "It pays By such estimates both are about as fast: the run before has 1.84×."],
     [{ before: { ...BEFORE, estimated: null }, result: busy }, exact, "It pays"],
     [{ before: BEFORE, result: { ...busy, estimated: null } }, exact, "It pays"],
     [
       { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" },
-      `${start} pinned 86 % accepted, 4.25 tokens a call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
+      `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens a call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
       "It pays",
     ],
   ];

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from specviz.core.metrics import Costs
-from specviz.core.result import result_of
+from specviz.core.result import at_calibrated, refutes, result_of
 from specviz.core.trace import Trace
 from tests.unit.test_verdict import CALIBRATED, GOOD, NO_DRAFT, SCARCE, STEP, TIMELESS, a_trace, in_turns
 
@@ -91,3 +91,14 @@ def test_a_result_and_its_reason_in_plain_words(trace: Trace, costs: Costs | Non
 def test_the_costs_of_a_calibration_on_a_busy_machine_are_in_no_reason() -> None:
     busy = replace(CALIBRATED, step_seconds=2.2 * STEP, cost_ratio=0.3)
     assert result_of(in_turns(), busy, "measured here") == result_of(in_turns(), None, "measured here")
+
+
+def test_a_trusted_run_refutes_calibrated_costs_that_do_not_explain_it() -> None:
+    steady = in_turns()
+    assert not refutes(steady, CALIBRATED)
+    assert at_calibrated(steady, CALIBRATED) == pytest.approx(2.43, abs=0.12)
+    disturbed = replace(CALIBRATED, cost_ratio=0.35)  # measured while the machine was busy
+    assert refutes(steady, disturbed)
+    assert at_calibrated(steady, disturbed) is None
+    assert not refutes(BUSY, disturbed), "it says nothing of any costs"
+    assert at_calibrated(BUSY, disturbed)

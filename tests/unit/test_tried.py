@@ -22,6 +22,8 @@ from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first
 from tests.support.fake_traces import draft_guesses_of, fake_run
 from tests.support.figures import by_name
 from tests.support.known import known
+from tests.unit.test_result import BUSY
+from tests.unit.test_verdict import CALIBRATED, in_turns
 
 REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
 RUN = fake_run(REQUEST)
@@ -123,6 +125,21 @@ def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_b
     )  # fmt: skip
     none = {name: value(Try(1, own, None)) for name, value in ON_SCREEN}
     assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
+
+
+def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    watching = watching_of(REQUEST)
+    busy, steady = (replace(shown(REQUEST, number), trace=trace) for number, trace in ((2, BUSY), (3, in_turns())))
+    later = (busy.run_id, steady.run_id)
+    watching.past.finish(busy)
+    monkeypatch.setattr(Watching, "costs_of", lambda self, run: CALIBRATED if run.run_id in later else None)
+    assert tries(watching)[2].estimated
+    monkeypatch.setattr(
+        Watching, "costs_of", lambda self, run: replace(CALIBRATED, cost_ratio=0.35) if run.run_id in later else None
+    )
+    assert tries(watching)[2].estimated, "a busy run refutes nothing"
+    watching.past.finish(steady)
+    assert [run.estimated for run in tries(watching)] == [None] * 4
 
 
 def test_a_run_that_is_shown_again_is_no_second_row() -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import count
 from specviz.core.names import first_words, short_name
-from specviz.core.result import at_calibrated
+from specviz.core.result import at_calibrated, refutes
 from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.player.compared import draft_name
@@ -38,7 +38,7 @@ ABOUT = (
 BUSY = (
     "The machine was busy while the hollow marks (“?” in the table) were timed: time cannot rank these runs. "
     "“accepted %” and “tokens a call” are counted, so they are exact. “estimated” is the speedup at calibrated costs, "
-    "each step timed by itself: it ranks the runs that have one."
+    "each step timed by itself; a pair has none where a trusted run does not agree with them."
 )
 
 
@@ -81,11 +81,13 @@ def tries(watching: Watching) -> list[Try]:
     first = first_run()
     runs = [(0, first)] if first else []
     runs += list(enumerate(past.finished, start))
-    return [
-        Try(number, run, verdict_of_run(run.trace, costs), at_calibrated(run.trace, costs))
-        for number, run in runs
-        for costs in [watching.costs_of(run)]
-    ]
+    refuted = [costs for _, run in runs if (costs := watching.costs_of(run)) and refutes(run.trace, costs)]
+    found = []
+    for number, run in runs:
+        costs = watching.costs_of(run)
+        estimated = None if costs in refuted else at_calibrated(run.trace, costs)
+        found.append(Try(number, run, verdict_of_run(run.trace, costs), estimated))
+    return found
 
 
 def tried_figure(runs: Sequence[Try]) -> Figure:
