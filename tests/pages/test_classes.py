@@ -228,6 +228,8 @@ def test_where_no_cookie_comes_through_a_reload_has_what_the_tab_holds(
         membership._take_back(text)
         assert not again.run().exception
     assert shown_code(code) in html_of(again)
+    membership._take_back("an.other.class")
+    assert shown_code(code) in html_of(again.run()), "a browser that answers late changes nothing"
 
 
 @pytest.mark.parametrize("code", ["AAAAA-AAAAA", "", "12", "Я" * 99, NAME])

@@ -82,7 +82,8 @@ def remember_class() -> None:
 
 def _take_back(text: str) -> None:
     state, secrets = attending(), text.split(BETWEEN)
-    if len(secrets) == 3 and max(map(len, secrets)) <= MOST_SECRET:
+    joined_since = any((state.student, state.teacher))  # a slow browser answers late
+    if len(secrets) == 3 and max(map(len, secrets)) <= MOST_SECRET and not joined_since:
         state.student, state.teacher, state.other = secrets
 
 
