@@ -25,7 +25,8 @@ from specviz.ui.shared.parts import data_table, download, numbers, texts
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, measured_run
 
-HEIGHT = 270
+HEIGHT = 252
+MOST_TABLE = 231  # five rows and a half: that there are more is then seen
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe-Ito
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "x")
 PROMPT_CHARACTERS = 40
@@ -202,7 +203,7 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
             numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | texts("speedup", "95 %", "estimated")
         )
         rows = {name: [value(run) for run in runs] for name, value in ON_SCREEN}
-        data_table(rows, "tried_table", "The runs of this visit.", formats, height=min(214, 38 + 35 * len(runs)))
+        data_table(rows, "tried_table", "The runs of this visit.", formats, height=min(MOST_TABLE, 38 + 35 * len(runs)))
         left, right = st.columns(2, gap="medium")
         with left:
             alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this visit."
