@@ -124,6 +124,7 @@ async def soak(server: Server, options: argparse.Namespace) -> Part:
         end = await steady_megabytes(server)
     beside.cancel()
     lies, compared = untrue(seen)
+    print("not true:", lies, file=sys.stderr)
     said_badly = [text for text in seen.told if NO_SENTENCE.search(text)]
     return {
         "done": dict(seen.done.most_common()),
@@ -292,7 +293,7 @@ async def open_link(visitor: Visitor, rng: random.Random, seen: Seen, link: str)
         await visitor.stay(rng.uniform(0, 2))
     else:
         run = await stay_for_run(visitor, visitor.open(link), seen)
-        if run and run.whole is not None:
+        if run and run.whole is not None and not visitor.running:
             seen.links[link] = "".join(visitor.texts)
 
 
@@ -310,7 +311,7 @@ async def stay_for_run(visitor: Visitor, ask: Awaitable[None], seen: Seen) -> Ru
         await visitor.stay(1)
         run = await visitor.run(visitor.press("again") if visitor.problem else visitor.stay(0))
     seen.runs.append(run)
-    if run.whole is not None:
+    if run.whole is not None and not visitor.running:  # a run that took its place meanwhile may go on
         seen.written[visitor.run_shown].append("".join(visitor.texts))
     return run
 

@@ -462,3 +462,10 @@ def test_the_worksheet_begins_with_a_file_that_was_opened_last() -> None:
     assert not page.exception
     assert page.selectbox(key="worksheet_start").value == "the opened file: vLLM draft → Qwen/Qwen3-8B"
     assert page.slider(key="worksheet_cost").value > 0, "the costs are those of the run before"
+
+
+def test_a_message_that_leaves_values_out_is_no_fault(page: AppTest) -> None:
+    again = app_pages.page_of("pages/worksheet.py", page.session_state["session"])
+    again.session_state["worksheet_paste"] = "pasted"  # and nothing else
+    assert not again.run().exception
+    assert again.selectbox(key="worksheet_start").value

@@ -151,7 +151,7 @@ def test_a_file_grows_row_by_row_where_it_can_be_written(tmp_path: Path) -> None
     memory = SweepFile(None)
     memory.add(a_row())
     assert [type(row) for row in memory.rows] == [SweepRow]
-    with pytest.raises(InputError, match="cannot be used for the sweep"):
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
         SweepFile(tmp_path)
     with pytest.raises(InputError, match="cannot be used for the sweep"):
         SweepFile(tmp_path / "no such folder" / "sweep.csv")

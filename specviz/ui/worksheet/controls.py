@@ -220,7 +220,7 @@ def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[St
         worksheet.linked = worksheet.came.take(address(), lambda given: _linked(given, found))
     every = _every(worksheet, found)
     labels = [start.label for start in every]
-    if "worksheet_paste" in state and not first:
+    if not first and all(key in state for key in KEYS):  # a forged message may have left some out
         if state.get("worksheet_start") not in labels:
             fill(found[0])
         return every
