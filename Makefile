@@ -4,6 +4,7 @@
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every kind of check and test, in parallel: about a quarter of an hour on two cores
 # make test-all  that with every grid in full, every page on every screen, and the cluster; CI runs this
+# make soak   thirty harmful visitors at once, with the engine killed again and again: about seven minutes
 # make audit  whether a pinned package has a known vulnerability
 # make lock   write the lock files anew, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
@@ -26,7 +27,7 @@ BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=
 	cat $(VENV)/types.log; exit $$((tests | typed)); }
 FIND_CHROMIUM = CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM
 
-.PHONY: run dev style js check test test-all test-cluster audit lock clean
+.PHONY: run dev style js check test test-all test-cluster soak audit lock clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -48,11 +49,14 @@ check: style js
 	$(call BESIDE_TYPES,$(PYTEST) tests/unit tests/js -m "not full")
 
 test: style js
-	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full")
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full and not soak")
 
 test-all: style js
-	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST))
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak")
 	$(MAKE) audit test-cluster
+
+soak: $(VENV)/installed-dev
+	$(PY) -m pytest tests/bundled/test_soak.py --numprocesses 0
 
 # One test after the other: each starts a cluster, which needs the cores for itself.
 test-cluster: $(RAY_VENV)/installed

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_thirty_harmful_visitors_lose_nothing_and_leave_no_memory(tmp_path: Path) -> None:
     """No limit in it is one of time, so a slow machine only needs longer."""
     out, log = tmp_path / "soak.json", tmp_path / "server.log"
