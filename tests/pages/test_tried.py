@@ -45,7 +45,7 @@ def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_b
         release_slider(page, length)
         assert until_done(page)["notice"] is None
     release_slider(page, 6)
-    assert until_done(page)["notice"] == "From before. “Run again” measures anew."
+    assert until_done(page)["notice"] == "From before. “Run again” times it again."
     assert [name.partition(" ·")[0] for name in tried_names(page)] == [
         "0, recorded: wren-nano, 4", "1: wren-nano, 6", "2: wren-nano, 7",
     ]  # fmt: skip

@@ -36,7 +36,7 @@ def _is_dense(value: str) -> bool:
 
 
 class Messages:
-    """ASGI middleware around Streamlit: the connection of who sends a forged message ends, and is told why."""
+    """ASGI middleware around Streamlit: a connection that sends a forged message is closed, with the reason."""
 
     def __init__(self, app: Application) -> None:
         self._app = app

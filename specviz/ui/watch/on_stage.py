@@ -93,7 +93,7 @@ def tour_on_stage(watching: Watching) -> TourPayload | None:
 
 MOST_PAYLOADS = 32  # about half a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
-SHOWN_AGAIN, RUN_AGAIN = "From before.", " “Run again” measures anew."
+SHOWN_AGAIN, RUN_AGAIN = "From before.", " “Run again” times it again."
 
 
 def stage_payload(
