@@ -20,9 +20,8 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
-from specviz.data.page_texts import page_texts
 from specviz.data.published import GPU_COSTS, ON_A_GPU, PUBLISHED_METHODS
-from specviz.data.texts import fill
+from specviz.data.texts import fill, page_texts
 from specviz.measure.batch_sentences import checks_sentence, compared, outcome, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts

@@ -10,8 +10,7 @@ from specviz.data.batches import recorded_batches
 from specviz.data.lessons.facts import UNKNOWN, chain_of, method_facts, written
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured_methods import ALL
-from specviz.data.sentences import percent
-from specviz.data.texts import Facts
+from specviz.data.texts import Facts, percent
 
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training

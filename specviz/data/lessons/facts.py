@@ -1,6 +1,6 @@
 """Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from specviz.core.metrics import costs, count, speedup
@@ -14,9 +14,7 @@ from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.sentences import FOLDER as SENTENCES
-from specviz.data.sentences import filled, percent
-from specviz.data.texts import Facts, Words, read_texts
+from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -46,13 +44,11 @@ def facts_in(facts: Facts, words: Words) -> Facts:
 
 
 def written(kind: str, **given: object) -> dict[str, str]:
-    """The figures of one part of assets/sentences/figures.yaml."""
-    return {name: filled(text, **given) for name, text in _figures()[kind].items()}
+    """The figures of one part of assets/texts/figures.yaml."""
+    return {name: fill(text, given) for name, text in figure_texts()[kind].items()}
 
 
-@cache
-def _figures() -> Mapping[str, Mapping[str, str]]:
-    return read_texts(SENTENCES / "figures.yaml", dict[str, dict[str, str]]).content
+figure_texts = AppTexts("figures", Parts)
 
 
 def _of_counts(trace: Trace) -> Facts:

@@ -13,13 +13,11 @@ from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.published import SERVED, ServedGain
-from specviz.data.sentences import percent
-from specviz.data.texts import FOLDER, STRICT, Facts, Voices, read_texts
+from specviz.data.texts import AppTexts, Facts, Voices, percent
 
 Source = Literal["recorded", "published", "general"]
 Measured = Literal["run", "sweeps", "passes", "methods", "batches", "proof"]
 Cited = Literal["eagle", "long", "experts", "sparse"]
-QUESTIONS_FILE = FOLDER / "questions.yaml"
 CITED: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
     "long": SERVED["busy-long-texts"],
@@ -30,7 +28,6 @@ CITED: dict[Cited, ServedGain] = {
 
 @dataclass(frozen=True, slots=True)
 class FaqEntry:
-    __pydantic_config__ = STRICT
     name: str
     question: Voices
     answer: Voices
@@ -65,14 +62,11 @@ class FaqEntry:
 
 @dataclass(frozen=True, slots=True)
 class Faq:
-    __pydantic_config__ = STRICT
     sources: Mapping[Source, Voices]  # what stands below an answer
     questions: tuple[FaqEntry, ...]
 
 
-@cache
-def faq() -> Faq:
-    return read_texts(QUESTIONS_FILE, Faq).content
+faq = AppTexts("questions", Faq)
 
 
 @cache

@@ -9,16 +9,14 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from specviz.core.files import ASSETS
-from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
+from specviz.data.texts import AppTexts, Voices
 
 MACHINES_FILE = ASSETS / "roofline/machines.json"
-ROOFLINE_FILE = FOLDER / "roofline.yaml"
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figures of each setting that a question shows
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    __pydantic_config__ = STRICT
     name: str
     short: str
     teraflops: float  # 10^12 operations a second
@@ -31,7 +29,6 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    __pydantic_config__ = STRICT
     name: str
     layers: int
     width: int
@@ -49,7 +46,6 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class PublishedPeaks:
-    __pydantic_config__ = STRICT
     note: str
     machines: tuple[Machine, ...]
     models: tuple[Shape, ...]
@@ -57,7 +53,6 @@ class PublishedPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    __pydantic_config__ = STRICT
     acceptance: int  # per cent of the checked guesses
     length: int
     cost: int  # of a guess, in per cent of a plain pass
@@ -65,7 +60,6 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    __pydantic_config__ = STRICT
     machine: str
     model: str
     batch: int
@@ -74,7 +68,6 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class LoadQuestion:
-    __pydantic_config__ = STRICT
     name: Literal["batch", "context", "experts"]
     question: Voices
     answer: Voices
@@ -88,14 +81,12 @@ class LoadQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Batching:
-    __pydantic_config__ = STRICT
     title: Voices
     text: Voices
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    __pydantic_config__ = STRICT
     title: Voices
     introduction: Voices
     limits: Voices  # what the model leaves out
@@ -104,9 +95,7 @@ class Roofline:
     batching: Batching
 
 
-@cache
-def roofline() -> Roofline:
-    return read_texts(ROOFLINE_FILE, Roofline).content
+roofline = AppTexts("roofline", Roofline)
 
 
 @cache
