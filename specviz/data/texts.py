@@ -9,7 +9,7 @@ in words {count!w}, and a word for one or for several {count:prompt|prompts}.
 import json
 import re
 import string
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -84,9 +84,7 @@ class TextFile(Generic[KIND]):
         return _said(self.path, node, problem)
 
     def nodes(self, *keys: str) -> list[yaml.Node]:
-        node = self.node
-        for key in keys:
-            node = below(node, key) or node
+        node = node_at(self.node, keys)
         return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
@@ -108,7 +106,7 @@ def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
         content = TypeAdapter(kind | None, config=ConfigDict(extra="forbid")).validate_json(data, strict=True)
     except ValidationError as error:
         raise TextError([_problem(path, node, each) for each in error.errors(include_url=False)]) from error
-    if twice := [_said(path, key, f"“{key.value}” is there twice.") for key in _repeated(node)]:
+    if twice := [_said(path, key, f"“{key.value}” is there twice.") for key in repeated(node)]:
         raise TextError(twice)
     return TextFile(path, content, node)
 
@@ -216,11 +214,16 @@ def _said(path: Path, node: yaml.Node, problem: str) -> str:
 
 
 def _problem(path: Path, node: yaml.Node, error: Any) -> str:
-    name, found = str(error["loc"][-1]) if error["loc"] else "", node
-    for step in error["loc"]:
-        found = below(found, step) or found
+    name = str(error["loc"][-1]) if error["loc"] else ""
     said = SAID.get(error["type"], "“{name}”: " + error["msg"].removeprefix("Value error, ").rstrip(".") + ".")
-    return _said(path, found, said.replace("{name}", name))
+    return _said(path, node_at(node, error["loc"]), said.replace("{name}", name))
+
+
+def node_at(node: yaml.Node, path: Iterable[int | str]) -> yaml.Node:
+    """The node at the end of a path of names and places, or as far as it leads."""
+    for step in path:
+        node = below(node, step) or node
+    return node
 
 
 def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
@@ -231,11 +234,11 @@ def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
     return None
 
 
-def _repeated(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
+def repeated(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
     """Keys that a mapping has twice: YAML takes the last one."""
     if isinstance(node, yaml.MappingNode):
         names = [key.value for key, _ in node.value]
         yield from (key for at, (key, _) in enumerate(node.value) if key.value in names[:at])
     for child in node.value if isinstance(node, yaml.CollectionNode) else ():
         for each in child if isinstance(child, tuple) else (child,):
-            yield from _repeated(each)
+            yield from repeated(each)

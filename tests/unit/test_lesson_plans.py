@@ -60,7 +60,7 @@ def test_texts_that_yaml_takes_for_other_things_stay_texts_and_a_tag_makes_no_ob
     plan = parse_plan(text.encode(), "own")
     assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",))
     [problem] = problems_of(PLAN.replace("A plan", "!!python/name:os.system x"))
-    assert problem == "Line 2, “title”: a plan has no tags (!)."
+    assert problem == "Line 2: a plan has no tags (!)."
 
 
 def test_all_problems_of_a_file_come_at_once_each_with_its_place() -> None:
@@ -79,12 +79,12 @@ moments:
         "Line 2: “title” is missing.",
         "Line 2, “minutes”: write a whole number from 1 to 240.",
         "Line 3, “goals”: write a list here: each item on lines of its own, after a hyphen.",
-        "Line 9, moment 1: “anwser” is not a field of a plan here. The fields are title, minutes, link, question, "
-        "answer, mistakes, do.",
         "Line 5, moment 1: “answer” is missing.",
-        "Line 8, moment 1, “question”: it is empty.",
         "Line 7, moment 1, “link”: the link leads out of this app: write what follows the host's name, such as "
         "./?run=first&step=4.",
+        "Line 8, moment 1, “question”: it is empty.",
+        "Line 9, moment 1: “anwser” is not a field of a plan here. The fields are title, minutes, link, question, "
+        "answer, mistakes, do.",
         "Line 10, moment 2: write fields here: title, minutes, link, question, answer, mistakes, do.",
     ]
 
@@ -101,6 +101,7 @@ def test_what_does_not_fit_is_refused() -> None:
         "Line 11, moment 1, “answer”: write a text here, not a list and not fields."
     ]
     assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
+    assert "write a list here" in problems_of(re.sub("goals:(.*\n)*", "goals: []\nmoments: []", PLAN))[0]
     many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
     assert (len(many), many[-1]) == (MAX_PROBLEMS + 1, "There are 74 more problems.")
 
@@ -165,7 +166,7 @@ def test_a_link_to_any_page_of_the_app_is_taken(link: str) -> None:
         (b"--- a\n--- b", "this is not YAML"),
         (b"just a text", "write fields here: title, minutes, goals, moments"),
         (b"- a\n- b", "write fields here"),
-        (b"!!python/object/apply:os.system [echo]", "write fields here"),
+        (b"!!python/object/apply:os.system [echo]", "no tags (!)"),
     ],
 )
 def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
