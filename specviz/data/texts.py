@@ -103,7 +103,8 @@ def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
         raise TextError([f"{path.name} is empty."])
     try:
         # Dataclasses take over the configuration of the type that they are in; so `kind` is in a union.
-        content = TypeAdapter(kind | None, config=ConfigDict(extra="forbid")).validate_json(data, strict=True)
+        union: Any = kind | None
+        content = TypeAdapter(union, config=ConfigDict(extra="forbid")).validate_json(data, strict=True)
     except ValidationError as error:
         raise TextError([_problem(path, node, each) for each in error.errors(include_url=False)]) from error
     if twice := [_said(path, key, f"“{key.value}” is there twice.") for key in repeated(node)]:
