@@ -1,7 +1,6 @@
 """Lesson plans: what a YAML file may hold, and that our own say what their recorded runs hold."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
 from specviz.data.lessons.plan import PAGES, VIEWS, Moment, Plan, Screen
 from specviz.data.lessons.plans import MAX_BYTES, MAX_PROBLEMS, OWN, PlanError, all_plans, parse_plan, read_plan_file
+from specviz.data.texts import fill
 from specviz.player.payload import View
 from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
 from tests.support.known import known
@@ -229,119 +229,67 @@ def test_a_file_on_the_command_line_gets_every_problem_said_and_status_2(
 
 MOMENTS = {(plan.name, moment.title): moment for plan in all_plans() if plan.name in OWN for moment in plan.moments}
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-Facts = Callable[[Trace, Round], list[str]]
-
-
-def quoted(*texts: str) -> list[str]:
-    return [f"“{text.strip()}”" for text in texts]
-
-
-def listed(texts: list[str]) -> str:
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def the_guesses(run: Trace, round: Round) -> list[str]:
-    return [in_words(len(round.drafted))]
-
-
-def the_named_guesses(run: Trace, round: Round) -> list[str]:
-    return [in_words(len(round.drafted)), listed(quoted(*(token.text for token in round.drafted)))]
-
-
-def a_rejected_guess(run: Trace, round: Round) -> list[str]:
-    failed, own = round.drafted[round.accepted], round.emitted
-    accepted = quoted(*(token.text for token in round.drafted[: round.accepted]))
-    [discarded] = quoted(*(token.text for token in round.drafted[round.accepted + 1 :]))
-    [rejected, correction] = quoted(failed.text, own.text)
-    assert own.kind == "correction"
-    assert round.drafted[0].target_prob is not None
-    return [
-        listed(quoted(*(token.text for token in round.drafted))),
-        f"The {ORDINALS[round.accepted]}, {rejected}: the target’s",
-        f"there is {correction}.",
-        f"{' and '.join(accepted)} are accepted, {rejected} is rejected",
-        f"{discarded} is discarded",
-        f"{correction} is the correction",
-        f"adds {in_words(len(round.emitted_ids))} tokens",
-    ]
-
-
-def a_full_round(run: Trace, round: Round) -> list[str]:
-    assert (round.accepted, round.emitted.kind) == (len(round.drafted), "bonus")
-    [bonus] = quoted(round.emitted.text)
-    return [f"all {in_words(round.accepted)} guesses", f"{in_words(len(round.emitted_ids)).capitalize()}", bonus]
-
-
-def speed(run: Trace) -> str:
-    return f"{speedup(run):.2f}"
-
-
-def the_first_run(run: Trace, round: Round) -> list[str]:
-    counts = count(run.rounds)
-    assert round is run.rounds[-1]
-    assert round_number(counts.tokens_per_target_call) == 3
-    judged = counts.accepted + counts.rejected
-    return [
-        f"{counts.emitted} tokens in {len(run.rounds)} target passes, about three tokens a pass",
-        f"{speed(run)} times as fast",
-        f"{counts.accepted} of {judged} checked guesses",
-    ]
-
-
-def round_number(value: float | None) -> int:
-    assert value is not None
-    return round(value)
-
-
-def a_run_that_pays(run: Trace, round: Round) -> list[str]:
-    counts = count(run.rounds)
-    assert "<!DOCTYPE html>" in run.prompt.text
-    return [
-        f"{counts.accepted} of {counts.accepted + counts.rejected} checked guesses were accepted",
-        f"the {counts.emitted} tokens took {len(run.rounds)} target passes",
-        f"{speed(run)} times as fast",
-    ]
-
-
-def a_run_that_does_not_pay(run: Trace, round: Round) -> list[str]:
-    counts = count(run.rounds)
-    return [
-        f"the draft length is {run.settings.draft_length}",
-        f"{counts.discarded} guesses were discarded here",
-        f"{counts.accepted} of {counts.accepted + counts.rejected} judged ones accepted",
-        f"The {counts.emitted} tokens took {len(run.rounds)} passes",
-        f"{speed(run)} times the speed",
-    ]
-
-
-def a_costly_draft(run: Trace, round: Round) -> list[str]:
-    counts, cost = count(run.rounds), costs(run)
-    assert run.drafter is not None
-    assert cost is not None
-    assert run.drafter.parameters is not None
-    assert run.target.parameters is not None
-    assert run.drafter.parameters > run.target.parameters
-    return [
-        f"{counts.accepted} of {counts.accepted + counts.rejected} checked guesses were accepted",
-        f"{speed(run)} times the speed",
-        f"The draft, {run.drafter.name}, is bigger than the target, {run.target.name}",
-        f"One guess costs {cost.cost_ratio:.2f} target steps",
-    ]
-
-
-FACTS: dict[tuple[str, str], Facts] = {
-    ("ten-minutes", "A small model guesses"): the_guesses,
-    ("ten-minutes", "Which guess fails?"): a_rejected_guess,
-    ("ten-minutes", "The best round"): a_full_round,
-    ("ten-minutes", "Is it three times as fast?"): the_first_run,
-    ("fifty-minutes", "A small model guesses"): the_named_guesses,
-    ("fifty-minutes", "Which guess fails?"): a_rejected_guess,
-    ("fifty-minutes", "The best round"): a_full_round,
-    ("fifty-minutes", "When it pays"): a_run_that_pays,
-    ("fifty-minutes", "When it does not pay"): a_run_that_does_not_pay,
-    ("fifty-minutes", "A good draft can lose"): a_costly_draft,
+REJECTED = [
+    "{all}",
+    "The {place}, {rejected}: the target’s",
+    "there is {own}.",
+    "{accepted} are accepted, {rejected} is rejected",
+    "{discarded} is discarded",
+    "{own} is the {round.emitted.kind}",
+    "adds {written!w} tokens",
+]
+ACCEPTED = "{counts.accepted} of {judged} checked guesses"
+SAID = {  # of its run and round, by a moment's title
+    "A small model guesses": ["{length!w}"],
+    "Which guess fails?": REJECTED,
+    "The best round": ["all {length!w} guesses", "{Written}", "{own}", "{round.emitted.kind}"],
+    "Is it three times as fast?": [
+        "{counts.emitted} tokens in {counts.rounds} target passes, about three tokens a pass",
+        "{speed:.2f} times as fast",
+        ACCEPTED,
+    ],
+    "When it pays": [
+        f"{ACCEPTED} were accepted",
+        "the {counts.emitted} tokens took {counts.rounds} target passes",
+        "{speed:.2f} times as fast",
+    ],
+    "When it does not pay": [
+        "the draft length is {run.settings.draft_length}",
+        "{counts.discarded} guesses were discarded here",
+        "{counts.accepted} of {judged} judged ones accepted",
+        "The {counts.emitted} tokens took {counts.rounds} passes",
+        "{speed:.2f} times the speed",
+    ],
+    "A good draft can lose": [
+        f"{ACCEPTED} were accepted",
+        "{speed:.2f} times the speed",
+        "The draft, {run.drafter.name}, is bigger than the target, {run.target.name}",
+        "One guess costs {costs.cost_ratio:.2f} target steps",
+    ],
 }
+OF_A_RUN = [key for key, moment in MOMENTS.items() if moment.screen.run]
 PHASES = {"A small model guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
+
+
+def figures_of(run: Trace, round: Round) -> dict[str, object]:
+    counts, quoted = count(run.rounds), [f"“{known(token.text).strip()}”" for token in round.drafted]
+    own = f"“{known(round.emitted.text).strip()}”" if round.emitted.text else ""
+    return {
+        **{
+            "run": run,
+            "round": round,
+            "counts": counts,
+            "judged": counts.accepted + counts.rejected,
+            "speed": speedup(run),
+        },
+        **{"costs": costs(run), "length": len(round.drafted), "written": len(round.emitted_ids), "own": own},
+        "Written": in_words(len(round.emitted_ids)).capitalize(),
+        "all": " and ".join([", ".join(quoted[:-1]), *quoted[-1:]]),
+        "accepted": " and ".join(quoted[: round.accepted]),
+        "rejected": "".join(quoted[round.accepted : round.accepted + 1]),
+        "discarded": " and ".join(quoted[round.accepted + 1 :]),
+        "place": ORDINALS[round.accepted],
+    }
 
 
 def text_of(moment: Moment) -> str:
@@ -349,25 +297,29 @@ def text_of(moment: Moment) -> str:
 
 
 def test_every_moment_with_a_run_is_checked_and_the_slowest_is_the_costly_one() -> None:
-    assert {key for key, moment in MOMENTS.items() if moment.screen.run} == FACTS.keys()
-    runs = [moment.screen.run for (plan, _), moment in MOMENTS.items() if plan == "fifty-minutes"]
-    speeds = [speedup(run) or 0.0 for run in runs if run]
-    assert min(speeds) == speedup(MOMENTS["fifty-minutes", "A good draft can lose"].screen.run)
+    assert {title for _, title in OF_A_RUN} == SAID.keys()
+    runs = {title: known(MOMENTS[plan, title].screen.run) for plan, title in OF_A_RUN if plan == "fifty-minutes"}
+    speeds = {title: known(speedup(run)) for title, run in runs.items()}
+    assert min(speeds, key=speeds.__getitem__) == "A good draft can lose"
+    drafter = known(runs["A good draft can lose"].drafter)
+    assert known(drafter.parameters) > known(runs["A good draft can lose"].target.parameters)
+    assert "<!DOCTYPE html>" in runs["When it pays"].prompt.text
 
 
-@pytest.mark.parametrize("key", FACTS, ids=": ".join)
+@pytest.mark.parametrize("key", OF_A_RUN, ids=": ".join)
 def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
     moment = MOMENTS[key]
     run = known(moment.screen.run)
     round, phase = divmod(moment.screen.step, 3)
     assert phase == PHASES.get(moment.title, 2)
-    facts, text = FACTS[key](run, run.rounds[round]), text_of(moment)
-    for fact in facts:
-        assert fact in text
+    figures, text = figures_of(run, run.rounds[round]), text_of(moment)
+    facts = [fill(said, figures) for said in SAID[moment.title]]
+    assert [fact for fact in facts if fact not in text] == []
+    assert set(re.findall("“[^”]+”(?:, “[^”]+”)+ and “[^”]+”", text)) <= {figures["all"]}
     assert set(NUMBERS.findall(text)) <= set(NUMBERS.findall(" ".join(facts)))  # none that is not checked
 
 
-@pytest.mark.parametrize("key", [key for key in MOMENTS if key not in FACTS], ids=": ".join)
+@pytest.mark.parametrize("key", [key for key in MOMENTS if key not in OF_A_RUN], ids=": ".join)
 def test_a_moment_without_a_run_gives_no_figures(key: tuple[str, str]) -> None:
     assert NUMBERS.findall(text_of(MOMENTS[key])) == []
 
