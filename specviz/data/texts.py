@@ -138,7 +138,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-CONVERSIONS: Mapping[str, Callable[[Any], str]] = {"p": percent, "w": in_words}
+CONVERSIONS: Mapping[str, Callable[[Any], str]] = {
+    "p": percent,
+    "h": lambda share: f"{100 * share:.0f}",
+    "w": in_words,
+}
 
 
 class _Figures(string.Formatter):

@@ -88,8 +88,8 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     _check(sizes, end, drafted)
     text, texts = _texts(parts, sizes)
     stopped_by = _stopped_by(end)
-    pieces = list(zip(texts, sizes, strict=True))
-    written, note = tokens_of(pieces, _ids(parts, sum(sizes)), given.tokenizer, ended=stopped_by == "eos")
+    added = list(zip(texts, sizes, strict=True))
+    written, note = tokens_of(added, _ids(parts, sum(sizes)), given.tokenizer, ended=stopped_by == "eos")
     return Report(
         "SGLang",
         _ended(steps, sizes, drafted, end),

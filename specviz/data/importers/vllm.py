@@ -73,6 +73,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     text = "".join(choice.written for choice in choices)
     stopped_by = _stopped_by(choices)
     written, note = _written(answers, choices, text, given, stopped_by)
+    prompt_ids = [*(each.prompt_token_ids for each in answers), *(each.prompt_token_ids for each in choices)]
     return Report(
         "vLLM",
         _steps(speculation, len(written)),
@@ -80,7 +81,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         text,
         stopped_by,
         target=first(answer.model for answer in answers),
-        prompt_ids=first(each.prompt_token_ids for each in (*answers, *choices)) or (),
+        prompt_ids=first(prompt_ids) or (),
         created=first(answer.created for answer in answers),
         settings={"draft_length": speculation.num_spec_tokens},
         notes=(FIRST, note),

@@ -98,21 +98,8 @@ def _of_drawn(trace: Trace) -> Facts:
     round = recorded_runs.drawn_round(trace)
     if round is None:
         return {}
-    token = round.drafted[round.accepted]
-    numbers = {
-        "drawn_p": token.target_prob,
-        "drawn_q": token.draft_prob,
-        "drawn_chance": token.accept_prob,
-        "drawn_u": token.u,
-        "drawn_alpha": overlap_of(round).alpha,
-    }
-    known = {name: value for name, value in numbers.items() if value is not None}
-    return {
-        "drawn_round": str(round.index + 1),
-        "drawn_token": (token.text or "").strip(),
-        **{name: f"{value:.2f}" for name, value in known.items()},
-        **{f"{name}_of": f"{100 * value:.0f} of 100" for name, value in known.items()},
-    }
+    token, text = round.drafted[round.accepted], round.drafted[round.accepted].shown.strip()
+    return written("drawn", number=round.index + 1, token=token, text=text, alpha=overlap_of(round).alpha)
 
 
 def _of_sweeps() -> Facts:

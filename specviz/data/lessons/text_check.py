@@ -111,7 +111,7 @@ def _parts(file: TextFile[Any]) -> Iterator[str]:
         except ValueError:
             yield file.said(text, "a brace is alone.")
         else:
-            yield from (file.said(text, f"a figure is not written !{name}: there are !p and !w.") for name in found)
+            yield from (file.said(text, f"a figure is not written !{name}: there are !p, !h and !w.") for name in found)
 
 
 def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
