@@ -241,9 +241,11 @@ def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
 
 def repeated(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
     """Keys that a mapping has twice: YAML takes the last one."""
-    if isinstance(node, yaml.MappingNode):
-        names = [key.value for key, _ in node.value]
-        yield from (key for at, (key, _) in enumerate(node.value) if key.value in names[:at])
+    seen = set[str]()
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        if key.value in seen:
+            yield key
+        seen.add(key.value)
     for child in node.value if isinstance(node, yaml.CollectionNode) else ():
         for each in child if isinstance(child, tuple) else (child,):
             yield from repeated(each)

@@ -11,10 +11,9 @@ import pytest
 from specviz.core.metrics import count
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import recorded_batches
-from specviz.data.lessons.answers import TRAINING
 from specviz.data.lessons.facts import facts_of, method_facts
 from specviz.data.lessons.pass_shares import pass_shares
-from specviz.data.lessons.questions import faq
+from specviz.data.lessons.questions import TRAINING, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.stopping import stopping
 from specviz.data.lessons.story import steps

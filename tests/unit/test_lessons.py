@@ -16,11 +16,9 @@ from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
 from specviz.core.rounds import DraftedToken
 from specviz.data.lessons import facts
-from specviz.data.lessons.answers import rule_counts
 from specviz.data.lessons.facts import facts_in, facts_of
 from specviz.data.lessons.family import family
-from specviz.data.lessons.overlap import overlap_of
-from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
+from specviz.data.lessons.questions import FaqEntry, answer_facts, faq, rule_counts
 from specviz.data.lessons.recorded_runs import (
     METHOD_RUNS,
     STORY_RUNS,
@@ -29,6 +27,7 @@ from specviz.data.lessons.recorded_runs import (
     full_round,
     linked_trace,
     mixed_round,
+    overlap_of,
     siblings_of,
     story_figures,
     story_trace,

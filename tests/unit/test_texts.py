@@ -202,7 +202,7 @@ def test_a_module_says_every_sentence_of_its_file_with_the_figures_that_it_names
     for name, tree in said.items():
         wanted = {key: named_in(text) for key, text in Sentences(name).texts().items()}
         assert wanted == given_by("say", [tree]), name
-    lessons = [CODE[SPECVIZ / f"data/lessons/{name}.py"] for name in ("facts", "answers")]
+    lessons = [CODE[SPECVIZ / f"data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)
 

@@ -10,7 +10,6 @@ from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
@@ -99,7 +98,7 @@ def _of_drawn(trace: Trace) -> Facts:
     if round is None:
         return {}
     token, text = round.drafted[round.accepted], round.drafted[round.accepted].shown.strip()
-    return written("drawn", number=round.index + 1, token=token, text=text, alpha=overlap_of(round).alpha)
+    return written("drawn", number=round.index + 1, token=token, text=text, alpha=recorded_runs.overlap_of(round).alpha)
 
 
 def _of_sweeps() -> Facts:

@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import yaml
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS, content_of
@@ -33,21 +33,18 @@ MAX_PROBLEMS = 30  # that are said
 PLAIN_TAG = re.compile(r"!|tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|map|seq)")
 PLAN_FIELDS = "title, minutes, goals, moments"
 MOMENT_FIELDS = "title, minutes, link, question, answer, mistakes, do"
-A_LIST, FIELDS = "write a list here: each item on lines of its own, after a hyphen.", "write fields here: {fields}."
+FIELDS = "write fields here: {fields}."
 UNKNOWN = "“{name}” is not a field of a plan here. The fields are {fields}."
 SAID = {
     "missing": "“{name}” is missing.",
     "extra_forbidden": UNKNOWN,
     "unexpected_keyword_argument": UNKNOWN,
     "dataclass_type": FIELDS,
-    "tuple_type": A_LIST,
-    "too_long": "the list has {actual_length} items, and {max_length} is the most.",
     "string_type": "write a text here, not a list and not fields.",
     "string_too_short": "it is empty.",
     "string_too_long": "the text has {length:,} characters, and {max_length:,} is the most.",
 }
 
-Items = TypeVar("Items", bound=tuple[Any, ...])
 _log = logging.getLogger(__name__)
 
 
@@ -58,10 +55,17 @@ class PlanError(InputError):
         super().__init__("\n".join(self.problems))
 
 
-def _some(items: Items) -> Items:
-    if not items:
-        raise ValueError(A_LIST)
-    return items
+def _at_most(most: int) -> BeforeValidator:
+    """Counts a list before anything is made of it."""
+
+    def counted(items: object) -> object:
+        if not isinstance(items, list) or not items:
+            raise ValueError("write a list here: each item on lines of its own, after a hyphen.")
+        if len(items) > most:
+            raise ValueError(f"the list has {len(items)} items, and {most} is the most.")
+        return items
+
+    return BeforeValidator(counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ class PlanFile:
     __pydantic_config__ = ConfigDict(extra="forbid")
     title: Title
     minutes: Minutes
-    goals: Annotated[tuple[Line, ...], Field(max_length=MAX_GOALS), AfterValidator(_some)]
-    moments: Annotated[tuple[Moment, ...], Field(max_length=MAX_MOMENTS), AfterValidator(_some)]
+    goals: Annotated[tuple[Line, ...], _at_most(MAX_GOALS)]
+    moments: Annotated[tuple[Moment, ...], _at_most(MAX_MOMENTS)]
 
 
 _FILE = TypeAdapter(PlanFile)

@@ -1,17 +1,14 @@
 """The lesson about latency and throughput: published machines and models, and the texts around its picture."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from pydantic import TypeAdapter
-
 from specviz.core.files import ASSETS
+from specviz.data.stored import read_stored
 from specviz.data.texts import AppTexts, Voices
 
-MACHINES_FILE = ASSETS / "roofline/machines.json"
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figures of each setting that a question shows
 
 
@@ -100,5 +97,4 @@ roofline = AppTexts("roofline", Roofline)
 
 @cache
 def published_peaks() -> PublishedPeaks:
-    data = json.loads(MACHINES_FILE.read_text(encoding="utf-8"))
-    return TypeAdapter(PublishedPeaks).validate_json(json.dumps(data))
+    return read_stored(ASSETS / "roofline/machines.json", PublishedPeaks, "the machines and models")
