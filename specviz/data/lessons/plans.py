@@ -90,7 +90,7 @@ def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> P
 def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> Plan:
     """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
     node, content = _tree(data)
-    found = [(_line(key), f"Line {_line(key)}: “{key.value}” is there twice.") for key in repeated(node)]
+    found = [(_line(key), f"Line {_line(key)}: “{key.value[:30]}” is there twice.") for key in repeated(node)]
     try:
         read = _FILE.validate_python(content, context=known_models)
     except ValidationError as error:
