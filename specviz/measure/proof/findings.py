@@ -11,7 +11,7 @@ from functools import lru_cache
 from random import Random
 from typing import Literal
 
-from specviz.data.sentences import Sentences
+from specviz.data.texts import Sentences
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 
 say = Sentences("proof")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, Word
 from specviz.core.metrics import Costs
-from specviz.data.sentences import Sentences, any_of
+from specviz.data.texts import Sentences, any_of
 from specviz.data.workloads import find_workload
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.points import ADAPTIVE, break_even_line, of_kind, pooled

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.judge import UNTOLD
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.points import ADAPTIVE
 from specviz.measure.sweep.study import RISK, Study

@@ -13,7 +13,7 @@ from specviz.core.names import pair_name
 from specviz.core.trace import Trace
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.race import RaceLap
 from specviz.measure.worksheet import advice
