@@ -9,7 +9,7 @@ import pytest
 from specviz import DecodeSettings, PromptLookupDrafter, load_model
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.models import bundled
+from specviz.models import loading
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
@@ -68,8 +68,8 @@ def test_weights_that_changed_since_a_trace_are_named() -> None:
 
 def test_what_loading_used_for_a_moment_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
-    monkeypatch.setattr(bundled, "give_back", lambda: given.append("back"))
-    bundled.read_bundled("wren-nano", "float32")
+    monkeypatch.setattr(loading, "give_back", lambda: given.append("back"))
+    loading.read_bundled("wren-nano", "float32")
     assert given
 
 

@@ -254,9 +254,3 @@ def test_they_grow_past_the_first_room() -> None:
     for _ in range(3):
         states.append(torch.full((FIRST_ROOM, 2), float(states.length)))
     assert states.since(0)[:, 0].tolist() == [float(i // FIRST_ROOM * FIRST_ROOM) for i in range(3 * FIRST_ROOM)]
-
-
-def test_a_model_read_by_transformers_refuses_in_one_sentence() -> None:
-    loaded = tiny_model(seed=1)
-    with pytest.raises(InputError, match=r"^tiny is read by transformers' forward pass, which does not .* here\.$"):
-        TransformersForward(loaded.model, "tiny").reader().store_states()

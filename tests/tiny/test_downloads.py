@@ -16,7 +16,7 @@ from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import without_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.models import downloads, hub_errors, loading, memory
+from specviz.models import downloads, loading, memory
 from specviz.models import hub as hub_module
 from specviz.models.catalogue import bundled_names
 from specviz.models.hub import CONNECT_SECONDS, MOST_SMALL_BYTES, MOST_SMALL_FILES, fetch, find_cached, look_up
@@ -217,12 +217,12 @@ def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monke
         return real(api, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(HfApi, "model_info", model_info)
-    monkeypatch.setattr(hub_errors, "monotonic", lambda: now[0])
+    monkeypatch.setattr(hub_module, "monotonic", lambda: now[0])
     first = refusal(lambda: look_up(NAME))
     assert first.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
     assert refusal(lambda: look_up(OTHER)) == first.replace(NAME, OTHER)
     assert [wait.connect for wait in asked] == [CONNECT_SECONDS]
-    now[0] += hub_errors.SILENT_SECONDS
+    now[0] += hub_module.SILENT_SECONDS
     refusal(lambda: look_up(NAME))
     assert len(asked) == 2
 

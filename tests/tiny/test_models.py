@@ -13,7 +13,7 @@ import torch
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode
-from specviz.models import loading, memory
+from specviz.models import devices, loading, memory
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
@@ -61,7 +61,8 @@ def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pyte
         asked.append((name, needed))
         return "meta"  # a device that every machine has
 
-    monkeypatch.setattr(loading, "choose_device", choose)
+    for module in (loading, devices):
+        monkeypatch.setattr(module, "choose_device", choose)
     monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")  # on this device nothing can be compared
     loaded = load_model(str(saved), "bfloat16")
     assert loaded.model.device.type == "meta"

@@ -12,7 +12,7 @@ import transformers
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz import InputError, load_model
-from specviz.models import configuration, devices, memory, pairing
+from specviz.models import configuration, devices, memory
 from specviz.models.loading import inspect_model
 from specviz.models.pairing import PairReport, check_pair, difference, same_tokens
 from specviz.models.pairs import known_models
@@ -289,5 +289,5 @@ def test_a_missing_device_gets_one_sentence(asked: str, monkeypatch: pytest.Monk
 def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10)
     assert not check_pair(str(saved), None).ok
-    monkeypatch.setattr(pairing, "choose_device", lambda *_: "cuda")
+    monkeypatch.setattr(devices, "choose_device", lambda *_: "cuda")
     assert check_pair(str(saved), None).ok
