@@ -92,14 +92,6 @@ def as_bytes(piece: str) -> bytes:
     return piece.encode()
 
 
-def test_every_piece_of_a_bundled_tokenizer_is_text_that_a_trace_may_hold(nano: LoadedModel) -> None:
-    pieces = TokenTexts(nano.tokenizer)
-    shown = [pieces[token_id] for token_id in range(len(nano.tokenizer))]
-    assert all(shown)
-    assert max(map(len, shown)) <= 2_000
-    "".join(shown).encode()  # no lone surrogates
-
-
 def test_pieces_of_special_and_of_impossible_tokens(nano: LoadedModel) -> None:
     pieces = TokenTexts(nano.tokenizer)
     assert pieces[0] == "<|endoftext|>"
@@ -167,8 +159,3 @@ def test_the_marks_are_the_same(loaded: LoadedModel, light: Tokens) -> None:
     theirs = loaded.tokenizer
     assert (light.eos_token_id, light.all_special_ids) == (theirs.eos_token_id, theirs.all_special_ids)
     assert light.all_special_tokens == theirs.all_special_tokens
-
-
-def test_cleaning_up_spaces_is_refused(light: Tokens) -> None:
-    with pytest.raises(ValueError, match="clean up no spaces"):
-        light.decode([5], clean_up_tokenization_spaces=True)

@@ -226,19 +226,6 @@ def test_after_a_selection_the_cache_is_that_of_the_accepted_path(end: int, toke
     assert model.read([3, 4], [-1, -1]).shape == (2, 7)  # and another tree grows on it
 
 
-def test_a_tree_of_one_child_a_depth_is_the_chain() -> None:
-    chain, tree = (
-        speculative_decode(
-            TARGET, ModelDrafter(DRAFT), PROMPT, DecodeSettings(max_new_tokens=40, draft_length=3, tree=shape)
-        )
-        for shape in (None, "1,1,1")
-    )
-    assert [round.accepted for round in tree.rounds] == [round.accepted for round in chain.rounds]
-    assert [[token.id for token in round.drafted] for round in tree.rounds] == [
-        [token.id for token in round.drafted] for round in chain.rounds
-    ]
-
-
 def test_the_draft_proposes_what_it_would_if_it_read_everything_again() -> None:
     settings = DecodeSettings(max_new_tokens=30, draft_length=3, tree="3,2,1")
     trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
@@ -409,12 +396,6 @@ def test_every_setting_outside_its_range_is_named() -> None:
     for name, value in wrong.items():
         with pytest.raises(InputError, match=name):
             DecodeSettings(**{name: value})  # type: ignore[arg-type]
-
-
-def test_different_tokenizers_are_refused_by_the_first_token_that_differs() -> None:
-    stranger = tiny_model(seed=3, vocabulary=9, name="stranger")
-    with pytest.raises(InputError, match=r"stranger cannot draft for target.*token 7"):
-        speculative_decode(TARGET, ModelDrafter(stranger), PROMPT)
 
 
 @pytest.mark.parametrize("which", ["target", "draft"])

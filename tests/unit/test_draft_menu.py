@@ -82,11 +82,6 @@ def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence(target: 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("draft", ["wren-eagle", "wren-medusa", "early-exit:2", PROMPT_LOOKUP, "wren-nano"])
-def test_what_can_draft_is_let_in(draft: str) -> None:
-    admit(Run(1, RunRequest("a", "wren-base", draft)))
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.draft}-{pair.target}")
 def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> None:
     ships = {pair.target, pair.draft} <= {*bundled_names()}
