@@ -84,18 +84,13 @@ def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(na
     assert "".join(shown) != text  # the pieces show bytes ...
     assert nano.tokenizer.decode(token_ids) == text  # ... the text is decoded from the ids
     assert b"".join(as_bytes(piece) for piece in shown).decode() == text
+    assert (pieces[0], pieces[4096]) == ("<|endoftext|>", "⟨token 4096⟩"), "a mark, and a token that there is not"
 
 
 def as_bytes(piece: str) -> bytes:
     if piece.startswith("⟨"):
         return bytes.fromhex(piece.replace("⟨", "").replace("⟩", ""))
     return piece.encode()
-
-
-def test_pieces_of_special_and_of_impossible_tokens(nano: LoadedModel) -> None:
-    pieces = TokenTexts(nano.tokenizer)
-    assert pieces[0] == "<|endoftext|>"
-    assert pieces[4096] == "⟨token 4096⟩"
 
 
 def test_a_special_token_spelled_out_in_a_prompt_is_text(nano: LoadedModel) -> None:
@@ -147,15 +142,11 @@ def test_a_text_has_the_same_tokens(loaded: LoadedModel, light: Tokens, text: st
         assert spelled == loaded.tokenizer.decode(ours, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
 
 
-def test_every_token_is_written_the_same(loaded: LoadedModel, light: Tokens) -> None:
+def test_every_token_and_every_mark_is_written_the_same(loaded: LoadedModel, light: Tokens) -> None:
     theirs = loaded.tokenizer
     assert len(light) == len(theirs)
     assert light.get_vocab() == theirs.get_vocab()
-    ours, other = TokenTexts(light), TokenTexts(theirs)
-    assert [ours[token] for token in range(len(light) + 2)] == [other[token] for token in range(len(light) + 2)]
-
-
-def test_the_marks_are_the_same(loaded: LoadedModel, light: Tokens) -> None:
-    theirs = loaded.tokenizer
     assert (light.eos_token_id, light.all_special_ids) == (theirs.eos_token_id, theirs.all_special_ids)
     assert light.all_special_tokens == theirs.all_special_tokens
+    ours, other = TokenTexts(light), TokenTexts(theirs)
+    assert [ours[token] for token in range(len(light) + 2)] == [other[token] for token in range(len(light) + 2)]

@@ -111,15 +111,6 @@ def test_a_saved_trace_is_printed_as_rounds_and_as_a_frame() -> None:
     assert "accepted" in done.stdout
 
 
-def test_a_file_that_is_not_a_trace_gets_one_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "other.json"
-    file.write_text('{"schema": 1}', encoding="utf-8")
-    done = run("examples.read_trace", str(file))
-    assert done.returncode == 1
-    assert done.stderr.startswith("The trace is not valid")
-    assert "Traceback" not in done.stderr
-
-
 def test_the_notebook_runs_and_plays_both_runs() -> None:
     ours, theirs, frame = values_of(ROOT / "examples/notebook.ipynb")
     for shown, drafter in ((ours, "wren-nano"), (theirs, "wren-nano")):

@@ -127,10 +127,19 @@ def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.Monke
     assert not draft_menu.is_allowed(ON_HUB)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "/etc", "a/b/c", "../x/y", "a b/c", "é/x", "~/models", "a" * 5_000])
-def test_what_is_no_hub_id_is_not_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "../..", "/etc", "a/b/c", "../x/y", "a/../b", "*/*", "a b/c", "é/x", "~/models", "a" * 5_000],
+)
+def test_what_is_no_hub_id_is_not_asked_of_the_hub_and_leads_nowhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hub").mkdir()
+    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     assert not draft_menu.is_allowed(name)
+    assert tokenizer_file(name) is None
 
 
 @pytest.mark.parametrize(
@@ -200,15 +209,6 @@ def test_a_downloaded_model_lends_its_tokenizer(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     with pytest.raises(InputError, match="is not on this server"):
         tokenizer_here(name)
-
-
-@pytest.mark.parametrize("name", ["../..", "..", "/etc", "a/../b", "", "*/*", "a" * 5000])
-def test_no_name_leads_out_of_the_cache(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hub").mkdir()
-    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    assert tokenizer_file(name) is None
 
 
 @pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"])
