@@ -27,6 +27,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A model folder of the test's own, to break."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+@pytest.fixture
 def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A Hub with one model under three names, and a client with an empty cache that knows no other Hub."""
     with serve() as server:
