@@ -15,6 +15,8 @@ import { line, roundNumbers } from "./plane.js";
  * @typedef {{ length: number, run: ReplayedLength | null, released: boolean }} Asked
  */
 
+/** @typedef {Point & { length: number, kind: "measured" | "estimated" | "so far" }} Mark */
+
 /** @typedef {{ rounds: number, speedup: number }} Reach how far the axes go */
 
 /** @typedef {[number, number]} Place in pixels, from the left and from the top */
@@ -49,18 +51,21 @@ export function lastOf({ rounds, running }) {
 }
 
 /**
- * What is marked over the draft lengths: the replay where the slider is elsewhere, else the run. A time that is not
- * trusted says nothing: the speedup is then estimated too, or not known.
+ * What is marked over the draft lengths: the replay where the slider is elsewhere, else the run, also while it goes on.
+ * A time that is not trusted says nothing: the speedup is then estimated too, or not known.
  * @param {StagePayload} data
  * @param {Asked} asked
- * @returns {(Point & { length: number, estimated: boolean }) | null}
+ * @returns {Mark | null}
  */
 export function markOf(data, { length, run }) {
-  if (run) return { ...figuresOf(run), length, estimated: true };
-  const here = lastOf(data);
-  if (here === null || trusted(data)) return here && { ...here, length: data.draft_length, estimated: false };
-  const quiet = data.replay.why_not === null ? data.replay.lengths[data.draft_length] : null;
-  return { ...here, speedup: quiet?.speedup ?? null, length: data.draft_length, estimated: true };
+  if (run) return { ...figuresOf(run), length, kind: "estimated" };
+  const { rounds, running, replay, draft_length: own } = data;
+  const last = rounds.at(-1)?.after;
+  if (!last) return null;
+  const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
+  if (running || trusted(data)) return { ...here, kind: running ? "so far" : "measured" };
+  const quiet = replay.why_not === null ? replay.lengths[own] : null;
+  return { ...here, speedup: quiet?.speedup ?? null, kind: "estimated" };
 }
 
 /**

@@ -128,8 +128,8 @@ function settled(speedups) {
 function markInWords(data, asked) {
   const mark = markOf(data, asked);
   if (!mark) return "–";
-  const speedup = mark.speedup === null ? "" : `, ${mark.estimated ? "about " : ""}${times(mark.speedup)}`;
-  return percent(mark.acceptance) + speedup;
+  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? "about " : ""}${times(mark.speedup)}`;
+  return percent(mark.acceptance) + speedup + (mark.kind === "so far" ? " so far" : "");
 }
 
 /**

@@ -7,7 +7,7 @@ import { PERCENT, curve, dotAt, figuresOf, inPercent, margin, markOf, nameOfBefo
 import { Plane, line } from "./plane.js";
 
 /** @import { ComparedPayload, StagePayload } from "../shared/payloads.js" */
-/** @import { Point } from "./curves.js" */
+/** @import { Mark, Point } from "./curves.js" */
 /** @import { Wanted } from "./figures.js" */
 /** @import { Span, Tick } from "./plane.js" */
 
@@ -43,11 +43,11 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
   const [[, accepted], [, speedups]] = now;
   root.append(...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
   const mark = markOf(data, asked);
-  const looks = [asked.run ? "accepted hollow" : "accepted", mark?.estimated ? "corrected hollow" : "corrected"];
+  const open = asked.run || mark?.kind === "so far";
+  const looks = [open ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
   if (mark) root.append(...dots(planes, mark, looks, letters));
-  for (const [i, { acceptance, speedup, estimated }] of points.entries()) {
-    const words = `draft length ${i + 1}: ${percent(acceptance)} accepted, ${times(speedup)} ${estimated ? "estimated" : "measured"}`;
-    root.append(tip(shares, i + 1, words));
+  for (const { length, acceptance, speedup, kind } of points) {
+    root.append(tip(shares, length, `draft length ${length}: ${percent(acceptance)} accepted, ${times(speedup)} ${kind}`));
   }
   return root;
 }
@@ -56,13 +56,13 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
  * Every draft length: the run's own as it is marked, so that the curves go through it; the others as they are replayed.
  * @param {StagePayload} data
  * @param {number[]} lengths
- * @returns {Array<Point & { estimated: boolean }>}
+ * @returns {Mark[]}
  */
 function pointsOf(data, lengths) {
   const { replay } = data;
   if (replay.why_not !== null) return [];
   const own = markOf(data, { length: data.draft_length, run: null, released: false });
-  return lengths.map((length) => (own?.length === length ? own : { ...figuresOf(replay.lengths[length]), estimated: true }));
+  return lengths.map((length) => (own?.length === length ? own : { ...figuresOf(replay.lengths[length]), length, kind: "estimated" }));
 }
 
 /**

@@ -128,7 +128,8 @@ test("a run has one speedup: the measured one, and where that is not trusted its
     [busy, null, "not trusted", "59 %, about 1.80×", "— accepted, - - speedup estimated: busy machine"],
     [unknown, null, "not trusted", "59 %", "— accepted, no speedup: busy machine"],
     [{ replay: { why_not: "sampled" } }, null, "1.54×", "59 %, 1.54×", "sampled"],
-    [{ running: true }, null, "1.54×", "–", "— accepted, - - speedup estimated, ● measured"],
+    [{ running: true, replay: { why_not: "wait" } }, null, "1.54×", "59 %, 1.54× so far", "wait"],
+    [{ running: true, rounds: [] }, null, "–", "–", "— accepted, - - speedup estimated, ● measured"],
   ];
   for (const [changes, replayed, soFar, atLength, note] of cases) {
     const { stage, texts } = fake();
@@ -138,7 +139,7 @@ test("a run has one speedup: the measured one, and where that is not trusted its
     const found = ["[data-figure=speedup] .value", "[data-figure=lengths] .value", "[data-figure=lengths] .note"].map((part) => texts[part]);
     assert.deepEqual(found, [soFar, atLength, note]);
   }
-  assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, estimated: true });
+  assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, kind: "estimated" });
 });
 
 test("the name of the run before is where the lines leave most room", () => {
