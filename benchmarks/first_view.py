@@ -77,9 +77,9 @@ def changes(page: Page, repeats: int) -> Iterator[tuple[float, float]]:
 
 
 def choose(page: Page, draft: str) -> tuple[float, float]:
-    """From the press on a draft in the menu to the first points of its run in the plots over rounds, and to its end.
+    """From the press on a draft in the menu to the first points of its run in all plots, and to its end.
 
-    Only the end brings the plot over draft lengths: the draft's guesses along the whole output are known then.
+    Only the end brings the curves over draft lengths: the draft's guesses along the whole output are known then.
     """
     page.get_by_label("Draft", exact=True).click()
     option = page.get_by_role("option").filter(has_text=draft)

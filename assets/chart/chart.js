@@ -14,6 +14,7 @@ import { layoutOf } from "./layout.js";
 
 const NEARLY_SEEN = "300px"; // drawn this long before it scrolls into sight, where the browser knows scrollMargin
 const STAGE = ".st-key-run"; // where the Watch page has its stage
+const ASKED = "[role=dialog]"; // a visitor who opened one looks at it
 
 class Chart {
   /** @param {ParentNode & Node} root */
@@ -105,7 +106,7 @@ class Chart {
     if (this.fetching) return;
     this.fetching = true;
     try {
-      this.Plotly = await loadPlotly(document.querySelector(STAGE) ? TOKENS_FIRST : 0);
+      this.Plotly = await loadPlotly(document.querySelector(STAGE) && !document.querySelector(ASKED) ? TOKENS_FIRST : 0);
       adoptPlotlyStyles(this.root);
     } catch {
       // said below

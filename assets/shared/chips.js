@@ -50,6 +50,7 @@ export function drawRound(data, index) {
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", `Round ${index + 1}`);
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
+  node.style.setProperty("--last", String(data.chips.findLastIndex((chip) => !byTarget(chip))));
   if (!data.chips.length || byTarget(data.chips[0])) node.append(element("span", "no-draft", "no draft"));
   node.append(...chips);
   if (data.draft_tokens) node.append(draftTokens(data.draft_tokens));

@@ -1,6 +1,7 @@
 // What the small charts share: curves and dots, the axes' ticks, and the figures of a run in two numbers.
 
 import { label, svg } from "../shared/svg.js";
+import { shorten } from "../shared/text.js";
 import { line, roundNumbers } from "./plane.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
@@ -14,9 +15,18 @@ import { line, roundNumbers } from "./plane.js";
  * @typedef {{ length: number, run: ReplayedLength | null, released: boolean }} Asked
  */
 
+/** @typedef {Point & { length: number, kind: "measured" | "estimated" | "so far" }} Mark */
+
 /** @typedef {{ rounds: number, speedup: number }} Reach how far the axes go */
 
+/** @typedef {[number, number]} Place in pixels, from the left and from the top */
+
+/** @typedef {{ left: number, right: number, top: number, bottom: number }} Box in pixels */
+
 const DOT = 0.37; // of the letters' height
+const LETTER = 0.47; // the width of one in a name, of that height
+const ESTIMATE = 9; // the width of what a replay comes to, in such heights
+const MOST_NAME = 24; // characters
 /** @type {Tick[]} */
 export const PERCENT = [[0, "0"], [50, "50"], [100, "100 %"]];
 
@@ -38,6 +48,32 @@ export function figuresOf({ accepted, rejected, discarded, speedup }) {
 export function lastOf({ rounds, running }) {
   const last = rounds.at(-1)?.after;
   return last && !running ? { acceptance: last.acceptance, speedup: last.speedup } : null;
+}
+
+/**
+ * What is marked over the draft lengths: the replay where the slider is elsewhere, else the run, also while it goes on.
+ * A time that is not trusted says nothing: the speedup is then estimated too, or not known.
+ * @param {StagePayload} data
+ * @param {Asked} asked
+ * @returns {Mark | null}
+ */
+export function markOf(data, { length, run }) {
+  if (run) return { ...figuresOf(run), length, kind: "estimated" };
+  const { rounds, running, replay, draft_length: own } = data;
+  const last = rounds.at(-1)?.after;
+  if (!last) return null;
+  const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
+  if (running || trusted(data)) return { ...here, kind: running ? "so far" : "measured" };
+  const quiet = replay.why_not === null ? replay.lengths[own] : null;
+  return { ...here, speedup: quiet?.speedup ?? null, kind: "estimated" };
+}
+
+/**
+ * Whether the machine was quiet enough for the speedup of the run on screen to say something.
+ * @param {StagePayload} data
+ */
+export function trusted({ result }) {
+  return result?.trusted !== false;
 }
 
 /** @param {number | null | undefined} share */
@@ -70,23 +106,73 @@ export function margin({ letters }) {
 }
 
 /**
- * The line of the run before, its end with its name.
+ * The line of the run before, where it ends above the axis with an arrow at its end; and its name.
  * @param {Plane} plane
- * @param {Array<number | null>} values
- * @param {string} className
- * @param {string} name
+ * @param {StagePayload["before"]} before
+ * @param {"acceptance" | "speedup"} figure
+ * @param {Place[][]} others the other lines
  * @param {Style} style
  */
-export function paleLine(plane, values, className, name, { letters }) {
+export function lineOfBefore(plane, before, figure, others, style) {
+  if (!before) return [];
+  const values = figure === "speedup" ? before.speedup : before.acceptance.map(inPercent);
+  const name = figure === "speedup" ? "corrected" : "accepted";
+  const look = `${name} pale${figure === "speedup" && !before.trusted ? " doubted" : ""}`;
   const last = values.findLastIndex((value) => value !== null);
   if (last < 0) return [];
-  const x = plane.x(last + 1);
   const value = values[last] ?? 0;
-  const above = value > plane.ySpan[1];
-  const arrow = above ? [dotAt(plane, last + 1, value, `${className} pale`, letters)] : [];
-  const at = plane.y(value) + letters * (above ? 1.8 : -0.5);
-  const atEnd = x > plane.width / 2 ? "end" : "";
-  return [...curve(plane, values, `${className} pale`), ...arrow, label(name, x, at, `before-name ${atEnd}`)];
+  const arrow = value > plane.ySpan[1] ? [dotAt(plane, last + 1, value, look, style.letters)] : [];
+  const lines = [...others, placesOf(plane, values)];
+  return [...curve(plane, values, look), ...arrow, ...nameOfBefore(plane, before, name, lines, style)];
+}
+
+/**
+ * The name of the run before beside a sample of its line, where it is farthest from what is drawn. Its place depends
+ * on whole runs, so it does not move while one plays; what a replay comes to has the right end.
+ * @param {Plane} plane
+ * @param {{ name: string }} before
+ * @param {string} className
+ * @param {Place[][]} lines
+ * @param {Style} style
+ */
+export function nameOfBefore(plane, { name }, className, lines, { letters }) {
+  const words = shorten(name, MOST_NAME);
+  const { l, r, t, b } = plane.margin;
+  const [sample, height] = [1.5 * letters, letters * 1.1];
+  const width = sample + words.length * letters * LETTER;
+  const lefts = [l + letters * 0.4, plane.width - r - letters * ESTIMATE - width].filter((left, i) => !i || left > l + width);
+  const tops = [0.97, 0.5, 0.03].map((part) => t + part * (plane.height - t - b - height));
+  const boxes = tops.flatMap((top) => lefts.map((left) => ({ left, right: left + width, top, bottom: top + height })));
+  const { left, bottom } = freest(boxes, lines);
+  const y = bottom - letters * 0.2;
+  return [
+    line(left, y - letters * 0.25, left + sample - 4, y - letters * 0.25, `curve ${className} pale`),
+    label(words, left + sample, y, "before-name"),
+  ];
+}
+
+/**
+ * The box that is farthest from all lines, up or down; the first of several.
+ * @template {Box} Found
+ * @param {Found[]} boxes
+ * @param {Place[][]} lines
+ * @returns {Found}
+ */
+export function freest(boxes, lines) {
+  const room = boxes.map((box) => Math.min(...lines.map((places) => distance(box, places))));
+  return boxes[room.indexOf(Math.max(...room))];
+}
+
+/**
+ * @param {Box} box
+ * @param {Place[]} places of a line, from left to right
+ */
+function distance({ left, right, top, bottom }, places) {
+  const gaps = places.map(([x, y], i) => {
+    const [fromX, fromY] = places[Math.max(i - 1, 0)];
+    return x < left || fromX > right ? Infinity : Math.max(Math.min(y, fromY) - bottom, top - Math.max(y, fromY), 0);
+  });
+  return Math.min(...gaps);
 }
 
 /**
@@ -104,8 +190,17 @@ export function level(plane, value, length, className, { letters }, words) {
   const y = plane.y(value);
   return [
     line(left, y, right, y, `curve ${className} estimated`),
-    label(`at ${length}: ${words(value)}, estimated`, right, y - letters * 0.4, "end estimate"),
+    label(`at ${length}: about ${words(value)}`, right, y - letters * 0.4, "end estimate"),
   ];
+}
+
+/**
+ * @param {Plane} plane
+ * @param {Array<number | null>} values from x = 1 on
+ * @returns {Place[]}
+ */
+export function placesOf(plane, values) {
+  return values.flatMap((value, i) => (value === null ? [] : [/** @type {Place} */ ([plane.x(i + 1), plane.y(value)])]));
 }
 
 /**
@@ -114,8 +209,8 @@ export function level(plane, value, length, className, { letters }, words) {
  * @param {string} className
  */
 export function curve(plane, values, className) {
-  const points = values.flatMap((value, i) => (value === null ? [] : [`${plane.x(i + 1)},${plane.y(value)}`]));
-  return points.length ? [svg("polyline", { points: points.join(" "), class: `curve ${className}` })] : [];
+  const places = placesOf(plane, values);
+  return places.length ? [svg("polyline", { points: places.join(" "), class: `curve ${className}` })] : [];
 }
 
 /**

@@ -4,12 +4,12 @@
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, figuresOf, inPercent, lastOf, level, lineSoFar, margin, paleLine, speedupSpan, speedupTicks, titled } from "./curves.js";
+import { PERCENT, figuresOf, inPercent, level, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
 
 /** @import { FiguresAfter, StagePayload } from "../shared/payloads.js" */
-/** @import { Asked, Reach } from "./curves.js" */
+/** @import { Asked, Place, Reach } from "./curves.js" */
 /** @import { Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
@@ -97,19 +97,18 @@ export class Figures {
    * @param {StagePayload} data
    * @param {Asked} asked
    */
-  #showValues(done, data, { run }) {
+  #showValues(done, data, asked) {
     const after = this.rounds[done - 1];
     this.values.acceptance.textContent = percent(after?.acceptance);
     this.counts.acceptance.textContent = fraction(after?.accepted, after?.drafted);
     this.values.positions.textContent = percent(after?.judgement);
     this.counts.positions.textContent = fraction(after?.accepted, after?.judged);
-    this.doubt.textContent = data.result?.trusted === false ? "measured on a busy machine: not trusted" : "";
+    const doubted = !trusted(data);
+    this.doubt.textContent = doubted ? "measured on a busy machine" : "";
     const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
-    this.values.speedup.textContent = pending ? "…" : times(after?.speedup) + (this.doubt.textContent ? "?" : "");
-    const here = run ? figuresOf(run) : lastOf(data);
-    const doubted = !run && data.result?.trusted === false ? "?" : "";
-    this.values.lengths.textContent = here ? `${percent(here.acceptance)}, ${times(here.speedup)}${doubted}` : "–";
-    this.note.replaceChildren(...noteOn(data.replay));
+    this.values.speedup.textContent = pending ? "…" : after && doubted ? "not trusted" : times(after?.speedup);
+    this.values.lengths.textContent = markInWords(data, asked);
+    this.note.replaceChildren(...noteOn(data));
     this.note.title = data.replay.why_not ?? `speedup ${data.replay.times}`;
   }
 }
@@ -123,14 +122,28 @@ function settled(speedups) {
 }
 
 /**
- * Which curve is which, and where the speedup is from; or why there are no curves.
- * @param {StagePayload["replay"]} replay
+ * @param {StagePayload} data
+ * @param {Asked} asked
  */
-function noteOn(replay) {
+function markInWords(data, asked) {
+  const mark = markOf(data, asked);
+  if (!mark) return "–";
+  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? "about " : ""}${times(mark.speedup)}`;
+  return percent(mark.acceptance) + speedup + (mark.kind === "so far" ? " so far" : "");
+}
+
+/**
+ * Which curve is which, and where the speedup is from; or why there are no curves.
+ * @param {StagePayload} data
+ */
+function noteOn(data) {
+  const { replay } = data;
   if (replay.why_not !== null) return [replay.why_not];
+  const accepted = [element("span", "left", "— accepted"), ", "];
   const known = Object.values(replay.lengths).some((run) => run.speedup !== null);
-  const speedup = [element("span", "right", "- - speedup"), ", estimated; dots: this run"];
-  return [element("span", "left", "— accepted"), ", ", ...(known ? speedup : ["speedup not known yet: busy machine"])];
+  if (!known) return [...accepted, "no speedup: busy machine"];
+  const measured = trusted(data) ? [", ", element("span", "right", "● measured")] : ": busy machine";
+  return [...accepted, element("span", "right", "- - speedup"), " estimated", ...measured];
 }
 
 /**
@@ -140,12 +153,12 @@ function noteOn(replay) {
  * @param {Reach} reach
  * @returns {Reach}
  */
-function reachOf({ rounds, replay, before, result, running }, reach) {
+function reachOf(data, reach) {
+  const { rounds, replay, before, running } = data;
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
   const estimated = before?.lengths.map(([, speedup]) => speedup) ?? [];
   const earlier = [...(before?.trusted ? settled(before.speedup) : []), ...estimated];
-  const doubted = running || result?.trusted === false;
-  const measured = doubted ? [] : settled(rounds.map((round) => round.after.speedup));
+  const measured = running || !trusted(data) ? [] : settled(rounds.map((round) => round.after.speedup));
   const speedups = [...measured, ...curves, ...earlier].filter((value) => value !== null);
   return {
     rounds: Math.max(reach.rounds, rounds.length, before?.speedup.length ?? 0),
@@ -168,8 +181,9 @@ function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }) {
   const root = plane.root();
   root.append(plane.axes(roundTicks(reach.rounds), PERCENT, style.letters, true));
   const said = /** @param {number} value */ (value) => `${value.toFixed(0)} %`;
-  if (data.before) root.append(...paleLine(plane, data.before.acceptance.map(inPercent), "accepted", data.before.name, style));
-  root.append(...lineSoFar(plane, rounds.slice(0, done).map((round) => inPercent(round.acceptance)), "accepted", style, said));
+  const shares = rounds.map((round) => inPercent(round.acceptance));
+  root.append(...lineOfBefore(plane, data.before, "acceptance", [placesOf(plane, shares)], style));
+  root.append(...lineSoFar(plane, shares.slice(0, done), "accepted", style, said));
   if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", style, said));
   return root;
 }
@@ -200,14 +214,15 @@ function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
   const root = plane.root();
   const right = plane.width - plane.margin.r;
   root.append(plane.axes(roundTicks(reach.rounds), speedupTicks(reach), style.letters));
-  root.append(line(plane.x(plane.xSpan[0]), plane.y(1), right, plane.y(1), "break-even"));
+  /** @type {Place[]} */
+  const [start, end] = [[plane.x(plane.xSpan[0]), plane.y(1)], [right, plane.y(1)]];
+  root.append(line(...start, ...end, "break-even"));
   if (data.plain === null && !data.running) {
     root.append(label("the target alone was not recorded", plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
   }
-  const doubted = data.result?.trusted === false;
-  if (data.before) root.append(...paleLine(plane, data.before.speedup, "corrected", data.before.name, style));
-  const known = data.plain === null ? [] : rounds.slice(0, done).map(({ speedup }) => speedup);
-  root.append(...lineSoFar(plane, known, doubted ? "corrected doubted" : "corrected", style, times));
+  const known = data.plain === null ? [] : rounds.map(({ speedup }) => speedup);
+  root.append(...lineOfBefore(plane, data.before, "speedup", [placesOf(plane, known), [start, end]], style));
+  root.append(...lineSoFar(plane, known.slice(0, done), trusted(data) ? "corrected" : "corrected doubted", style, times));
   if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", style, times));
   return root;
 }

@@ -1,14 +1,17 @@
-// Acceptance and speedup at every draft length, replayed from the run on screen. A dot follows the slider.
+// Acceptance and speedup at every draft length, replayed from the run on screen. Both curves go through what was measured,
+// at the run's own length. A dot follows the slider.
 
 import { percent, times } from "../shared/numbers.js";
 import { label } from "../shared/svg.js";
-import { PERCENT, curve, dotAt, figuresOf, inPercent, lastOf, margin, speedupSpan, speedupTicks, tip } from "./curves.js";
+import { PERCENT, curve, dotAt, figuresOf, inPercent, margin, markOf, nameOfBefore, placesOf, speedupSpan, speedupTicks, tip } from "./curves.js";
 import { Plane, line } from "./plane.js";
 
-/** @import { StagePayload } from "../shared/payloads.js" */
-/** @import { Asked, Point } from "./curves.js" */
+/** @import { ComparedPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { Mark, Point } from "./curves.js" */
 /** @import { Wanted } from "./figures.js" */
 /** @import { Span, Tick } from "./plane.js" */
+
+/** @typedef {{ shares: Plane, speeds: Plane }} Planes */
 
 /**
  * Acceptance (left axis) and speedup (right axis) at every draft length, and a dot at the slider's.
@@ -20,59 +23,78 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
   const lengths = Array.from({ length: data.longest_draft }, (_, i) => i + 1);
   /** @type {Span} */
   const span = [0.5, lengths.length + 0.5];
-  const shares = new Plane(plot, sides, span, [0, 105]);
-  const speeds = new Plane(plot, sides, span, speedupSpan(reach));
+  const planes = { shares: new Plane(plot, sides, span, [0, 105]), speeds: new Plane(plot, sides, span, speedupSpan(reach)) };
+  const { shares, speeds } = planes;
   const root = shares.root();
   const right = shares.width - sides.r;
   const ticks = lengths.filter((length) => length === 1 || length % 4 === 0).map((length) => /** @type {Tick} */ ([length, String(length)]));
   root.append(shares.axes(ticks, PERCENT, letters));
   for (const [value, words] of speedupTicks(reach)) root.append(label(words, right + letters * 0.3, speeds.y(value) + letters * 0.35, "right"));
   root.append(line(shares.x(span[0]), speeds.y(1), right, speeds.y(1), "break-even"));
-  const replayed = data.replay.why_not === null ? lengths.map((length) => replayAt(data, length)) : [];
+  const points = pointsOf(data, lengths);
+  const now = curvesOf(planes, points);
   const { before } = data;
   if (before) {
-    root.append(...curve(shares, before.lengths.map(([share]) => inPercent(share)), "accepted pale"));
-    root.append(...curve(speeds, before.lengths.map(([, speedup]) => speedup), "corrected pale"));
+    const then = curvesOf(planes, before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup })));
+    root.append(...then.flatMap(([plane, values, name]) => curve(plane, values, `${name} pale`)));
+    root.append(...dots(planes, markOfBefore(before), ["accepted pale", before.trusted ? "corrected pale" : "corrected pale hollow"], letters));
+    root.append(...nameOfBefore(shares, before, "accepted", [...now, ...then].map(([plane, values]) => placesOf(plane, values)), style));
   }
-  root.append(...curve(shares, replayed.map((run) => inPercent(run?.acceptance)), "accepted"));
-  root.append(...curve(speeds, replayed.map((run) => run?.speedup ?? null), "corrected estimated"));
-  root.append(...dots(shares, speeds, data, asked, letters));
-  for (const [i, run] of replayed.entries()) {
-    if (run) root.append(tip(shares, i + 1, `draft length ${i + 1}: ${percent(run.acceptance)} accepted, ${times(run.speedup)} estimated`));
+  const [[, accepted], [, speedups]] = now;
+  root.append(...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
+  const mark = markOf(data, asked);
+  const open = asked.run || mark?.kind === "so far";
+  const looks = [open ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
+  if (mark) root.append(...dots(planes, mark, looks, letters));
+  for (const { length, acceptance, speedup, kind } of points) {
+    root.append(tip(shares, length, `draft length ${length}: ${percent(acceptance)} accepted, ${times(speedup)} ${kind}`));
   }
   return root;
 }
 
 /**
- * The run before as a pale dot, and what the slider asks for: full where it was measured.
- * @param {Plane} shares
- * @param {Plane} speeds
+ * Every draft length: the run's own as it is marked, so that the curves go through it; the others as they are replayed.
  * @param {StagePayload} data
- * @param {Asked} asked
- * @param {number} letters
+ * @param {number[]} lengths
+ * @returns {Mark[]}
  */
-function dots(shares, speeds, data, { length, run }, letters) {
-  const { before } = data;
-  const now = run ? figuresOf(run) : lastOf(data);
-  const doubted = Boolean(run) || data.result?.trusted === false;
-  /** @type {Array<[Plane, number, number | null | undefined, string]>} */
-  const wanted = [
-    [shares, before?.draft_length ?? 0, inPercent(before?.acceptance.at(-1)), "accepted pale"],
-    [speeds, before?.draft_length ?? 0, before?.speedup.at(-1), "corrected pale"],
-    [shares, run ? length : data.draft_length, inPercent(now?.acceptance), run ? "accepted hollow" : "accepted"],
-    [speeds, run ? length : data.draft_length, now?.speedup, doubted ? "corrected hollow" : "corrected"],
-  ];
-  return wanted.flatMap(([plane, x, y, name]) =>
-    y == null ? [] : [dotAt(plane, x, y, name, letters)],
-  );
+function pointsOf(data, lengths) {
+  const { replay } = data;
+  if (replay.why_not !== null) return [];
+  const own = markOf(data, { length: data.draft_length, run: null, released: false });
+  return lengths.map((length) => (own?.length === length ? own : { ...figuresOf(replay.lengths[length]), length, kind: "estimated" }));
 }
 
 /**
- * @param {StagePayload} data
- * @param {number} length
- * @returns {Point | null}
+ * @param {Planes} planes
+ * @param {Point[]} points
+ * @returns {Array<[Plane, Array<number | null>, string]>} each with its values and its name in the style sheet
  */
-function replayAt({ replay }, length) {
-  const run = replay.why_not === null ? replay.lengths[length] : null;
-  return run ? figuresOf(run) : null;
+function curvesOf({ shares, speeds }, points) {
+  return [
+    [shares, points.map(({ acceptance }) => inPercent(acceptance)), "accepted"],
+    [speeds, points.map(({ speedup }) => speedup), "corrected"],
+  ];
+}
+
+/**
+ * The run before as a dot on its own curves. Where its time is not trusted, that is its estimate.
+ * @param {ComparedPayload} before
+ */
+function markOfBefore({ draft_length: length, acceptance, speedup, lengths, trusted }) {
+  return { length, acceptance: acceptance.at(-1) ?? null, speedup: (trusted ? speedup.at(-1) : lengths[length - 1]?.[1]) ?? null };
+}
+
+/**
+ * @param {Planes} planes
+ * @param {Point & { length: number }} mark
+ * @param {string[]} looks of the acceptance and of the speedup
+ * @param {number} letters
+ */
+function dots({ shares, speeds }, { length, acceptance, speedup }, looks, letters) {
+  const share = inPercent(acceptance);
+  return [
+    ...(share === null ? [] : [dotAt(shares, length, share, looks[0], letters)]),
+    ...(speedup === null ? [] : [dotAt(speeds, length, speedup, looks[1], letters)]),
+  ];
 }

@@ -8,6 +8,7 @@ import { label, svg } from "../shared/svg.js";
 
 /** @typedef {[number, string]} Tick where, and its words */
 
+export const LETTER = 0.56; // the width of one, of the letters' height
 const LINE = 0.35; // of the letters' height: from their middle down to the line they stand on
 
 export class Plane {
@@ -55,7 +56,7 @@ export class Plane {
     const group = svg("g", { class: "axes" });
     if (grid) for (const [value] of yTicks) group.append(line(left, this.y(value), right, this.y(value), "grid-line"));
     group.append(line(left, bottom, right, bottom, "axis"), line(left, t, left, bottom, "axis"));
-    for (const [value, words] of xTicks) group.append(label(words, this.x(value), bottom + letters * 1.2, "middle"));
+    for (const [value, words] of xTicks) group.append(label(words, Math.min(this.x(value), this.width - words.length * letters * LETTER / 2), bottom + letters * 1.2, "middle"));
     for (const [value, words] of yTicks) group.append(...this.#yLabel(this.y(value), words.split("\n"), letters));
     return group;
   }

@@ -3,7 +3,7 @@
 
 import { element, find } from "../shared/dom.js";
 import { counted, percent, times } from "../shared/numbers.js";
-import { figuresOf, lastOf } from "./curves.js";
+import { figuresOf, lastOf, trusted } from "./curves.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 /** @import { Asked, Point } from "./curves.js" */
@@ -18,6 +18,7 @@ export class Result {
   constructor(stage) {
     this.stage = stage;
     this.says = find(stage, ".says strong");
+    this.what = find(stage, ".says .term");
     this.reason = find(stage, ".reason");
     this.change = find(stage, ".change");
     /** @type {string | null} */
@@ -33,8 +34,10 @@ export class Result {
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
+    this.what.hidden = !this.says.textContent?.includes("times as fast"); // it explains the speedup
     const next = released ? "It is being run now." : "Release the slider to run it.";
-    const reason = run && data.replay.why_not === null ? `Not measured: ${data.replay.times}. ${next}` : data.result.reason + estimates(data);
+    const from = run?.speedup === null ? "Its speed is" : "Not measured:";
+    const reason = run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : data.result.reason + estimates(data);
     if (reason !== this.shown) this.reason.replaceChildren(...explained(reason)); // a term keeps its focus
     this.shown = reason;
     this.reason.title = data.measured;
@@ -129,19 +132,12 @@ function whileDragging(data, length, run) {
 }
 
 /**
- * Whether the machine was quiet enough for the speedup of the run on screen to say something.
- * @param {StagePayload} data
- */
-function trusted({ result }) {
-  return result?.trusted !== false;
-}
-
-/**
  * @param {Point} point
- * @param {boolean} [trusted]
+ * @param {boolean} [quiet] whether its time is trusted
  */
-function both({ acceptance, speedup }, trusted = true) {
-  return `${percent(acceptance)} accepted, ${times(speedup)}${trusted ? "" : " not trusted"}`;
+function both({ acceptance, speedup }, quiet = true) {
+  const timed = speedup === null ? "" : `, ${times(speedup)}${quiet ? "" : " not trusted"}`;
+  return `${percent(acceptance)} accepted${timed}`;
 }
 
 /** @param {{ name: string, differs: string }} run */

@@ -9,11 +9,13 @@ from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, exp
 from tests.conftest import AppServer, NewContext
 from tests.support.known import known
 from tests.support.layout import bottom, placed
+from tests.support.stage_page import serve_stage, visit_stage
 from tests.support.visitor import (
     DESK,
     PHONE,
     expect_all_in_sight,
     expect_no_sideways_scroll,
+    expect_nothing_cut_off,
     shot,
     violations_of,
     wait_until_drawn,
@@ -91,20 +93,58 @@ def test_a_chosen_token_is_explained_whole(page: Page, width: int, height: int) 
     inspector = page.locator(".inspector")
     expect(inspector.locator(".bars li")).to_have_count(3)
     assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") == 0
+    for caption in page.locator("figcaption small:visible").all():
+        expect_nothing_cut_off(caption)
     expect_all_in_sight(page)
     shot(page, f"first-view-token-{width}")
 
 
-def test_a_tip_covers_nothing_of_what_it_explains(page: Page) -> None:
-    end = bottom(page.locator(".reason"))
-    for name, tip in (("what is that?", "Speedup:"), ("checked guesses", "Accepted over judged tokens")):
-        page.get_by_role("button", name=name).hover()
-        shown = page.locator(".result .tip:visible")
-        expect(shown).to_contain_text(tip)
-        assert placed(shown)[0]["y"] >= end
-    caption = page.locator("[data-figure=acceptance] figcaption")
-    caption.get_by_role("button").hover()
-    expect(caption.locator(".tip:visible")).to_contain_text("Accepted over drafted tokens")
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_nor_a_plot(
+    page: Page, screen: ViewportSize
+) -> None:
+    page.set_viewport_size(screen)
+    wait_until_still(page)
+    tips = {
+        "what is that?": "Speedup:",
+        "checked guesses": "Accepted over judged",
+        "accepted / drafted": "Accepted over",
+    }
+    kept = [page.locator(part) for part in (".says", ".now", *(f"[data-figure={name}]" for name in PLOTS))]
+    for name, words in tips.items():
+        page.get_by_role("button", name=name).focus()
+        tip = page.locator(":is(.result, figcaption) > .tip:visible")
+        expect(tip).to_contain_text(words)
+        end = bottom(tip)
+        for top, low in ((box["y"], box["y"] + box["height"]) for box in placed(*kept)):
+            assert end <= top + 1 or placed(tip)[0]["y"] >= low - 1
+
+
+# of the round in sight: in which of its animations' moments it is underlined further than its last token is seen
+EARLY = """(round) => {
+  const moving = round.getAnimations({ subtree: true });
+  for (const one of moving) one.pause();
+  const early = [];
+  for (let at = 0; at <= 2000; at += 20) {
+    for (const one of moving) one.currentTime = at;
+    const line = /, ([\\d.]+)\\)$/.exec(getComputedStyle(round).borderBottomColor.replace(/^rgb\\(.*/, ""));
+    const shown = [...round.querySelectorAll(".chip")].map((one) => getComputedStyle(one));
+    const palest = Math.min(...shown.filter((one) => one.display !== "none").map((one) => Number(one.opacity)));
+    if ((line ? Number(line[1]) : 1) > palest + 0.01) early.push(at);
+  }
+  for (const one of moving) one.finish();
+  return [moving.length, early];
+}"""
+
+
+def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(new_context: NewContext) -> None:
+    """Seen on a phone: the line was there for a moment before the token."""
+    page = visit_stage(serve_stage(new_context(reduced_motion="no-preference")), "step=11&sharpness=6")
+    for _ in ("propose", "check", "judge"):
+        page.get_by_role("button", name="Forward one step").click()
+        moving, early = page.locator(".strip .round.current").evaluate(EARLY)
+        assert moving
+        assert early == []
 
 
 def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
@@ -239,7 +279,7 @@ def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new
     release(page)
     for name, lines in zip(PLOTS, (1, 1, 2), strict=True):
         expect(page.locator(f"[data-figure={name}] .curve.pale")).to_have_count(lines)
-    expect(page.locator("[data-figure=acceptance] .before-name")).to_have_text("wren-nano, 4")
+    assert page.locator("figure:visible .before-name").all_text_contents() == ["wren-nano, 4"] * 3
     change = page.locator(".change")
     expect(change).to_contain_text("(wren-nano, 4")
     expect(change).to_contain_text("→ now")

@@ -3,17 +3,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { figuresOf, lastOf, speedupTicks } from "../../assets/stage/curves.js";
+import { figuresOf, freest, lastOf, markOf, speedupTicks } from "../../assets/stage/curves.js";
 import { Figures } from "../../assets/stage/figures.js";
 import { Result } from "../../assets/stage/result.js";
 
 /** @import { ReplayedLength, StagePayload } from "../../assets/shared/payloads.js" */
 
-/** @typedef {{ stage: HTMLElement, texts: Record<string, string>, marks: Record<string, boolean | undefined> }} Fake */
+/** @typedef {{ hidden?: boolean, textContent: string, title?: string, replaceChildren(...nodes: unknown[]): void }} Part */
+
+/** @typedef {{ stage: HTMLElement, parts: Record<string, Part>, texts: Record<string, string>, marks: Record<string, boolean | undefined> }} Fake */
 
 /** A stage without a browser: the texts that were put into it, by selector, and its attributes. @returns {Fake} */
 function fake() {
-  /** @type {Record<string, { textContent: string, title?: string, replaceChildren(...nodes: unknown[]): void }>} */
+  /** @type {Fake["parts"]} */
   const parts = {};
   const part = () => ({ textContent: "", replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   /** @type {Fake["marks"]} */
@@ -23,14 +25,14 @@ function fake() {
     toggleAttribute: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on),
   };
   const texts = new Proxy(/** @type {Record<string, string>} */ ({}), { get: (_, selector) => parts[String(selector)].textContent });
-  return { stage: /** @type {HTMLElement} */ (/** @type {unknown} */ (stage)), texts, marks };
+  return { stage: /** @type {HTMLElement} */ (/** @type {unknown} */ (stage)), parts, texts, marks };
 }
 
 /** What was put into an element: of a term its words in brackets, and the id of its tip. @param {unknown} node */
 function words(node) {
   if (typeof node === "string") return node;
-  const { textContent, tip } = /** @type {{ textContent: string, tip: string }} */ (node);
-  return `[${textContent}: ${tip}]`;
+  const { textContent, tip } = /** @type {{ textContent: string, tip?: string }} */ (node);
+  return tip ? `[${textContent}: ${tip}]` : textContent;
 }
 globalThis.document = /** @type {Document} */ (/** @type {unknown} */ ({
   createElement: () => ({ textContent: "", setAttribute(/** @type {string} */ _, /** @type {string} */ tip) { Object.assign(this, { tip }); } }),
@@ -54,9 +56,9 @@ const run = (changes) => /** @type {StagePayload} */ (/** @type {unknown} */ ({ 
  * @param {ReplayedLength | null} [replayed]
  */
 function shown(data, replayed = null) {
-  const { stage, texts, marks } = fake();
+  const { stage, parts, texts, marks } = fake();
   new Result(stage).show(data, { length: 6, run: replayed, released: false });
-  return { says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks };
+  return { what: !parts[".says .term"].hidden, says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks };
 }
 
 test("the result and its reason are those of the run, and one line compares it with the run before", () => {
@@ -106,13 +108,62 @@ test("the first place of a word that needs it has its explanation", () => {
   );
 });
 
+test("what a speedup is stands only beside one", () => {
+  assert.equal(shown(run()).what, true);
+  assert.equal(shown(run(), AT_6).what, true);
+  for (const says of ["64 tokens in 15 passes; busy machine, its time is not trusted", "The result comes when both have written the whole text."]) {
+    assert.equal(shown(run({ result: { ...DONE.result, says } })).what, false);
+  }
+  assert.equal(shown(run(), { ...AT_6, speedup: null }).what, false);
+});
+
+test("a run has one speedup: the measured one, and where that is not trusted its estimate, which says so", () => {
+  const at4 = { ...AT_6, speedup: 1.8 };
+  const busy = { result: { ...DONE.result, trusted: false }, replay: { ...DONE.replay, lengths: { 4: at4, 6: AT_6 } } };
+  const unknown = { ...busy, replay: { ...DONE.replay, lengths: { 4: { ...at4, speedup: null } } } };
+  /** @type {Array<[object, ReplayedLength | null, string, string, string]>} */
+  const cases = [
+    [{}, null, "1.54×", "59 %, 1.54×", "— accepted, - - speedup estimated, ● measured"],
+    [{}, AT_6, "1.54×", "75 %, about 1.23×", "— accepted, - - speedup estimated, ● measured"],
+    [busy, null, "not trusted", "59 %, about 1.80×", "— accepted, - - speedup estimated: busy machine"],
+    [unknown, null, "not trusted", "59 %", "— accepted, no speedup: busy machine"],
+    [{ replay: { why_not: "sampled" } }, null, "1.54×", "59 %, 1.54×", "sampled"],
+    [{ running: true, replay: { why_not: "wait" } }, null, "1.54×", "59 %, 1.54× so far", "wait"],
+    [{ running: true, rounds: [] }, null, "–", "–", "— accepted, - - speedup estimated, ● measured"],
+  ];
+  for (const [changes, replayed, soFar, atLength, note] of cases) {
+    const { stage, texts } = fake();
+    const figures = new Figures(stage);
+    figures.load(run(changes));
+    figures.show(2, { letters: 12, narrow: false, key: "" }, { length: replayed ? 6 : 4, run: replayed, released: false });
+    const found = ["[data-figure=speedup] .value", "[data-figure=lengths] .value", "[data-figure=lengths] .note"].map((part) => texts[part]);
+    assert.deepEqual(found, [soFar, atLength, note]);
+  }
+  assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, kind: "estimated" });
+});
+
+test("the name of the run before is where the lines leave most room", () => {
+  const [low, high] = [100, 0].map((top) => ({ left: 10, right: 60, top, bottom: top + 10 }));
+  /** @type {Array<[Array<[number, number]>, object]>} */
+  const cases = [
+    [[[0, 5], [80, 5]], low],
+    [[[0, 105], [80, 105]], high],
+    [[[0, 150], [80, 60]], high], // a line between two places counts too
+    [[[70, 105], [80, 105]], low], // and none beside the box
+    [[], low],
+  ];
+  for (const [places, free] of cases) assert.equal(freest([low, high], [places]), free);
+});
+
 test("while the slider moves, what is said is estimated and says so", () => {
   const { says, reason, change } = shown(run({ before: BEFORE }), AT_6);
   assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the big model");
   assert.equal(reason, "Not measured: estimated from this run’s times. Release the slider to run it.");
   assert.equal(change, "59 % accepted, 1.54× at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
-  const unknown = shown(run(), { ...AT_6, speedup: null });
+  const unknown = shown(run({ replay: { ...DONE.replay, times: "not known: this machine was busy" } }), { ...AT_6, speedup: null });
   assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the big model");
+  assert.equal(unknown.reason, "Its speed is not known: this machine was busy. Release the slider to run it.");
+  assert.ok(unknown.change.endsWith("→ 75 % accepted at 6, estimated (dashed)"));
   const busy = shown(run({ result: { ...DONE.result, trusted: false } }), AT_6);
   assert.equal(busy.change, "59 % accepted, 1.54× not trusted at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
 });

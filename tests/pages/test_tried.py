@@ -55,6 +55,16 @@ def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_b
     assert len(tried_names(page)) == 4
 
 
+def test_the_list_is_a_table_of_the_page_itself_with_a_row_for_each_run(page: AppTest) -> None:
+    """It was a widget that loads a megabyte first: the list was empty for a second and a half."""
+    release_slider(page, 6)
+    until_done(page)
+    page.button(key="list").click().run()
+    [table] = [box.proto.body for box in page.get("html") if 'class="tried"' in box.proto.body]
+    assert (table.count("<tr>"), table.count("wren-nano → wren-base")) == (3, 2)
+    assert not page.dataframe
+
+
 def test_runs_come_back_after_a_reload(page: AppTest) -> None:
     page.selectbox(key="draft").set_value("wren-small").run()
     small = until_done(page)

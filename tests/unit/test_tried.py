@@ -224,6 +224,19 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
     assert found[runs[2].draft]["y"] == [1.5], "a run without a speed is no point"
 
 
+def test_the_numbers_of_runs_that_lie_on_each_other_do_not() -> None:
+    quiet = Verdict(Judgement("helps", 1.1, "interval"), "", None, None)
+    runs = [Try(number, known(first_run()), quiet) for number in range(12)]
+    points = by_name(tried_figure(runs))[runs[0].draft]
+    places = [place for text, place in zip(points["text"], points["textposition"], strict=True) if text]
+    assert points["text"][:2] == ["0", "1"]
+    assert len(places) == len(set(places)) == len(tried.PLACES), "where there is no room for a number, it is in the tip"
+    assert [number for number, _ in points["customdata"]] == list(range(12))
+    apart = replace(quiet, judgement=Judgement("helps", 0.9, "interval"))
+    points = by_name(tried_figure([runs[0], Try(1, known(first_run()), apart)]))[runs[0].draft]
+    assert points["textposition"] == ["middle right"] * 2
+
+
 def test_a_speed_that_is_not_trusted_does_not_stretch_the_axis_of_speeds() -> None:
     quiet = Verdict(Judgement("helps", 2.0, "interval"), "", None, None, (1.9, 2.1))
     wild = Verdict(Judgement("helps", 9.0, "interval"), "", None, None, (5.0, 13.0), trusted=False)
@@ -234,5 +247,5 @@ def test_a_speed_that_is_not_trusted_does_not_stretch_the_axis_of_speeds() -> No
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))
     assert 2.0 < points["y"][1] < high
     assert points["error_y"]["arrayminus"][1] == 0, "the whole bar is above the axis"
-    assert (points["text"], points["customdata"]) == (["0", "1 ↑"], [2.0, 9.0])
+    assert (points["text"], points["customdata"]) == (["0", "1 ↑"], [(0, 2.0), (1, 9.0)])
     assert figure["layout"]["annotations"][0]["xanchor"] == "left", "the label covers no point on the right"

@@ -152,7 +152,8 @@ def data_table(rows: Any, key: str, alt: str = "", columns: Mapping[str, Any] | 
     st.dataframe(rows, key=key, alt=alt, column_config=columns, **(usual | options))
     if isinstance(rows, Mapping):
         rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
-    st.html(html_table(list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows), columns or {}))
+    rows = list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
+    st.html(f'<div class="on-paper">{html_table(rows, columns or {})}</div>')
 
 
 def role_table(kind: str, titles: Iterable[str], rows: Iterable[str]) -> str:
@@ -165,7 +166,7 @@ def role_table(kind: str, titles: Iterable[str], rows: Iterable[str]) -> str:
 
 
 def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
-    """The rows as HTML for paper, each number with the format of its column. All text is escaped."""
+    """The rows as HTML, each number with the format of its column. All text is escaped."""
     names = list(rows[0]) if rows else []
     head = _line("th", ((name, "") for name in names))
     body = "".join(
@@ -173,7 +174,7 @@ def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
     )
     left_out = len(rows) - ROWS_ON_PAPER
     more = f"<p>{left_out} more rows are not printed.</p>" if left_out > 0 else ""
-    return f'<div class="on-paper"><table><thead>{head}</thead><tbody>{body}</tbody></table>{more}</div>'
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
 
 
 def _line(tag: str, cells: Iterable[tuple[str, str]]) -> str:

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -21,17 +22,20 @@ from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, interval, level, scatter
-from specviz.ui.shared.parts import data_table, download, numbers, texts
+from specviz.ui.shared.parts import download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, measured_run
 
 HEIGHT = 252
-MOST_TABLE = 231  # five rows and a half: that there are more is then seen
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe-Ito
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "x")
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
 LEAST_TOP, ARROW = 1.5, 0.96  # of the speed axis: its end at least, and the place of what is above it
+PLOT, MARK, LETTER, LINE = (330, 130), 8, 7, 13  # pixels: a plot, half a mark, and a letter of a number beside it
+# where a number can stand, best first: steps to the right and up
+PLACES = {"middle right": (1, 0), "middle left": (-1, 0), "top center": (0, 1), "bottom center": (0, -1)}
+PLACES |= {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1)}
 ABOUT = (
     "Each run of this visit; 0 is the recorded one of the first screen. The bars are 95 % intervals of a run's own "
     "timing."
@@ -91,12 +95,36 @@ def tries(watching: Watching) -> list[Try]:
     return found
 
 
+class Box(NamedTuple):
+    """A part of the plot, in pixels from its lower left corner."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    def beside(self, move: tuple[int, int], width: float) -> "Box":
+        """A line of text so wide beside this mark."""
+        left = (self.left - width, (self.left + self.right - width) / 2, self.right)[move[0] + 1]
+        low = (self.low - LINE, (self.low + self.high - LINE) / 2, self.high)[move[1] + 1]
+        return Box(left, low, left + width, low + LINE)
+
+    def meets(self, other: "Box") -> bool:
+        apart = self.left >= other.right or other.left >= self.right
+        return not (apart or self.low >= other.high or other.low >= self.high)
+
+    @property
+    def inside(self) -> bool:
+        return self.left >= 0 and self.low >= 0 and self.right <= PLOT[0] and self.high <= PLOT[1]
+
+
 def tried_figure(runs: Sequence[Try]) -> Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
     trusted = [run.verdict for run in runs if run.verdict and run.verdict.trusted]
     top = 1.1 * max([LEAST_TOP, *(_ends(verdict)[1] for verdict in trusted)])
-    groups = [_points(draft, number, runs, top) for number, draft in enumerate(drafts)]
+    labels = _labels(runs, top)
+    groups = [_points(draft, number, runs, top, labels) for number, draft in enumerate(drafts)]
     x = axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
     y = axis("measured speedup", range=[0, top], ticksuffix="×")
     line = level(1, "break-even 1×")
@@ -108,7 +136,31 @@ def _ends(verdict: Verdict) -> tuple[float, float]:
     return verdict.interval or (verdict.speedup, verdict.speedup)
 
 
-def _points(draft: str, number: int, runs: Sequence[Try], top: float) -> Part:
+def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
+    """The number of each run and where it stands beside its mark: on no other and on no mark, and on few bars.
+
+    Where there is no room for one, its table row and its hover have it. In pixels, as large as the plot is at least.
+    """
+    shown = {run.number: (run, run.verdict) for run in runs if run.verdict}
+    marks, bars, numbers, found = {}, [], [], {}
+    for number, (run, verdict) in shown.items():
+        x = PLOT[0] * (count(run.shown.trace.rounds).acceptance_rate or 0.0) / 1.05
+        y, low, high = (PLOT[1] * min(at, ARROW * top) / top for at in (verdict.speedup, *_ends(verdict)))
+        marks[number] = Box(x - MARK, y - MARK, x + MARK, y + MARK)
+        bars.append(Box(x - 1, low, x + 1, high))
+    for number, mark in marks.items():
+        text = f"{number} ↑" if shown[number][1].speedup > top else str(number)
+        boxes = {place: mark.beside(move, LETTER * len(text)) for place, move in PLACES.items()}
+        free = [
+            place for place, box in boxes.items() if box.inside and not any(map(box.meets, [*marks.values(), *numbers]))
+        ]
+        best = min(free, key=lambda place: sum(map(boxes[place].meets, bars)), default=None)
+        found[number] = (text if best else "", best or "middle right")
+        numbers += [boxes[best]] if best else []
+    return found
+
+
+def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> Part:
     """The points of a draft. A speed above the axis is an arrow at its end: only one that is not trusted can be."""
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = COLORS[number % len(COLORS)], SYMBOLS[number % len(SYMBOLS)]
@@ -119,11 +171,11 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float) -> Part:
         figure_text(draft),
         [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
-        "run %{text}: %{x:.0f} % accepted, %{customdata:.2f}×<extra></extra>",
-        text=[f"{run.number} ↑" if verdict.speedup > top else str(run.number) for run, verdict in own],
-        customdata=[verdict.speedup for _, verdict in own],
+        "run %{customdata[0]}: %{x:.0f} % accepted, %{customdata[1]:.2f}×<extra></extra>",
+        text=[labels[run.number][0] for run, _ in own],
+        customdata=[(run.number, verdict.speedup) for run, verdict in own],
         mode="markers+text",
-        textposition="middle right",
+        textposition=[labels[run.number][1] for run, _ in own],
         marker={"symbol": marks, "size": 11, "color": color, "line": {"width": 2, "color": color}},
         error_y=interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
     )
@@ -199,11 +251,11 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
     runs = tries(watching)
     with st.container(key="tried"):
         st.caption(" ".join(_about(watching, runs)))
-        formats = (
-            numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | texts("speedup", "95 %", "estimated")
+        rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
+        table = html_table(
+            rows, numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         )
-        rows = {name: [value(run) for run in runs] for name, value in ON_SCREEN}
-        data_table(rows, "tried_table", "The runs of this visit.", formats, height=min(MOST_TABLE, 38 + 35 * len(runs)))
+        st.html(f'<div class="tried" role="region" aria-label="The runs of this visit" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
         with left:
             alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this visit."
