@@ -15,7 +15,7 @@ from specviz.decoding import Draft, ModelDrafter, speculative_decode
 from specviz.measure.proof.draws import Draws, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
 from specviz.measure.proof.other_rules import make_other_rule
-from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
+from specviz.measure.proof.remembering import Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 from specviz.measure.proof.rule_names import RULES, Position, RuleName
 from tests.support.grids import grid
@@ -114,16 +114,6 @@ def test_remembered_logits_are_the_models_own_and_each_pass_is_made_once() -> No
     with torch.inference_mode():
         expected = TARGET.model(input_ids=torch.tensor([[*PROMPT[:-1], 3, 9]])).logits[0, -1]
     torch.testing.assert_close(one.read([9])[0], expected, atol=1e-5, rtol=1e-5)
-
-
-def test_a_cache_that_is_not_cropped_continues_after_rejected_tokens() -> None:
-    passes = Passes(TARGET, 14, PROMPT)
-    stale, clean = NeverCropped(passes), RememberingModel(passes)
-    for model in (stale, clean):
-        model.read([PROMPT[-1], 8, 9])
-        model.crop(len(PROMPT))
-    assert (stale.length, clean.length) == (len(PROMPT) + 2, len(PROMPT))
-    assert not torch.allclose(stale.read([4]), clean.read([4]))
 
 
 # ---- acceptance

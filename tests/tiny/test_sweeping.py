@@ -156,29 +156,24 @@ def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 1 + 24
 
 
-def test_a_repeat_that_is_missing_is_measured(tmp_path: Path) -> None:
+def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     cells = replace(PLAN, prompts=PROMPTS[:2], draft_lengths=(2,), repeats=3).cells()
+
+    def missing() -> list[str]:
+        return [row.preset for row in sweep(cells, load, SweepFile(path).done)]
+
     file = SweepFile(path)
-    for row in islice(sweep(cells, load), 4):  # all of the first repeat, half of the second
+    for row in islice(sweep(cells, load), 4):  # two of three repeats
         file.add(row)
-    again = [row.preset for row in sweep(cells, load, SweepFile(path).done)]
-    assert again == ["a-1", "b-1"]
+    assert missing() == ["a-1", "b-1"]
     file.add(file.rows[0])
-    assert [row.preset for row in sweep(cells, load, SweepFile(path).done)] == ["b-1"]
-
-
-def test_half_a_row_is_measured_again(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    file = SweepFile(path)
-    cells = replace(PLAN, draft_lengths=(2,)).cells()
-    for row in sweep(cells, load):
-        file.add(row)
+    assert missing() == ["b-1"]
     whole = path.read_bytes().decode()
     for lost in (1, 3, 40):
         path.write_text(whole[:-lost], newline="")
-        assert [row.preset for row in sweep(cells, load, SweepFile(path).done)] == ["a-2"]
-        assert path.read_text().count("\n") == 3
+        assert missing() == ["a-1", "b-1"]
+        assert path.read_text().count("\n") == 1 + 4
 
 
 # ---- in the engine
