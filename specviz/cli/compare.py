@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,7 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "seeds": comparison.seeds,
         "target_dtype": speculative.target.dtype,
         "draft_dtype": drafter.dtype if drafter else None,
-        "threads": comparison.threads,
+        "threads": speculative.recorded_on.threads,
         "prompt_tokens": len(speculative.prompt.token_ids),
         "new_tokens": len(speculative.output.token_ids),
         "autoregressive": {
@@ -131,7 +132,7 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "predicted_speedup": comparison.predicted_speedup,
         "calibrated": comparison.calibration is not None,
         "identical": comparison.identical,
-        "quality": comparison.quality,
+        "quality": asdict(comparison.quality),
         "verdict": {"label": verdict.label, "reason": verdict.reason},
     }
 

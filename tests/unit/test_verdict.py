@@ -219,10 +219,10 @@ def test_repeats(ratios: list[float], label: str, certain: bool) -> None:
 
 
 def test_the_interval_by_hand() -> None:
-    # logs 0 and ln 4: mean ln 2, deviation ln 4 / √2, half width 12.706 · ln 4 / 2
+    # logs 0 and ln 4: mean ln 2, deviation ln 4 / √2, half width 12.7062 · ln 4 / 2
     low, high = interval_of_ratios([1.0, 4.0])
-    assert math.log(low) == pytest.approx(math.log(2) - 12.706 * math.log(2))
-    assert math.log(high) == pytest.approx(math.log(2) + 12.706 * math.log(2))
+    assert math.log(low) == pytest.approx(math.log(2) - 12.7062 * math.log(2))
+    assert math.log(high) == pytest.approx(math.log(2) + 12.7062 * math.log(2))
 
 
 @pytest.mark.parametrize(("freedom", "point"), [(1, 12.706), (2, 4.303), (9, 2.262), (10, 2.228), (30, 2.042)])

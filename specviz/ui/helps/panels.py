@@ -86,11 +86,7 @@ def by_length(study: Study, source: str) -> None:
 
 def by_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
-    _reading(
-        sentences.doubted(
-            (sentences.lookup_map_sentence if study.lookup else sentences.map_sentence)(every, costs), study.spoilt
-        )
-    )
+    _reading(sentences.doubted(sentences.map_sentence(every, costs, study.lookup), study.spoilt))
     if every.empty:
         return
     chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)
