@@ -22,65 +22,42 @@ from specviz.core.trace import (
     Round,
     Trace,
 )
-from specviz.service.protocol import (
-    Calibrate,
-    CostsResult,
-    Done,
-    Event,
-    Failed,
-    Finished,
-    Item,
-    JobCommand,
-    Loading,
-    Progress,
-    Ready,
-    Rounds,
-    Run,
-    Started,
-    Stop,
-    Stopped,
-    Sweep,
-    dump_event,
-    parse_command,
-)
+from specviz.service import protocol as say
 from tests.support.fake_traces import run_of
 
 
 def main() -> None:
     if "stillborn" in sys.argv:
         os._exit(1)
-    say(Ready({}))
+    send(say.Ready({}))
     for line in sys.stdin.buffer:
-        command = parse_command(line)
-        if not isinstance(command, Stop):  # one for a job that has just ended is late, not wrong
+        command = say.parse_command(line)
+        if not isinstance(command, say.Stop):  # one for a job that has just ended is late, not wrong
             for event in obey(command):
-                say(event)
+                send(event)
 
 
-def obey(command: JobCommand) -> Iterator[Event]:
-    if isinstance(command, Sweep):
+def obey(command: say.JobCommand) -> Iterator[say.Event]:
+    if isinstance(command, say.Sweep):
         yield from sweep(command)
         return
-    assert isinstance(command, Run | Calibrate)
+    assert isinstance(command, say.Run | say.Calibrate)
     job = command.job
     order, _, number = command.request.prompt.partition(" ")
     if order == "fail":
-        yield Failed(job, "The prompt is not to the engine's taste.")
-    elif isinstance(command, Calibrate):
-        yield Started(job)
+        yield say.Failed(job, "The prompt is not to the engine's taste.")
+    elif isinstance(command, say.Calibrate):
+        yield say.Started(job)
         if order == "hold":
             yield wait_for_stop(job)
         else:
-            yield Item(job, "calibrate", CostsResult(Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.05)))
-            yield Finished(job)
+            yield say.Item(job, "calibrate", say.CostsResult(Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.05)))
+            yield say.Finished(job)
     else:
-        yield Loading(job, command.request.target)
-        yield Started(job, header(command))
+        yield say.Loading(job, command.request.target)
         if order == "noise":
             print("Downloading shards: 100%\n{}\n\n[1, 2]", flush=True)
-        for index in range(int(number) if order == "rounds" else 1):
-            made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
-            yield Rounds(job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
+        yield from begin(command, int(number) if order == "rounds" else 1)
         if order == "die":
             os._exit(3)
         if order == "slow":
@@ -90,23 +67,31 @@ def obey(command: JobCommand) -> Iterator[Event]:
         if order == "hold":
             yield wait_for_stop(job)
         else:
-            yield Done(job, "plain")
+            yield say.Done(job, "plain")
 
 
-def sweep(command: Sweep) -> Iterator[Event]:
+def begin(run: say.Run, rounds: int) -> Iterator[say.Event]:
+    """A run that has read its prompt and decodes so many rounds."""
+    yield say.Started(run.job, header(run))
+    for index in range(rounds):
+        made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
+        yield say.Rounds(run.job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
+
+
+def sweep(command: say.Sweep) -> Iterator[say.Event]:
     cell = command.done + 1
-    yield Progress(command.job, "measuring", 3)
-    yield Item(command.job, "sweep", f"cell {cell}")
-    yield Finished(command.job) if cell == 3 else wait_for_stop(command.job)
+    yield say.Progress(command.job, "measuring", 3)
+    yield say.Item(command.job, "sweep", f"cell {cell}")
+    yield say.Finished(command.job) if cell == 3 else wait_for_stop(command.job)
 
 
-def wait_for_stop(job: int) -> Stopped:
-    while parse_command(sys.stdin.buffer.readline()) != Stop(job):
+def wait_for_stop(job: int) -> say.Stopped:
+    while say.parse_command(sys.stdin.buffer.readline()) != say.Stop(job):
         pass
-    return Stopped(job)
+    return say.Stopped(job)
 
 
-def header(run: Run) -> Trace:
+def header(run: say.Run) -> Trace:
     request = run.request
     return run_of(
         [],
@@ -122,8 +107,8 @@ def output(tokens: int) -> Output:
     return Output(list(range(tokens)), "t" * tokens, None)
 
 
-def say(event: Event) -> None:
-    sys.stdout.buffer.write(dump_event(event))
+def send(event: say.Event) -> None:
+    sys.stdout.buffer.write(say.dump_event(event))
     sys.stdout.buffer.flush()
 
 

@@ -1,6 +1,5 @@
 """Visitors who ask for the same share one run, while it is made and after; an engine without models."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,18 +12,16 @@ from specviz.service.job import RunResult
 from specviz.service.protocol import Calibrate, CostsResult, Run, Sweep
 from specviz.service.run_store import RunStore
 from specviz.service.service import sharing_key
-from tests.tiny.test_service import FAKE, PATIENCE, has_begun, measure_costs, run, submit, sweep_of, until, until_state
+from tests.support.services import PATIENCE, has_begun, measure_costs, run, submit, sweep_of, until, until_state
+from tests.tiny.conftest import FAKE, Start
 
 REQUEST = RunRequest("rounds 3")
 HELD = RunRequest("hold")
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[EngineService]:
-    made = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), RunStore(tmp_path / "runs"))
-    made.start()
-    yield made
-    made.close()
+def service(start: Start, tmp_path: Path) -> EngineService:
+    return start(store=RunStore(tmp_path / "runs"))
 
 
 def result(view: JobView) -> RunResult:
@@ -138,9 +135,8 @@ def test_new_weights_make_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- several engines
 
 
-def test_several_engines_work_at_the_same_time_and_say_so() -> None:
-    service = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), engines=2)
-    service.start()
+def test_several_engines_work_at_the_same_time_and_say_so(start: Start) -> None:
+    service = start(engines=2)
     one, two = run(service, "ada", "hold"), run(service, "bob", "hold")
     until(service, lambda: {service.view(job).state for job in (one, two)} == {"running"})
     assert len(service.engine_pids) == 2
@@ -149,16 +145,13 @@ def test_several_engines_work_at_the_same_time_and_say_so() -> None:
     assert service.view(third).place == 1
     service.cancel("ada", "run")
     until_state(service, third, "done")
-    service.close()
 
 
-def test_background_work_goes_on_while_another_engine_is_idle() -> None:
-    service = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), engines=2)
-    service.start()
+def test_background_work_goes_on_while_another_engine_is_idle(start: Start) -> None:
+    service = start(engines=2)
     until(service, lambda: all(driver.ready for driver in service._fleet.drivers))
     measuring = measure_costs(service, "ada", "hold")
     until_state(service, measuring, "running")
     watched = run(service, "bob", "hold")
     until_state(service, watched, "running")
     assert service.view(measuring).state == "running"
-    service.close()
