@@ -78,8 +78,8 @@ class ModelCache:
     def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
         if precision == "exact":
             return []
-        of_target, of_draft = (self._faster.get(name) for name in (target, draft or target))
-        reasons = [of_target and of_target.reason, of_target and of_target.plain, of_draft and of_draft.reason]
+        of_target, of_draft = self._faster[target], self._faster[draft or target]
+        reasons = (of_target.reason, of_target.plain, of_draft.reason)
         return [sentence for sentence in dict.fromkeys(reasons) if sentence]
 
     def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:

@@ -1,5 +1,6 @@
 """What the tests of the service share: asking for jobs, and waiting for what comes of them."""
 
+import sys
 from collections.abc import Callable
 from itertools import count, cycle
 from time import monotonic
@@ -11,6 +12,7 @@ from specviz.service import EngineService, JobView
 from specviz.service import protocol as say
 from specviz.service.job import RunResult, Slot
 
+ENGINE = (sys.executable, "-m", "tests.support.replaying_engine")
 PATIENCE = 120.0  # seconds; far more than anything here takes, so that a busy machine fails no test
 
 SEEDS = count(1)
@@ -55,5 +57,5 @@ def run_of(view: JobView) -> RunResult:
 
 
 def sweep_of(number: int) -> say.Sweep:
-    prompts = (SweepPrompt("story", "story-1", "text"),)
+    prompts = (SweepPrompt("story", "story-1", "one cell a turn"),)
     return say.Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))

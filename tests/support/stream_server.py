@@ -11,7 +11,7 @@ from threading import Event as Signal
 from threading import Thread
 
 from specviz.service import protocol as say
-from tests.support.fake_engine import begin
+from tests.support.replaying_engine import begin
 
 TOKEN = "a token of the tests"
 BEAT = 0.05  # seconds

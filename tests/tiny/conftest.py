@@ -1,7 +1,6 @@
 """Fixtures of the tests with tiny models."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,9 +12,9 @@ from specviz.models import downloads
 from specviz.service import EngineService, Limits
 from specviz.service.run_store import RunStore
 from tests.support.hub_server import NAME, OTHER, THIRD, HubServer, serve, use
+from tests.support.services import ENGINE
 from tests.support.tiny_models import save, tiny_model
 
-FAKE = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_engine.py"))
 Start = Callable[..., EngineService]
 
 
@@ -51,7 +50,7 @@ def start() -> Iterator[Start]:
     before = children()
 
     def make(engines: int = 1, store: RunStore | None = None, **limits: float) -> EngineService:
-        made = EngineService(FAKE, Limits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), store, engines)  # type: ignore[arg-type]
+        made = EngineService(ENGINE, Limits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), store, engines)  # type: ignore[arg-type]
         services.append(made)
         made.start()
         return made

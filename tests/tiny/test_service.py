@@ -1,4 +1,4 @@
-"""The engine service, against an engine without models (`fake_engine.py`): queue, cancelling, restarts, leaving."""
+"""The engine service, against an engine without models (`replaying_engine.py`): queue, restarts, leaving."""
 
 import os
 import signal
@@ -23,7 +23,9 @@ from specviz.service.schedule import Schedule
 from specviz.service.service import RESTARTING, admit
 from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
+from tests.support.known import known
 from tests.support.services import (
+    ENGINE,
     PATIENCE,
     has_begun,
     measure_costs,
@@ -33,7 +35,7 @@ from tests.support.services import (
     until,
     until_state,
 )
-from tests.tiny.conftest import FAKE, Start
+from tests.tiny.conftest import Start
 
 # ---- a run
 
@@ -57,7 +59,9 @@ def test_a_refusal_is_the_jobs_message_and_noise_is_ignored(start: Start) -> Non
     service = start()
     refused = until_state(service, run(service, "ada", "fail"), "failed")
     assert refused.message == "The prompt is not to the engine's taste."
-    assert until_state(service, run(service, "ada", "noise"), "done").rounds == 1
+    (driver,) = service._fleet.drivers
+    driver._on_line(known(driver._child), b"Downloading shards: 100%\n")
+    assert until_state(service, run(service, "ada", "rounds 1"), "done").rounds == 1
 
 
 def test_a_model_that_does_not_ship_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +91,7 @@ def test_whatever_a_link_says_only_bundled_and_catalogued_models_are_open_to_all
     ],
 )
 def test_a_prompt_the_engine_need_not_see_is_refused_at_once(prompt: str, message: str) -> None:
-    service = EngineService(FAKE)
+    service = EngineService(ENGINE)
     assert service.view(run(service, "ada", prompt)).message == message
 
 
@@ -194,7 +198,7 @@ def test_a_tasks_items_add_up() -> None:
 
 def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
     """Thirty students behind one router have one address, and each has a run; a hundred tabs have not."""
-    service = EngineService(FAKE, Limits(sessions_at_once=40))
+    service = EngineService(ENGINE, Limits(sessions_at_once=40))
     jobs = {}
     for number in range(42):
         service.arrive(f"tab {number}", "2001:4860:4860::8888")
@@ -211,7 +215,7 @@ def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
 
 @pytest.mark.parametrize("address", [None, "not an address", "10.0.0.7", "192.168.1.1", "fd00::1"])
 def test_an_address_that_may_be_a_proxys_has_no_limit(address: str | None) -> None:
-    service = EngineService(FAKE, Limits(sessions_at_once=1))
+    service = EngineService(ENGINE, Limits(sessions_at_once=1))
     for number in range(3):
         service.arrive(f"tab {number}", address)
         assert service.view(run(service, f"tab {number}", "hold")).state != "failed"
@@ -284,7 +288,7 @@ SIGNS: dict[str, Callable[[EngineService, int], object]] = {
 @pytest.mark.parametrize("sign", SIGNS)
 def test_a_session_that_comes_back_has_not_left(sign: str) -> None:
     """A short break of the network, or a reload."""
-    service = EngineService(FAKE, Limits(reconnect=3600))
+    service = EngineService(ENGINE, Limits(reconnect=3600))
     job = run(service, "ada", "hold")
     service.leave("ada")
     SIGNS[sign](service, job)
@@ -345,7 +349,9 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     assert service.state == "ready"
 
 
-@pytest.mark.parametrize("command", [(*FAKE, "stillborn"), ("/no/such/program",)], ids=["never starts", "cannot be"])
+@pytest.mark.parametrize(
+    "command", [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",)], ids=["never starts", "cannot be"]
+)
 def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: tuple[str, ...]) -> None:
     service = EngineService(command)
     service.start()
@@ -472,7 +478,7 @@ import sys
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService
-service = EngineService({FAKE!r})
+service = EngineService({ENGINE!r})
 service.start()
 with service._changed:
     service._changed.wait_for(lambda: service._fleet.drivers[0].ready, {PATIENCE})
@@ -574,8 +580,7 @@ def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: p
         put(queue, job, instead_of)
 
     monkeypatch.setattr(Schedule, "put", noted)
-    replaying = (sys.executable, "-m", "tests.support.replaying_engine")
-    service = EngineService(replaying, Limits(reconnect=3600, runs_at_once=2))
+    service = EngineService(ENGINE, Limits(reconnect=3600, runs_at_once=2))
     service.start()
     try:
         jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(5)]

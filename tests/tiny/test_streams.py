@@ -140,13 +140,17 @@ def test_engines_that_are_never_there_are_one_sentence() -> None:
 # ---- settings
 
 
-def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_url_makes_streams_and_a_number_engines_here(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("SPECVIZ_RUNS", "memory")
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
     assert len(service_wanted()._fleet.drivers) == 3
     assert not caplog.text
+    monkeypatch.setenv("SPECVIZ_ENGINES", "2")
+    assert len(service_wanted()._fleet.drivers) == 2
     monkeypatch.setenv("SPECVIZ_ENGINES", "http://engines.example")
     with caplog.at_level(logging.WARNING):
         service_wanted()
@@ -156,6 +160,7 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
+        *(("SPECVIZ_ENGINES", text, "a whole number from 1 to 64") for text in ("0", "-1", "two", "", "65", "1.5")),
         ("SPECVIZ_ENGINES", "ray:auto", r"takes no ray: addresses any more: .*serve_engines.*http://HOST:8000"),
         ("SPECVIZ_ENGINES", "https://", "is no URL of engines"),
         ("SPECVIZ_ENGINES", "https://host:99999", "is no URL of engines"),

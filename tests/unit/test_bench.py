@@ -35,7 +35,6 @@ class Script:
         self.commands = list(commands)
         self.stop_after = stop_after or {}
         self.done: dict[int, int] = {}
-        self.forgotten: list[int] = []
         self.error: Exception | None = None
 
     def next(self, wait: bool) -> say.JobCommand | None:
@@ -45,7 +44,7 @@ class Script:
         return job in self.stop_after and self.done.get(job, 0) >= self.stop_after[job]
 
     def forget(self, job: int) -> None:
-        self.forgotten.append(job)
+        """The mailbox does; here nothing asks again."""
 
     def steps(self, command: say.JobCommand) -> Generator[say.JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
@@ -145,9 +144,6 @@ class Clock:
 
 class Endless(Script):
     """A long job yields None for ever; all others are as before."""
-
-    def forget(self, job: int) -> None:
-        self.forgotten.append(job)
 
     def steps(self, command: say.JobCommand) -> Generator[say.JobEvent | None]:
         if isinstance(command, say.Run):

@@ -20,7 +20,6 @@ from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import BUSY_FOR, RunStore, answers, default_folder, store_wanted
-from specviz.service.wanted import service_wanted
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
@@ -129,16 +128,6 @@ def test_where_runs_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECVIZ_RUNS")
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert default_folder() == Path("/cache/specviz/runs")
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "two", "", "65", "1.5"])
-def test_a_number_of_engines_that_cannot_be_is_one_sentence(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("SPECVIZ_ENGINES", text)
-    monkeypatch.setenv("SPECVIZ_RUNS", "memory")
-    with pytest.raises(InputError, match="SPECVIZ_ENGINES must be a whole number from 1 to 64"):
-        service_wanted()
-    monkeypatch.setenv("SPECVIZ_ENGINES", "3")
-    assert len(service_wanted()._fleet.drivers) == 3
 
 
 def test_an_error_that_nobody_foresaw_is_in_the_log(
