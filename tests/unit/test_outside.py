@@ -80,7 +80,6 @@ def test_a_bounded_type_is_read_and_its_first_error_ends_the_reading() -> None:
 OWN = {
     "core/outside.py": "makes the readers",
     "core/replay.py": "the engine's guesses",
-    "core/rounds.py": "the engine's rounds",
     "data/lessons/plans.py": "a teacher's plan, of at most 64 kB, all of whose problems come at once",
     "data/published.py": "a file of the app",
     "data/stored.py": "files of the app",

@@ -17,12 +17,12 @@ from specviz.measure.paired_runs import Measured, PairedRuns
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import TokenTexts
+from specviz.service import protocol as say
 from specviz.service.limits import BudgetSpent
-from specviz.service.protocol import Finished, Item, Progress, Race, Started, Steps
 from specviz.service.workshop import Workshop
 
 
-def race_steps(command: Race, workshop: Workshop) -> Steps:
+def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
     """One `RaceLap` for each prompt after the first `done`; `Progress` before each repeat.
 
     Raises:
@@ -33,7 +33,7 @@ def race_steps(command: Race, workshop: Workshop) -> Steps:
     target, draft = yield from workshop.load_pair(job, command.request)
     drafter = fit_drafter(target, draft, settings)
     _check(target, draft, prompts, settings)
-    yield Started(job)
+    yield say.Started(job)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
@@ -41,15 +41,15 @@ def race_steps(command: Race, workshop: Workshop) -> Steps:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.repeats:
-                yield Item(job, "race", _lap(measured, target, prompt))
+                yield say.Item(job, "race", _lap(measured, target, prompt))
             raise
         workshop.forget_race(job)
-        yield Item(job, "race", _lap(measured, target, prompt))
-    yield Finished(job)
+        yield say.Item(job, "race", _lap(measured, target, prompt))
+    yield say.Finished(job)
 
 
-def _time(command: Race, prompt: RacePrompt, runs: PairedRuns) -> Steps:
-    step = Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
+def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.Steps:
+    step = say.Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
     yield step
     yield from runs.warm_up_steps()
     for repeat in range(runs.measured.repeats + 1, command.repeats + 1):
