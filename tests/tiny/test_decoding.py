@@ -22,8 +22,8 @@ from specviz.decoding import (
 )
 from specviz.decoding.draft_length import DraftLength
 from specviz.models.loaded_model import LoadedModel
-from specviz.player.data import stage_data
 from tests.support.counted_reads import CountedReads
+from tests.support.drawn import drawn_traces
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 
 PROMPT = [1, 2, 3]
@@ -148,8 +148,9 @@ def test_the_stage_and_the_figures_know_every_position_of_the_longest_round() ->
     trace = growing()
     longest = max(len(round.drafted) for round in trace.rounds)
     assert longest_draft(trace) == longest
-    last = stage_data(trace, run_id="r", source="live", running=False)["rounds"][-1]["after"]["positions"]
-    assert last == [(place.accepted, place.judged) for place in by_position(trace.rounds, longest)]
+    (data,) = drawn_traces(trace)
+    last = data["rounds"][-1]["after"]["positions"]
+    assert last == [[place.accepted, place.judged] for place in by_position(trace.rounds, longest)]
     assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
     assert longest_draft(replace(trace, rounds=[])) == trace.settings.draft_length
 
