@@ -17,7 +17,7 @@ def test_the_draft_may_be_a_head_and_a_tree_is_as_deep_as_the_draft_is_long(page
     (tree,) = [box for box in page.selectbox if box.label == "Tree"]
     tree.set_value("4,2,1").run()
     data = until_done(page)
-    assert data["draft_length"] == 3
+    assert trace_in(data)["settings"]["draft_length"] == 3
     assert page.query_params["draft"] == "wren-eagle"
     assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2,1", "3")
     assert all(radio.disabled for radio in page.radio if radio.label in ("Draft length schedule", "Verification"))
