@@ -129,6 +129,17 @@ test("every length writes the same output, and only what no run has drafted is u
   assert.deepEqual([last?.guesses, last?.added], [[], "own"], "no room is left to draft");
 });
 
+test("what the run drafted after a wrong guess, or after the end of the text, is known wherever a round begins", () => {
+  const settings = { ...RUN.settings, max_new_tokens: 6 };
+  const once = traceOf([made([1, 2, 9, 70], "aard", 3), made([4, 5], "aa", 6)], { settings });
+  const guesses = guessesOf([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6]);
+  const at = (/** @type {number} */ length, /** @type {number} */ round) => everyLength(once, guesses, 16).get(length)?.[round].guesses;
+  assert.deepEqual([at(5, 0), at(1, 1)], [[1, 2, 9, 70, null], [9]]);
+  const ended = traceOf([{ ...made([1, 2, 7, 8], "aadd", 0), emitted: emitted("none") }], { output: { token_ids: [], text: "", stopped_by: "eos" } });
+  const [last] = everyLength(ended, guessesOf([1, 2], [1, 2]), 8).get(5) ?? [];
+  assert.deepEqual([last.guesses, last.accepted, last.added], [[1, 2, 7, 8, null], 2, "none"]);
+});
+
 test("prompt lookup proposes as much as it finds, and an accepted end of text ends the run", () => {
   const lookup = guessesOf([1, 2, 3], null, [[1, 2, 3, 9], [], [3]]);
   const ended = traceOf([], { output: { token_ids: [], text: "", stopped_by: "eos" } });

@@ -8,7 +8,7 @@ import pytest
 from transformers import GenerationConfig
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
-from specviz.core.metrics import by_position, longest_draft
+from specviz.core.metrics import by_position
 from specviz.core.settings import SETTINGS, UNSURE_BELOW, DraftSchedule
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.decoding import (
@@ -91,7 +91,7 @@ def test_the_loop_asks_for_the_heuristics_draft_length() -> None:
     # accepted: all, 1, all, none, all, all, all; then there is room for 3
     assert drafter.asked == [3, 5, 4, 6, 5, 7, 9, 3]
     assert [round.accepted for round in trace.rounds[:6]] == [3, 1, 4, 0, 5, 7]
-    assert longest_draft(trace) == 9
+    assert max(round.depth for round in trace.rounds) == 9
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -147,12 +147,10 @@ def test_a_heuristic_round_may_have_the_longest_draft_length() -> None:
 def test_the_stage_and_the_figures_know_every_position_of_the_longest_round() -> None:
     trace = growing()
     longest = max(len(round.drafted) for round in trace.rounds)
-    assert longest_draft(trace) == longest
     (data,) = drawn_traces(trace)
     last = data["rounds"][-1]["after"]["positions"]
     assert last == [[place.accepted, place.judged] for place in by_position(trace.rounds, longest)]
     assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
-    assert longest_draft(replace(trace, rounds=[])) == trace.settings.draft_length
 
 
 def test_the_texts_say_what_transformers_does_by_default() -> None:

@@ -107,7 +107,6 @@ def test_every_node_and_every_place_counts_once() -> None:
     assert places == [(1, 4, 3), (2, 2, 1), (3, 0, 0)]
     assert metrics.per_place_rate(ROUNDS) == 4 / 6
     assert metrics.per_place_rate([]) is None
-    assert metrics.longest_draft(TRACE) == 2
 
 
 def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
