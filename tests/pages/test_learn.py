@@ -19,6 +19,7 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
+from tests.support.drawn import drawn
 from tests.support.payloads import payload_of, stage_payload_of
 
 
@@ -72,7 +73,8 @@ def test_plain_words_change_every_text_and_the_picture() -> None:
     assert place(page) == "story idea plain"
     assert steps()[1].title.plain in texts(page)
     assert diagram_of(page)["words"] == "plain"
-    assert "intern suggests" in str(stage_payload_of(page, "learn-lesson")["rounds"])
+    (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
+    assert "intern suggests" in str(drawn_run["rounds"])
 
 
 @pytest.mark.parametrize("words", ["technical", "plain"])
@@ -195,7 +197,7 @@ def test_the_step_on_many_texts_shows_what_a_check_costs_in_a_batch() -> None:
 @pytest.mark.parametrize("words", get_args(Words))
 def test_the_first_step_shows_the_target_alone_and_says_nothing_of_prefill(words: Words) -> None:
     page = open_page(lesson="slow", words=words)
-    stage = stage_payload_of(page, "learn-lesson")
+    (stage,) = drawn(stage_payload_of(page, "learn-lesson"))
     run = steps()[0].run
     assert [len(round["chips"]) for round in stage["rounds"]] == [1] * len(run.output.token_ids)
     assert {round["chips"][0]["status"] for round in stage["rounds"]} == {"own"}

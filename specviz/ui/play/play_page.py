@@ -214,6 +214,6 @@ def _show_run(state: Playing) -> None:
             running=False,
             link=state.plan.link,
             playhead=SUBSTEPS * number - 1,
-            replay={"why_not": "You set the draft length yourself: it is how much you type."},
         )
+        data["why_not"] = "You set the draft length yourself: it is how much you type."
         stage(data, key="play_run")
