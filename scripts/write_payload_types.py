@@ -7,6 +7,7 @@ Run it after a change of a payload type; a test compares the file with what this
 
 import inspect
 import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -78,7 +79,7 @@ def payload_types() -> str:
         kind = waiting.pop()
         if kind in SIMPLE:
             continue
-        if is_typeddict(kind) and kind.__name__ not in found:
+        if _has_fields(kind) and kind.__name__ not in found:
             found[kind.__name__] = _interface(kind)
             waiting += get_type_hints(kind).values()
         else:
@@ -87,14 +88,21 @@ def payload_types() -> str:
 
 
 def _interface(kind: Any) -> str:
-    """A TypedDict as an interface, with its docstring where it has one."""
-    lines = [f" * {line}".rstrip() for line in inspect.cleandoc(kind.__doc__ or "").splitlines()]
+    """A TypedDict or a dataclass as an interface, with its docstring where it has one."""
+    made = f"{kind.__name__}("  # so begins the docstring that a dataclass without one gets
+    said = "" if (kind.__doc__ or made).startswith(made) else kind.__doc__
+    lines = [f" * {line}".rstrip() for line in inspect.cleandoc(said).splitlines()]
     comment = ["/**", *lines, " */"] if lines else []
+    optional: frozenset[str] = getattr(kind, "__optional_keys__", frozenset())
     fields = [
-        f"  {name}{'?' if name in kind.__optional_keys__ else ''}: {_typescript(hint)};"
+        f"  {name}{'?' if name in optional else ''}: {_typescript(hint)};"
         for name, hint in get_type_hints(kind).items()
     ]
     return "\n".join([*comment, f"export interface {kind.__name__} {{", *fields, "}", ""])
+
+
+def _has_fields(kind: Any) -> bool:
+    return is_typeddict(kind) or is_dataclass(kind)
 
 
 def _typescript(kind: Any) -> str:
@@ -111,7 +119,7 @@ def _union_or_other(kind: Any) -> str:
     origin, parts = get_origin(kind), get_args(kind)
     if kind in SIMPLE:
         return SIMPLE[kind]
-    if is_typeddict(kind):
+    if _has_fields(kind):
         return str(kind.__name__)
     if origin is Literal:
         return " | ".join(f'"{part}"' for part in parts)

@@ -85,10 +85,7 @@ export interface DiscardedChip {
   q: number | null;
 }
 
-/**
- * The draft of the answers: acceptance of the checked guesses and the cost of one guess, in per cent.
- */
-export interface DraftPayload {
+export interface Draft {
   acceptance: number;
   length: number;
   cost: number;
@@ -211,7 +208,7 @@ export interface LoadAnswerPayload {
   name: "batch" | "context" | "experts";
   question: string;
   answer: string;
-  shows: Array<ShownPayload>;
+  shows: Array<Shown>;
 }
 
 /**
@@ -224,15 +221,15 @@ export interface LosslessPayload {
   others: [number, number, number];
 }
 
-/**
- * A machine's published peak figures: 10^12 operations and 10^12 bytes a second, and 10^9 bytes of memory.
- */
-export interface MachinePayload {
+export interface Machine {
   name: string;
   short: string;
   teraflops: number;
   terabytes: number;
   memory: number;
+  says: string;
+  url: string;
+  checked: string;
 }
 
 /**
@@ -375,9 +372,9 @@ export interface RivalPayload {
 export interface RooflinePayload {
   words: "technical" | "plain";
   limits: string;
-  machines: Array<MachinePayload>;
-  models: Array<ShapePayload>;
-  draft: DraftPayload;
+  machines: Array<Machine>;
+  models: Array<Shape>;
+  draft: Draft;
   questions: Array<LoadAnswerPayload>;
   judged: JudgedPayload;
 }
@@ -419,10 +416,7 @@ export interface RunPart {
   plain: Array<number> | null;
 }
 
-/**
- * A model's published shape; one expert: it is dense.
- */
-export interface ShapePayload {
+export interface Shape {
   name: string;
   layers: number;
   width: number;
@@ -433,14 +427,14 @@ export interface ShapePayload {
   vocabulary: number;
   experts: number;
   active: number;
+  billions: number;
+  url: string;
+  checked: string;
 }
 
 export type ShareRow = [string, number, boolean];
 
-/**
- * A setting of the sliders that an answer is about.
- */
-export interface ShownPayload {
+export interface Shown {
   machine: string;
   model: string;
   batch: number;

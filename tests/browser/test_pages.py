@@ -106,3 +106,23 @@ def test_after_waking_up_the_first_screen_is_a_recorded_run_without_the_engine(p
         wait_until_drawn(page, ".stage[data-run=first] .round .chip")
         page.get_by_role("button", name="Last step").click()
         expect(page.locator(".stage .round .chip.accepted").first).to_be_visible()
+
+
+MOVE = """() => document.querySelector("[data-testid=stMain]").prepend(
+  Object.assign(document.createElement("p"), { style: "height: 300px" }))"""
+REPLACE = "(button) => { const { parentElement } = button; button.remove(); parentElement.append(button); }"
+
+
+@pytest.mark.parametrize("redraw", ["moves", "replaces"])
+def test_a_press_is_a_click_also_where_a_redraw_moves_or_replaces_the_button(
+    page: Page, app_server: AppServer, redraw: str
+) -> None:
+    """Before: the browser made no click of it, and the page did nothing."""
+    page.goto(f"{app_server.url}/learn?part=quiz")
+    wait_until_drawn(page)
+    button = page.locator(".st-key-quiz-1-0 button")
+    button.hover()
+    page.mouse.down()
+    button.evaluate(MOVE if redraw == "moves" else REPLACE)
+    page.mouse.up()
+    expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()

@@ -148,6 +148,7 @@ def test_rounds_that_a_tab_hands_back_count_only_as_this_server_checked_them(
     assert bool(signed) != forged, "it is not signed now either"
 
 
+@pytest.mark.usefixtures("through_the_app")
 @pytest.mark.parametrize(
     ("page", "link", "button"),
     [("learn", {"part": "teach"}, "lesson_class_board"), ("play", {}, "play_class_board")],

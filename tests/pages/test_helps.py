@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.batches import recorded_batches
 from specviz.measure.batch_sentences import reading, where
 from specviz.measure.sweep.table import dump_frame, frame_of
-from specviz.ui.helps.choice import Choice
-from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep, studied
+from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
 from tests.support import app_pages
 from tests.support.app_pages import texts, until

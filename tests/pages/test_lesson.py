@@ -1,10 +1,8 @@
 """A lesson walked moment by moment, its notes, and links that hide controls. By AppTest; nothing runs live."""
 
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.hidden import HIDEABLE
@@ -17,16 +15,7 @@ PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
 MOMENTS = [(name, at) for name, plan in PLANS.items() for at in range(1, len(plan.moments) + 1)]
 
 
-@pytest.fixture(autouse=True)
-def every_run_goes_through_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest takes the folder pages/ for Streamlit's old way to make an app of several pages, again at each run."""
-    begin = PagesManager.__init__
-
-    def init(self: PagesManager, *arguments: Any, **options: Any) -> None:
-        begin(self, *arguments, **options)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", init)
+pytestmark = pytest.mark.usefixtures("through_the_app")
 
 
 def stage_of(page: AppTest) -> dict[str, object]:

@@ -12,8 +12,8 @@ from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rule_names import FORGETFUL, RULES
 from specviz.service.protocol import Failed, Finished, Item, Progress
-from specviz.ui.proof.greedy import Cells, bfloat16_step, without_constant
 from specviz.ui.proof.outcomes import token_label
+from specviz.ui.proof.proof_page import Cells, bfloat16_step, without_constant
 from tests.support.app_pages import opened, texts
 from tests.support.fake_service import FakeService
 

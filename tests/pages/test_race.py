@@ -4,15 +4,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from specviz.measure.race import RaceLap
 from specviz.measure.sweep.beside_race import beside
 from specviz.ui.helps.helps_state import recorded_studies
+from specviz.ui.race import race_page
 from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, opened_in_app, texts
 from tests.support.app_pages import until as wait
+from tests.support.fake_service import FakeService
 from tests.support.payloads import payload_of
 
 
@@ -79,6 +83,7 @@ def test_the_verdict_is_above_the_lanes_and_a_plot_stands_beside_the_table(page:
     assert plot_of(page) == said, "no mean of kinds that differ"
 
 
+@pytest.mark.usefixtures("through_the_app")
 def test_the_other_word_of_when_it_helps_is_explained_with_a_way_there(page: AppTest) -> None:
     (random,) = (each for each in beside(recorded_race(), recorded_studies()) if each.differs)
     both = f"0.60× on Race (hurts), {random.swept.speedup:.2f}× on When it helps ({random.swept.outcome})"
@@ -93,6 +98,29 @@ def test_the_other_word_of_when_it_helps_is_explained_with_a_way_there(page: App
     page.button(key="helps_to_race").click().run()
     assert not page.exception
     assert "Is it really faster?" in texts(page)
+
+
+@pytest.mark.usefixtures("through_the_app")
+@pytest.mark.parametrize("key", ["race_to_helps", "race_start"])
+def test_a_press_counts_where_another_message_begins_the_script_again(
+    page: AppTest, service: FakeService, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Before: what a button returned was looked at where it is drawn, and an interrupted script did not come there."""
+    said = race_page.size_sentence
+
+    def interrupted(*arguments: Any) -> str:
+        monkeypatch.setattr(race_page, "size_sentence", said)
+        context = get_script_run_ctx()
+        assert context
+        assert context.script_requests
+        message = RerunData(page_script_hash=context.page_script_hash, widget_states=WidgetStates())
+        context.script_requests.request_rerun(message)
+        return said(*arguments)
+
+    monkeypatch.setattr(race_page, "size_sentence", interrupted)
+    page.button(key=key).click().run()
+    assert len(service.commands) == (key == "race_start")
+    assert ("“2–3× faster” is not guaranteed." in texts(page)) == (key == "race_to_helps")
 
 
 def test_a_race_of_models_that_no_sweep_has_says_nothing_of_when_it_helps() -> None:

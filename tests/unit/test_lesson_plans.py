@@ -16,7 +16,7 @@ from specviz.data.lessons import plans
 from specviz.data.lessons.plan import PAGES, VIEWS, Moment, Plan, Screen
 from specviz.data.lessons.plans import MAX_BYTES, MAX_PROBLEMS, OWN, PlanError, all_plans, parse_plan, read_plan_file
 from specviz.player.payload import View
-from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
+from specviz.ui.shared.middleware import PAGES as PAGES_OF_THE_APP
 from tests.support.known import known
 
 MOMENT = """

@@ -7,7 +7,7 @@ import pytest
 from specviz.core.judge import NEUTRAL
 from specviz.data.lessons.roofline import Machine, Shape, published_peaks, roofline
 from specviz.data.texts import Words, figures_in
-from specviz.ui.learn.roofline import MachinePayload, ShapePayload, roofline_payload
+from specviz.ui.learn.roofline import roofline_payload
 from tests.unit.test_lessons import is_plain
 
 SOURCES = [*published_peaks().machines, *published_peaks().models]
@@ -48,10 +48,8 @@ def test_what_stands_around_the_picture_is_plain_too() -> None:
 @pytest.mark.parametrize("words", get_args(Words))
 def test_the_browser_gets_the_figures_the_texts_and_the_words_of_the_judge(words: Words) -> None:
     payload = roofline_payload(words)
-    assert [machine["terabytes"] for machine in payload["machines"]] == [2.039, 3.35, 4.8, 8.0, 5.3]
-    assert payload["models"][1]["experts"] == 8
-    for kind, sent in ((MachinePayload, payload["machines"]), (ShapePayload, payload["models"])):
-        assert all(set(each) == set(kind.__annotations__) for each in sent)
+    assert [machine.terabytes for machine in payload["machines"]] == [2.039, 3.35, 4.8, 8.0, 5.3]
+    assert payload["models"][1].experts == 8
     assert [asked["answer"] for asked in payload["questions"]] == [
         asked.answer.in_(words) for asked in roofline().questions
     ]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.errors import InputError
 from specviz.data.lessons.plan import Plan
@@ -20,7 +21,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import only_here, page_address
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import Options, download, notices, uploaded
+from specviz.ui.shared.parts import Options, download, file_uploader, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("lesson")
@@ -49,17 +50,15 @@ def show_teachers(state: Learning) -> None:
     st.markdown(SAYS["about"])
     with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(SAYS["board"])
-        if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
-            st.switch_page("pages/class.py")
+        page_button("Class board", "class", "groups", key="lesson_class_board")
     plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
     _choose(plans)
     plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
     _draw_plan(plan)
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
         st.caption(SAYS["own_file"])
-        notices(session().plan_problems, "error")
-        more: Options = {"type": ["yaml", "yml"], "max_upload_size": 1, "on_change": _take_file}
-        st.file_uploader("A lesson plan, a YAML file", key="lesson_file", **more)
+        more: Options = {"take": _take_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
+        file_uploader("A lesson plan, a YAML file", key="lesson_file", max_upload_size=1, **more)
 
 
 def _choose(plans: list[Plan]) -> None:
@@ -89,21 +88,13 @@ def _draw_plan(plan: Plan) -> None:
     offer_papers(plan)
 
 
-def _take_file() -> None:
-    visit, file = session(), uploaded("lesson_file")
-    visit.plan_problems = []
-    if file is None:
-        return
-    address = normal_address(st.context.ip_address)
+def _take_file(file: UploadedFile) -> None:
+    visit, address = session(), normal_address(st.context.ip_address)
+    owner = address if is_public(address) else visitor().id
     try:
-        owner = address if is_public(address) else visitor().id
         plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
     except PlanError as error:
-        visit.plan_problems = [f"{file_label(file.name)} is no lesson plan that can be shown:", *error.problems]
-        return
-    except InputError as error:
-        visit.plan_problems = [str(error)]
-        return
+        raise InputError(f"{file_label(file.name)} is no lesson plan that can be shown:\n{error}") from None
     if plan.name not in visit.own_plans:
         visit.own_plans.append(plan.name)
     set_widgets({"lesson_plan": plan.name})
