@@ -4,7 +4,7 @@ import streamlit as st
 
 from specviz.core.files import APP_FOLDER
 from specviz.core.short_log import keep_log_short
-from specviz.ui.lesson.walk import show_notes, walk_lesson
+from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
 from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.leftovers import look_after_leftovers

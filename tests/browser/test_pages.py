@@ -58,22 +58,17 @@ def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
     expect(page.get_by_test_id(link)).to_have_text(list(MENU.values()))
 
 
-def test_each_pages_html_has_its_title_for_previews_of_links(tmp_path: Path) -> None:
-    """serve.py puts them in."""
-    with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
-        for path, title in TITLES.items():
-            with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
-                html = answer.read().decode()
-            assert f"<title>{title} · specviz</title>" in html
-            assert '<meta property="og:description"' in html
-
-
-def test_the_engine_starts_with_the_server_before_anyone_comes(tmp_path: Path) -> None:
+def test_the_engine_starts_with_the_server_before_anyone_comes_and_links_have_previews(tmp_path: Path) -> None:
     with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
         deadline = time.monotonic() + PATIENCE / 1000
         while not server.engine_pids():
             assert time.monotonic() < deadline
             time.sleep(0.1)
+        for path, title in TITLES.items():
+            with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
+                html = answer.read().decode()
+            assert f"<title>{title} · specviz</title>" in html
+            assert '<meta property="og:description"' in html
 
 
 @pytest.mark.parametrize("entry", ["serve.py", "cloud/streamlit_app.py"])

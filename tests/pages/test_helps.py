@@ -100,6 +100,17 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     assert len(sweeps_of(again).rows[HERE]) == 8  # sweeps accumulate
 
 
+def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
+    page = opened()
+    lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
+    page.get_by_key("sweep_file").set_value(("mine.jsonl", lines, "text/plain")).run()
+    for said in ("1 prompt taken", "Line 2 is left out: it has no", "**76 runs**"):
+        assert said in texts(page)
+    page.get_by_key("sweep_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
+    assert "The file is not UTF-8 text." in page.error[0].value
+    assert "1 prompt taken" in texts(page), "nothing is lost"
+
+
 def test_a_cancelled_sweep_keeps_what_it_has() -> None:
     page = opened(choice=Choice(tokens=64, prompts=3))
     page.button(key="sweep_start").click().run()

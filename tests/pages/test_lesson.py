@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.hidden import HIDEABLE
 from specviz.data.lessons.plans import OWN, all_plans
-from specviz.ui.lesson import teachers
+from specviz.ui.lesson import lesson_page
 from tests.support.app_pages import alone, opened, opened_in_app, texts
 from tests.support.payloads import payload_of
 
@@ -235,7 +235,7 @@ def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_wa
 ) -> None:
     def page() -> None:
         from specviz.data.lessons.plans import find_plan
-        from specviz.ui.lesson.teachers import offer_papers
+        from specviz.ui.lesson.lesson_page import offer_papers
 
         plan = find_plan("ten-minutes")
         assert plan
@@ -245,6 +245,6 @@ def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_wa
     assert not drawn.exception
     for key in ("lesson_sheet", "lesson_key", "lesson_lesson"):  # a Chromium opens them in tests/browser
         assert drawn.get_by_key(key).proto.label.startswith("Save the")
-    monkeypatch.setattr(teachers, "only_here", lambda: True)
+    monkeypatch.setattr(lesson_page, "only_here", lambda: True)
     [warning] = drawn.run().warning
     assert "no link and no QR code" in warning.value

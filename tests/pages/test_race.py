@@ -192,21 +192,6 @@ def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
     assert page.query_params["schedule"] == "heuristic"
 
 
-def test_a_race_of_a_head_that_drafts_trees(page: AppTest) -> None:
-    page.selectbox(key="race_draft").set_value("wren-eagle").run()
-    page.selectbox(key="race_tree").set_value("4,2,1").run()
-    assert page.slider(key="race_gamma").value == 3
-    assert page.radio(key="race_schedule").disabled
-    start(small_race(page, ["story-1"], repeats=1))
-    wait(page, lambda: not racing(page).slot.busy)
-    assert not page.exception
-    assert "with wren-eagle, γ = 3, tree 4,2,1, temperature 0" in texts(page)
-    assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
-    assert (page.query_params["draft"], page.query_params["tree"]) == ("wren-eagle", "4,2,1")
-    page.slider(key="race_gamma").set_value(4).run()
-    assert page.selectbox(key="race_tree").value == "4,2,1,1"
-
-
 def test_a_race_of_a_head_for_another_target_is_refused_with_the_reason(page: AppTest) -> None:
     page.selectbox(key="race_target").set_value("wren-mini")
     page.selectbox(key="race_draft").set_value("wren-medusa")
@@ -230,28 +215,11 @@ def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) ->
     assert not page.button(key="race_start").disabled
 
 
-@pytest.mark.parametrize(
-    ("presets", "own", "sentence"),
-    [
-        ([], "", "No prompt is chosen"),
-        ([], "a" * 1_000_000, "too long: 1,000,000 characters"),
-        (["story-1"], "\u200b", "only control characters"),
-    ],
-)
-def test_prompts_that_cannot_be_raced_start_nothing(page: AppTest, presets: list[str], own: str, sentence: str) -> None:
-    start(small_race(page, presets, own))
+def test_prompts_that_cannot_be_raced_start_nothing(page: AppTest) -> None:
+    start(small_race(page, ["story-1"], own="\u200b"))
     assert not page.exception
-    assert sentence in texts(page)
+    assert "only control characters" in texts(page)
     assert not racing(page).slot.busy
-    assert lanes_of(page)["run_id"] == "recorded"
-
-
-@pytest.mark.usefixtures("real_engine")
-def test_a_prompt_beyond_the_window_is_named(page: AppTest) -> None:
-    start(small_race(page, ["story-1"], own="word " * 600))
-    wait(page, lambda: not racing(page).slot.busy)
-    assert "own-1: The prompt" in page.error[0].value
-    assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
     assert lanes_of(page)["run_id"] == "recorded"
 
 

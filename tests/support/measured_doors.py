@@ -131,7 +131,7 @@ def opened():
         "False",
     ),
     "values of components": door(
-        """ui/lesson/walk.py: on_moment_change
+        """ui/lesson/lesson_page.py: on_moment_change
         ui/race/lanes.py: on_place_change
         ui/shared/stage.py: on_gamma_change
         ui/shared/stage.py: on_gap_change
@@ -179,7 +179,7 @@ def opened():
     "a link": door(
         """ui/classes/classes_page.py: query_params
         ui/classes/classes_page.py: query_params
-        ui/lesson/walk.py: query_params
+        ui/lesson/lesson_page.py: query_params
         ui/shared/address.py: query_params
         ui/watch/controls.py: query_params
         ui/watch/on_stage.py: query_params""",

@@ -201,8 +201,7 @@ def _repeated(point: object) -> str | None:
 
 def by_workload(study: Study, source: str) -> None:
     fair = study.fair
-    _reading(sentences.doubted(sentences.workload_sentence(fair), study.spoilt))
-    if fair.empty:
+    if not _reads(sentences.doubted(sentences.workload_sentence(fair), study.spoilt), fair):
         return
     chart(figures.workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", source=source)
     show_race_beside(study, session().race.shown().values())
@@ -215,8 +214,7 @@ def by_workload(study: Study, source: str) -> None:
 
 def by_length(study: Study, source: str) -> None:
     every = study.points
-    _reading(sentences.doubted(sentences.length_sentence(every), study.spoilt))
-    if every.empty:
+    if not _reads(sentences.doubted(sentences.length_sentence(every), study.spoilt), every):
         return
     chart(figures.length_figure(every), "sweep-length", source=source)
     note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
@@ -224,12 +222,8 @@ def by_length(study: Study, source: str) -> None:
 
 def by_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
-    _reading(
-        sentences.doubted(
-            (sentences.lookup_map_sentence if study.lookup else sentences.map_sentence)(every, costs), study.spoilt
-        )
-    )
-    if every.empty:
+    said = (sentences.lookup_map_sentence if study.lookup else sentences.map_sentence)(every, costs)
+    if not _reads(sentences.doubted(said, study.spoilt), every):
         return
     chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)
     if costs and study.lookup:
@@ -243,8 +237,7 @@ def by_map(study: Study, source: str) -> None:
 
 def by_constraint(study: Study, source: str) -> None:
     pairs = study.grammar
-    _reading(sentences.grammar_sentence(pairs))
-    if pairs.empty:
+    if not _reads(sentences.grammar_sentence(pairs), pairs):
         st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
         return
     chart(figures.grammar_figure(pairs), "sweep-held", source=source)
@@ -261,8 +254,7 @@ def by_constraint(study: Study, source: str) -> None:
 
 def by_schedule(study: Study, source: str) -> None:
     found = study.adaptive
-    _reading(sentences.doubted(sentences.adaptive_sentence(found), study.spoilt))
-    if found.empty:
+    if not _reads(sentences.doubted(sentences.adaptive_sentence(found), study.spoilt), found):
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
         return
     chart(figures.adaptive_figure(found), "sweep-adaptive", source=source)
@@ -279,5 +271,7 @@ def by_schedule(study: Study, source: str) -> None:
     st.caption(SAYS["schedules"])
 
 
-def _reading(sentence: str) -> None:
+def _reads(sentence: str, found: pd.DataFrame) -> bool:
+    """Say the sentence; whether there is something to draw."""
     st.markdown(f"**{plain(sentence)}**")
+    return not found.empty
