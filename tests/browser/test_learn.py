@@ -54,7 +54,7 @@ def test_the_story_is_walked_by_keyboard_to_its_end(context: BrowserContext, app
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserContext, app_server: AppServer) -> None:
+def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=3")
     number = page.locator(".stage .sentence")
     before = number.text_content() or ""
@@ -64,6 +64,9 @@ def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserConte
     wait_until_still(page)  # the key is heard once the page's script has ended
     page.keyboard.press("PageUp")
     expect_title(page, f"2. {steps()[1].title.technical}")
+    wait_until_still(page)
+    page.go_back()
+    expect_title(page, f"3. {steps()[2].title.technical}")
 
 
 def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: AppServer) -> None:

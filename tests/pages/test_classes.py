@@ -84,6 +84,13 @@ def test_the_page_has_two_ways_in() -> None:
     assert "forgotten when you end it, after 24 hours, after 4 hours without use" in said(page)
 
 
+def test_a_press_before_the_browser_has_received_the_new_address_counts_too(teacher: AppTest) -> None:
+    for name in ("scores", "quiz"):
+        teacher.query_params["part"] = "join"
+        teacher.button_group(key="class_part").set_value(name).run()
+        assert attending(teacher).part == name
+
+
 def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str) -> None:
     student = opened("play", **{"class": code})
     assert "Join the class" in said(student)

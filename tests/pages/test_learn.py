@@ -92,6 +92,19 @@ def test_an_address_leads_back_to_the_step(lesson: str, name: str) -> None:
     assert next(step.title.plain for step in steps() if step.name == name) in texts(page)
 
 
+def test_a_press_before_the_browser_has_received_the_new_address_counts_too() -> None:
+    """Before: the address of the step before, sent once more, led back there."""
+    page = open_page()
+    before = dict(page.query_params)
+    for name in ("idea", "round"):
+        page.query_params.update(before)
+        page.button(key="learn-next").click().run()
+        assert place(page) == f"story {name} technical"
+    page.run()
+    page.query_params.update(before)
+    assert place(page.run()) == "story slow technical", "a way back is still one"
+
+
 def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
     learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
     page = opened("pages/learn.py", Session(learn=learning))

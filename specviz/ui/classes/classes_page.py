@@ -172,11 +172,11 @@ def _choose_part(state: Attending, room: bool) -> None:
 
 
 def _follow_address(state: Attending) -> None:
-    """Show the part that the address names, unless this page wrote it there itself."""
     asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
-    if asked and asked != state.written:
+    if asked and address.went_there(asked, state.written, state.asked_part):
         state.part = asked
         set_widgets({"class_part": asked})
+    state.asked_part = asked
 
 
 def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], str]) -> None:
