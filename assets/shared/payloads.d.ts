@@ -107,6 +107,12 @@ export interface DiagramPayload {
   place: string;
 }
 
+export interface Draft {
+  acceptance: number;
+  length: number;
+  cost: number;
+}
+
 /**
  * What one drafter would guess at each place of a greedy output, with the true text before that place.
  */
@@ -118,15 +124,6 @@ export interface DraftGuesses {
   pieces: Record<string, string>;
   exact: boolean;
   seconds: number;
-}
-
-/**
- * The draft of the answers: acceptance of the checked guesses and the cost of one guess, in per cent.
- */
-export interface DraftPayload {
-  acceptance: number;
-  length: number;
-  cost: number;
 }
 
 /**
@@ -265,7 +262,7 @@ export interface LoadAnswerPayload {
   name: "batch" | "context" | "experts";
   question: string;
   answer: string;
-  shows: Array<ShownPayload>;
+  shows: Array<Shown>;
 }
 
 /**
@@ -283,17 +280,6 @@ export interface Machine {
   torch: string;
   transformers: string;
   threads: number;
-}
-
-/**
- * A machine's published peak figures: 10^12 operations and 10^12 bytes a second, and 10^9 bytes of memory.
- */
-export interface MachinePayload {
-  name: string;
-  short: string;
-  teraflops: number;
-  terabytes: number;
-  memory: number;
 }
 
 /**
@@ -385,6 +371,17 @@ export interface Prompt {
   tokens: Array<string>;
 }
 
+export interface PublishedMachine {
+  name: string;
+  short: string;
+  teraflops: number;
+  terabytes: number;
+  memory: number;
+  says: string;
+  url: string;
+  checked: string;
+}
+
 export interface RacePayload {
   run_id: string;
   badge: string;
@@ -432,9 +429,9 @@ export interface RivalPayload {
 export interface RooflinePayload {
   words: "technical" | "plain";
   limits: string;
-  machines: Array<MachinePayload>;
-  models: Array<ShapePayload>;
-  draft: DraftPayload;
+  machines: Array<PublishedMachine>;
+  models: Array<Shape>;
+  draft: Draft;
   questions: Array<LoadAnswerPayload>;
   judged: JudgedPayload;
 }
@@ -505,10 +502,7 @@ export interface SentStage {
   run: SentRun;
 }
 
-/**
- * A model's published shape; one expert: it is dense.
- */
-export interface ShapePayload {
+export interface Shape {
   name: string;
   layers: number;
   width: number;
@@ -519,14 +513,14 @@ export interface ShapePayload {
   vocabulary: number;
   experts: number;
   active: number;
+  billions: number;
+  url: string;
+  checked: string;
 }
 
 export type ShareRow = [string, number, boolean];
 
-/**
- * A setting of the sliders that an answer is about.
- */
-export interface ShownPayload {
+export interface Shown {
   machine: string;
   model: string;
   batch: number;

@@ -13,7 +13,7 @@ from specviz.core.request import RunRequest
 from specviz.data.permalink import link_of, request_from_link
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
 from specviz.player.offline import offline_page
-from specviz.ui.shared.pair_menu import model_label
+from specviz.ui.shared.run_controls import model_label
 from tests.support.app_pages import opened
 from tests.support.drawn import drawn_traces
 from tests.support.toy_drafter import registered
