@@ -57,7 +57,7 @@ def check_greedy(target: LoadedModel, runs: Iterable[tuple[Cell, str]]) -> None:
         trace = speculative_decode(target, make_drafter(name, target), prompt, settings, record=False)
         if first_difference(trace.output.token_ids, expected(prompt)) is not None:
             plain = autoregressive_decode(target, prompt, settings)
-            ties.append((prompt, name, length, tree, quality(target, trace, plain)["explained"]))
+            ties.append((prompt, name, length, tree, quality(target, trace, plain).explained))
     assert all(tie[-1] == "rounding" for tie in ties), ties
     assert len(ties) <= 1, ties
 
