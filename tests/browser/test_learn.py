@@ -54,7 +54,7 @@ def test_the_story_is_walked_by_keyboard_to_its_end(context: BrowserContext, app
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_page_up_and_the_back_key_go_back_and_arrows_move_the_stage(
+def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(
     context: BrowserContext, app_server: AppServer
 ) -> None:
     page = open_learn(context, app_server, "?lesson=3")
