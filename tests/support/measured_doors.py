@@ -110,7 +110,7 @@ def opened():
         f"{MAX_PROMPTS} prompts",
     ),
     "a lesson plan": door(
-        """ui/lesson/teachers.py: file_uploader lesson_file
+        """ui/lesson/lesson_page.py: file_uploader lesson_file
         data/lessons/plans.py: reads""",
         f"{MAX_BYTES // 1000} kB",
         "from specviz.data.lessons.plans import MAX_BYTES, parse_plan",
