@@ -21,26 +21,22 @@ from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import Event, Ready, Run, dump_event
 
 
-class Inbox(Mailbox):
-    def __init__(self, lines: BinaryIO) -> None:
-        super().__init__()
-        Thread(target=self._read, args=(lines,), daemon=True).start()
-
-    def _read(self, lines: BinaryIO) -> None:
-        """The process ends with this thread, also after an error: the server then starts another one."""
-        try:
-            for line in lines:
-                self.take(line)
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
+def listen(lines: BinaryIO, inbox: Mailbox) -> None:
+    """Take in what the server says. The process ends with it, also after an error: the server starts another one."""
+    try:
+        for line in lines:
+            inbox.take(line)
+    except Exception:
+        traceback.print_exc()
+    finally:
+        os._exit(0)
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group, but the server ends the engine
     send = _take_stdout()
-    inbox = Inbox(sys.stdin.buffer)
+    inbox = Mailbox()
+    Thread(target=listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
     do_job = open_workshop(send)
     bench = Bench(do_job, inbox, send, give_back, seconds_a_job())
     while True:

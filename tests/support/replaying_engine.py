@@ -5,8 +5,9 @@ greedy output is the target's own. Proofs are the recorded ones. A step takes as
 
 Some prompts are orders, for the tests of the service: `rounds N` decodes N rounds · `hold` decodes one, then goes on
 until it is stopped · `deaf` decodes one, then hears nothing · `slow N` decodes one, then does nothing for N seconds ·
-`die` decodes one and ends the process · `fail` is refused · `quick` measures costs at once. A sweep of the prompt
-`one cell a turn` finds one cell each time it has the engine, then goes on until it is stopped; its third is its last.
+`die` decodes one and ends the process · `fail` is refused. Costs obey `hold` too; `quick` has them at once. A sweep of
+the prompt `one cell a turn` finds one cell each time it has the engine, then goes on until it is stopped; its third is
+its last.
 """
 
 import json
@@ -70,28 +71,23 @@ def most_items() -> dict[str, int]:
     return {}
 
 
-ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail|quick")
+ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail")
 ONE_A_TURN = "one cell a turn"
 
 
-def obeyed(command: say.Run | say.Calibrate) -> Steps:
+def obeyed(command: say.Run) -> Steps:
     """What the prompt orders."""
     order, _, number = command.request.prompt.partition(" ")
     if order == "fail":
         raise InputError("The prompt is not to the engine's taste.")
-    if isinstance(command, say.Run):
-        yield from begin(command, int(number) if order == "rounds" else 1)
-    else:
-        yield say.Started(command.job)
+    yield from begin(command, int(number) if order == "rounds" else 1)
     if order == "die":
         os._exit(3)
     if order in ("slow", "deaf"):
         time.sleep(float(number or 1) if order == "slow" else 10**6)
     if order == "hold":
         yield from held()
-    if isinstance(command, say.Calibrate):
-        yield say.Item(command.job, "calibrate", say.CostsResult(COSTS))
-    yield say.Done(command.job, "plain") if isinstance(command, say.Run) else say.Finished(command.job)
+    yield say.Done(command.job, "plain")
 
 
 def begin(command: say.Run, rounds: int) -> Iterator[say.JobEvent]:
@@ -153,9 +149,11 @@ def run(command: say.Run) -> Steps:
 
 
 def calibrate(command: say.Calibrate) -> Steps:
-    if not ORDERS.fullmatch(command.request.prompt):
-        yield from working(20)
-    yield from obeyed(command)
+    order = command.request.prompt
+    yield say.Started(command.job)
+    yield from held() if order == "hold" else working(0 if order == "quick" else 20)
+    yield say.Item(command.job, "calibrate", say.CostsResult(COSTS))
+    yield say.Finished(command.job)
 
 
 def race(command: say.Race) -> Steps:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from threading import Event
 from typing import Any
 
 import pytest
@@ -16,7 +15,8 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
 from specviz.service import EngineService, JobView, Limits, fleet
 from specviz.service import protocol as say
-from specviz.service.engine import Inbox
+from specviz.service.bench import Mailbox
+from specviz.service.engine import listen
 from specviz.service.fleet import BROKEN, Restarts
 from specviz.service.job import UNEXPECTED, Items, Job, advance
 from specviz.service.schedule import Schedule
@@ -436,10 +436,10 @@ def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, c
         yield b"no command\n"
         raise RuntimeError("injected")
 
-    ended = Event()
-    monkeypatch.setattr(os, "_exit", lambda status: ended.set())
-    Inbox(lines())  # type: ignore[arg-type]
-    assert ended.wait(PATIENCE)
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    listen(lines(), Mailbox())  # type: ignore[arg-type]
+    assert ended == [0]
     assert "RuntimeError: injected" in capfd.readouterr().err
 
 
