@@ -10,7 +10,7 @@ import { autoregressiveClock, running } from "./running.js";
 import { treeOf } from "./tree_rows.js";
 
 /** @import { DecodeSettings, DiagramPayload, SentRun, SentStage, Trace } from "../shared/payloads.js" */
-/** @import { HowPayload, PromptPayload, RoundPayload, Rule, StagePayload } from "./drawn.js" */
+/** @import { HowPayload, PromptPayload, RoundPayload, Rule, RunPart, StagePayload } from "./drawn.js" */
 
 const SHOWN_PROMPT_TOKENS = 60;
 
@@ -21,14 +21,24 @@ const SHOWN_PROMPT_TOKENS = 60;
  */
 export function drawnRun(sent) {
   const { run, ...state } = sent;
-  return {
-    ...state,
-    ...howOf(run, state.running),
-    replay: replayOf(run, state),
-    prompt: promptOf(run),
-    rounds: roundsOf(sent),
-    plain: plainOf(run.trace),
-  };
+  return { ...state, ...howOf(run, state.running), ...partOf(sent) };
+}
+
+/** @type {WeakMap<SentRun, { by: string, part: RunPart }>} */
+const computed = new WeakMap(); // a page is drawn again with the run that it has
+
+/**
+ * @param {SentStage} sent
+ * @returns {RunPart}
+ */
+function partOf(sent) {
+  const { run, running, why_not: why, diagram } = sent;
+  const by = JSON.stringify([running, why, diagram?.picture, diagram?.words]);
+  const found = computed.get(run);
+  if (found?.by === by) return found.part;
+  const part = { replay: replayOf(run, sent), prompt: promptOf(run), rounds: roundsOf(sent), plain: plainOf(run.trace) };
+  computed.set(run, { by, part });
+  return part;
 }
 
 /**

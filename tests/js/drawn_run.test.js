@@ -84,6 +84,15 @@ test("a draft that is not drawn is a point mass, and a block is a rule of its ow
   assert.deepEqual([how({ temperature: 1, verification: "block" }).rule, how({ verification: "block" }).rule, how({ tree: "2,2" }).rule], ["block", "token", "tree"]);
 });
 
+test("the same run is computed once, unless something else is asked of it", () => {
+  const run = sentRun(traceOf(ROUNDS));
+  const first = drawnRun(stage(run, { playhead: 1 }));
+  const again = drawnRun(stage(run, { playhead: 2 }));
+  assert.deepEqual([again.rounds === first.rounds, again.playhead], [true, 2]);
+  assert.notEqual(drawnRun(stage(run, { running: true })).replay, first.replay);
+  assert.equal(drawnRun(stage(run)).replay.why_not, first.replay.why_not);
+});
+
 test("the lessons have words of their own", () => {
   const sentence = (/** @type {object} */ diagram) => drawnRun(stage(sentRun(traceOf(ROUNDS)), { diagram })).rounds[0].sentences[0];
   assert.equal(sentence({ words: "technical", picture: "way" }), "The draft proposes 4 tokens.");
