@@ -48,10 +48,10 @@ NO_DOORS = {
     "data/lessons/roofline.py: reads": "a file of the app",
     "ui/play/board.py: reads": "a file of the app",
     "measure/race.py: reads": "a file of the app",
-    "models/bundled.py: reads": "a file of the app",
     "models/catalogue.py: reads": "a model's files",
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",
+    "models/loading.py: reads": "a file of the app",
     "serve.py: middleware Guards": "adds headers",
     "serve.py: middleware Previews": "adds titles",
 }
