@@ -47,10 +47,10 @@ NO_DOORS = {
     "ui/play/board.py: reads": "a file of the app",
     "ui/shared/parts.py: file_uploader key": "draws those of the pages",
     "measure/race.py: reads": "a file of the app",
-    "models/bundled.py: reads": "a file of the app",
     "models/catalogue.py: reads": "a model's files",
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",
+    "models/loading.py: reads": "a file of the app",
     "serve.py: middleware Guards": "adds headers",
     "serve.py: middleware Previews": "adds titles",
 }
