@@ -147,6 +147,29 @@ def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(new_context
         assert early == []
 
 
+SAY = """(stage, [size, result]) => {
+  stage.dataset.says = size;
+  stage.querySelector(".says strong").textContent = result;
+  stage.querySelector(".reason").textContent = "A reason of two lines at least. ".repeat(12);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("size", "says"),
+    [
+        ("long", "0.97 times as fast, too close to 1 to tell: 64 tokens in 35 passes of the big model instead of 64"),
+        (
+            "longest",
+            "Previous run: 0.97 times as fast, too close to 1 to tell: 256 tokens in 135 passes of the big model",
+        ),
+    ],
+)
+def test_a_long_result_keeps_its_reason_off_what_happens_in_this_round(page: Page, size: str, says: str) -> None:
+    """Found with an empty prompt: "Previous run:" made the result two lines, and the reason lay on the sentence."""
+    page.locator(".stage").evaluate(SAY, [size, says])
+    assert bottom(page.locator(".reason")) <= placed(page.locator(".now"))[0]["y"] + 1
+
+
 def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
     change = page.locator(".change")
     grid = page.locator(".grid")
