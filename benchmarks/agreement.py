@@ -26,7 +26,7 @@ from specviz import DecodeSettings, load_model
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import speedup, speedup_at
 from specviz.core.trace import Trace
-from specviz.data.workloads import read_workloads
+from specviz.data.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
 from specviz.decoding.alternating import take_turns
 from specviz.measure.calibration import Calibration, calibrate
@@ -64,7 +64,7 @@ def main() -> None:
         module.perf_counter = CLOCKS[options.clock]  # type: ignore[attr-defined]
     rows, repeats = list[Row](), list[dict[str, Any]]()
     for pair in PAIRS:
-        its = [Row(*pair, workload.prompts[0].name) for workload in read_workloads()]
+        its = [Row(*pair, workload.prompts[0].name) for workload in WORKLOADS]
         repeats += [_repeat(its, options.tokens, options.tries) for _ in range(options.repeats)]
         rows += its
     pairs = {
@@ -100,7 +100,7 @@ def _repeat(rows: Sequence[Row], tokens: int, tries: int) -> dict[str, Any]:
     """Calibrate the pair and run its prompts; adds to the rows, and returns how busy the machine was."""
     target = load_model(rows[0].target)
     drafter = make_drafter(rows[0].draft, target)
-    prompts = {each.name: each.text for workload in read_workloads() for each in workload.prompts}
+    prompts = {each.name: each.text for workload in WORKLOADS for each in workload.prompts}
     attempts, quiet = 0, False
     while not quiet and attempts < tries:
         before = os.getloadavg()[0]

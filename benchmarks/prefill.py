@@ -98,9 +98,7 @@ def quality_peak(way: str) -> None:
     CachedModel(loaded, LARGE_VOCABULARY[-1]).read(text[:4])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     prompt, output = text[:-OUTPUT], text[-OUTPUT:]
-    mean = (
-        whole_text(loaded, prompt, output) if way == "before" else mean_log_probability(loaded, prompt, output)["mean"]
-    )
+    mean = whole_text(loaded, prompt, output) if way == "before" else mean_log_probability(loaded, prompt, output).mean
     peak = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)  # Linux counts in kilobytes
     print(json.dumps({"peak_bytes": peak, "mean": mean}))
 

@@ -168,7 +168,7 @@ def agreement(bench: Bench, repeats: int) -> dict[str, Any]:
     for _ in range(repeats):
         race.repeat()
         turns.append(speedup(bench.in_turns()) or 0.0)
-    ratios = [a / b for a, b in zip(race.plain.seconds, race.speculative.seconds, strict=True)]
+    ratios = [a / b for a, b in zip(race.measured.plain.seconds, race.measured.speculative.seconds, strict=True)]
     spread = (max(ratios) - min(ratios)) / median(ratios), (max(turns) - min(turns)) / median(turns)
     return {
         **asdict(bench.case),

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import torch
 
-from scripts.record_story import median_run, presets, slim
+from scripts.record_story import in_turns, median_run, presets, slim
 from scripts.wanted_runs import METHOD_RUNS, MethodRun
 from specviz import DecodeSettings, load_model
 from specviz.core.metrics import speedup
-from specviz.core.trace import Trace, dump_trace
+from specviz.core.trace import dump_trace
 from specviz.data.workloads import Preset
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, make_drafter, take_turns
+from specviz.decoding import Drafter, make_drafter
 from specviz.models.loaded_model import LoadedModel
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "traces"
@@ -62,15 +62,6 @@ def fitting(target: LoadedModel, drafter: Drafter, preset: Preset, run: MethodRu
         settings = replace(run.settings, seed=seed)
         if run.fits(in_turns(target, drafter, preset, settings)):
             yield settings
-
-
-def in_turns(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> Trace:
-    """Both decoders in turns, so that a busy moment slows both."""
-    speculative = SpeculativeRun(target, drafter, preset.text, settings)
-    plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, settings)
-    for _ in take_turns(speculative, plain):
-        pass
-    return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
 from specviz.data.lessons.recorded_runs import Figures, Measured, Overlap
 from specviz.data.workloads import STORY, Preset, find_workload
-from specviz.decoding import AutoregressiveRun, SpeculativeRun, take_turns
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
 from specviz.models.devices import describe_machine
@@ -172,10 +172,10 @@ def measure() -> Figures:
 
 def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[Measured]:
     """All settings on all story prompts. Repeats are outermost, so that a slow minute slows every setting alike."""
-    target, models = load_model("wren-base"), {name: load_model(name) for name in DRAFTS}
+    target, drafters = load_model("wren-base"), {name: ModelDrafter(load_model(name)) for name in DRAFTS}
     runs: dict[tuple[int, str], list[Trace]] = {}
     for seed, preset, (place, (draft, one)) in product(range(FIGURE_REPEATS), STORY.all_prompts, enumerate(settings)):
-        trace = in_turns(target, models[draft], preset, replace(one, seed=seed))
+        trace = in_turns(target, drafters[draft], preset, replace(one, seed=seed))
         runs.setdefault((place, preset.name), []).append(trace)
         print(f"repeat {seed + 1}, {preset.name}, {draft}: {speedup(trace) or 0:.2f}", file=sys.stderr)
     return [
@@ -184,9 +184,9 @@ def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[Measured]:
     ]
 
 
-def in_turns(target: LoadedModel, draft: LoadedModel, preset: Preset, settings: DecodeSettings) -> Trace:
+def in_turns(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> Trace:
     """Both decoders in turns, so that a busy moment slows both."""
-    speculative = SpeculativeRun(target, ModelDrafter(draft), preset.text, settings)
+    speculative = SpeculativeRun(target, drafter, preset.text, settings)
     plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, settings)
     for _ in take_turns(speculative, plain):
         pass

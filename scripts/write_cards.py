@@ -15,7 +15,10 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.family_goals import against_the_quickest
-from training.samples import samples
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import find_workload
+from specviz.decoding import autoregressive_decode
+from specviz.models import load_model
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -181,6 +184,26 @@ def pair_table(pair: Mapping[str, Any]) -> Iterator[str]:
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
+
+
+def samples(folder: Path) -> str:
+    """What a model writes after fixed prompts, not selected, with the seeds to repeat it, as Markdown."""
+    loaded = load_model(str(folder))
+    lines = []
+    for kind in KINDS:
+        workload = find_workload(kind)
+        assert workload is not None
+        lines += [f"### {workload.title}", ""]
+        for preset, seed in zip(workload.prompts, (1, 2, 3), strict=False):
+            settings = DecodeSettings(max_new_tokens=80, temperature=0.8, seed=seed)
+            text = autoregressive_decode(loaded, preset.text, settings).output.text
+            lines += [f"`{preset.name}`, seed {seed}:", "", *_quoted(f"{preset.text}⟨…⟩{text}"), ""]
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> list[str]:
+    """A block of code, indented so that the text cannot end it."""
+    return ["    " + line for line in text.replace("<|endoftext|>", "").splitlines()]
 
 
 if __name__ == "__main__":

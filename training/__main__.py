@@ -13,16 +13,13 @@ from tokenizers import Tokenizer
 
 from specviz.core.errors import InputError
 from specviz.models.catalogue import weights_hash
-from training.data import Domain, Mixture, read_corpus, read_documents
+from training.data import Domain, Mixture, read_corpus, read_documents, train_tokenizer
 from training.eagle import Eagle
-from training.heads import WEIGHTS, Head, go_on_from, head_objective, held_out_head_losses, save_head
+from training.heads import WEIGHTS, Head, Medusa, go_on_from, head_objective, held_out_head_losses, save_head
 from training.lessons import corpus_rows, load_lessons, read_with, written_rows
-from training.loop import Objective, Plan, distil, next_token, train
-from training.medusa import Medusa
-from training.optimizers import Rates
+from training.loop import Objective, Plan, Rates, distil, next_token, train
 from training.report import describe_run, held_out_losses, read_log, save_model
 from training.shapes import averaged, load_llama, new_model, with_layers
-from training.tokenizers import train_tokenizer
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,11 +1,12 @@
-"""The corpus as token ids: read once, split into training and held-out parts, and sampled at random places."""
+"""The corpus and its tokenizer: read once, split into training and held-out parts, and sampled at random places."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch import Tensor
 
 from specviz.core.errors import InputError
@@ -47,6 +48,30 @@ def read_documents(folder: Path) -> dict[str, list[str]]:
 
 def _split(text: str) -> list[str]:
     return [part.strip("\n") for part in f"\n{text}\n".split(f"\n{SEPARATOR}\n") if part.strip()]
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary: int, folder: Path, context: int = 512) -> None:
+    """Train a byte-level BPE, the same for all models of a family, so that the small ones can draft; written for
+    transformers. Id 0 begins, ends and pads a text.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[SEPARATOR],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{SEPARATOR} $A", pair=f"{SEPARATOR} $A $B", special_tokens=[(SEPARATOR, 0)]
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = dict.fromkeys(("bos_token", "eos_token", "pad_token"), SEPARATOR)
+    settings |= {"tokenizer_class": "PreTrainedTokenizerFast"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": context}, indent=2) + "\n")
 
 
 def held_out_count(documents: int) -> int:

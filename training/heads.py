@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM
@@ -19,6 +20,8 @@ from training.losses import distribution, divergence
 from training.report import held_out_rows
 
 TAKEN = ("hidden_size", "num_attention_heads", "num_key_value_heads", "rms_norm_eps", "rope_parameters")
+DEPTHS = 4  # of Medusa heads
+INNER = 512  # neurons of a block
 WEIGHTS = (1.0, 0.8, 0.6, 0.5)  # of the loss of each guess: a later one counts only if those before it were accepted
 
 
@@ -50,6 +53,45 @@ class Head(nn.Module):
     @abstractmethod
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Go on from the weights of an earlier run."""
+
+
+class Medusa(Head):
+    """The heads while they are trained; `MedusaHeads` is the same network when it drafts."""
+
+    def __init__(self, width: int, depths: int = DEPTHS, inner: int = INNER) -> None:
+        """Heads that change nothing yet: each guesses what the target guesses for the next token."""
+        super().__init__()
+        self.up = nn.ModuleList(nn.Linear(width, inner) for _ in range(depths))
+        self.down = nn.ModuleList(nn.Linear(inner, width, bias=False) for _ in range(depths))
+        for weight in self.down.parameters():
+            nn.init.zeros_(weight)
+
+    def guesses(self, states: Tensor, ids: Tensor, most: int) -> list[Tensor]:
+        """See `Head`; the tokens are not used."""
+        made: list[Tensor] = []
+        for place, (up, down) in enumerate(list(zip(self.up, self.down, strict=True))[:most]):
+            known = states[:, : -1 - place]
+            made.append(known + down(F.silu(up(known))))
+        return made
+
+    def config(self) -> dict[str, Any]:
+        """See `Head`."""
+        return {"kind": "medusa", "depths": len(self.up)}
+
+    def weights(self) -> dict[str, Tensor]:
+        """See `Head`."""
+        up: list[Tensor] = list(self.up.parameters())  # a matrix and a bias for each guess
+        down: list[Tensor] = list(self.down.parameters())
+        return {"up.weight": torch.cat(up[::2]), "up.bias": torch.cat(up[1::2]), "down.weight": torch.stack(down)}
+
+    @torch.no_grad()
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        """See `Head`."""
+        for name in ("weight", "bias"):
+            for block, part in zip(self.up, weights[f"up.{name}"].chunk(len(self.up)), strict=True):
+                block.get_parameter(name).copy_(part)
+        for own, part in zip(self.down.parameters(), weights["down.weight"], strict=True):
+            own.copy_(part)
 
 
 def head_objective(
@@ -101,9 +143,9 @@ def _losses(model: Head, target: LlamaForCausalLM, rows: Tensor, most: int) -> l
     for part in torch.split(rows, 8):
         known = target.model(input_ids=part, use_cache=False).last_hidden_state
         for place, guess in enumerate(model.guesses(known, part, most)):
-            logits = torch.nn.functional.linear(guess[:, :-1].float(), target.lm_head.weight)
+            logits = F.linear(guess[:, :-1].float(), target.lm_head.weight)
             labels = part[:, place + 2 :]
-            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+            loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
             totals[place] += loss.item()
             counts[place] += labels.numel()
     return [round(total / count, 4) for total, count in zip(totals, counts, strict=True)]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import asdict, fields
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,16 @@ from specviz.cli.options import (
     prompt_of,
     settings_of,
 )
-from specviz.cli.output import number, print_table, say, status_line, write_json
+from specviz.cli.output import counts_line, print_table, say, status_line, write_json
 from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
 from specviz.core.drafters import as_typed
 from specviz.core.errors import InputError
 from specviz.core.judge import judge
+from specviz.core.metrics import Counts
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS
+from specviz.core.trace import Trace
 from specviz.measure.sweep.plan import SweepPair, SweepPlan
 from specviz.measure.sweep.rows import COUNTED, counted
 
@@ -109,18 +112,14 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "seeds": comparison.seeds,
         "target_dtype": speculative.target.dtype,
         "draft_dtype": drafter.dtype if drafter else None,
-        "threads": comparison.threads,
+        "threads": speculative.recorded_on.threads,
         "prompt_tokens": len(speculative.prompt.token_ids),
         "new_tokens": len(speculative.output.token_ids),
-        "autoregressive": {
-            "seconds": median(comparison.plain_seconds),
-            "seconds_all": comparison.plain_seconds,
-            "new_tokens_all": comparison.plain_lengths,
-            "prefill_seconds": plain.prefill_seconds.target,
-            "token_ids": plain.output.token_ids,
-            "text": plain.output.text,
+        "autoregressive": _decoder_json(plain, comparison.plain_seconds, comparison.plain_lengths),
+        "speculative": {
+            **_decoder_json(speculative, comparison.speculative_seconds, comparison.speculative_lengths),
+            **counted(speculative),
         },
-        "speculative": _speculative_json(comparison),
         "all_seeds": {
             **{name: getattr(comparison.counts, name) for name in (*COUNTED, "emitted")},
             "plain_tokens": comparison.plain_written,
@@ -131,21 +130,21 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "predicted_speedup": comparison.predicted_speedup,
         "calibrated": comparison.calibration is not None,
         "identical": comparison.identical,
-        "quality": comparison.quality,
+        "quality": asdict(comparison.quality),
         "verdict": {"label": verdict.label, "reason": verdict.reason},
     }
 
 
-def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
-    speculative, prefill = comparison.speculative, comparison.speculative.prefill_seconds
+def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dict[str, Any]:
+    """One decoder: its run that is shown, and of every repeat the seconds and the number of new tokens."""
+    prefill = trace.prefill_seconds
     return {
-        "seconds": median(comparison.speculative_seconds),
-        "seconds_all": comparison.speculative_seconds,
-        "new_tokens_all": comparison.speculative_lengths,
+        "seconds": median(seconds),
+        "seconds_all": seconds,
+        "new_tokens_all": lengths,
         "prefill_seconds": known_seconds(prefill.target) + known_seconds(prefill.draft),
-        "token_ids": speculative.output.token_ids,
-        "text": speculative.output.text,
-        **counted(speculative),
+        "token_ids": trace.output.token_ids,
+        "text": trace.output.text,
     }
 
 
@@ -159,11 +158,8 @@ def print_comparison(result: dict[str, Any]) -> None:
     print_table(("", "median s", "tokens/s", "spread"), rows)
     seeds = result["seeds"]
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
-    say(
-        f"{of_all}{counts['rounds']} target passes: {counts['drafted']} drafted, "
-        f"{counts['accepted']} accepted, {counts['rejected']} rejected, {counts['discarded']} discarded; "
-        f"acceptance rate {number(counts['acceptance_rate'])}, per judgement {number(counts['per_judgement_rate'])}"
-    )
+    found = Counts(**{each.name: counts[each.name] for each in fields(Counts)})
+    say(f"{of_all}{counts_line(found, 'discarded')}")
     modelled = "" if result["predicted_speedup"] is None else f", {result['predicted_speedup']:.2f}× modelled"
     interval, within = None, ""
     if result["speedup_low"] is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.errors import InputError
-from specviz.core.metrics import count
+from specviz.core.metrics import Counts, count
 from specviz.core.names import forward_in_words
 from specviz.core.readable import readable
 from specviz.core.rounds import DraftedToken, Round
@@ -264,18 +264,21 @@ def print_trace(trace: Trace) -> None:
     if not trace.rounds:
         return
     counts = count(trace.rounds)
-    unjudged = "not taken" if trace.settings.tree else "discarded"
-    say(
-        f"{counts.emitted} tokens in {counts.rounds} target passes: {counts.drafted} drafted, {counts.accepted} "
-        f"accepted, {counts.rejected} rejected, {counts.discarded} {unjudged}; acceptance rate "
-        f"{number(counts.acceptance_rate)}, per judgement {number(counts.per_judgement_rate)}"
-    )
+    say(f"{counts.emitted} tokens in {counts_line(counts, 'not taken' if trace.settings.tree else 'discarded')}")
     say(compare_texts(trace))
     verdict = verdict_of_run(trace)
     if verdict:
         say(f"{verdict.headline} (one run of one text). {verdict.reason}")
     else:
         say(f"No verdict: {why_no_verdict(trace)}.")
+
+
+def counts_line(counts: Counts, unjudged: str) -> str:
+    return (
+        f"{counts.rounds} target passes: {counts.drafted} drafted, {counts.accepted} accepted, "
+        f"{counts.rejected} rejected, {counts.discarded} {unjudged}; acceptance rate "
+        f"{number(counts.acceptance_rate)}, per judgement {number(counts.per_judgement_rate)}"
+    )
 
 
 def _origin(trace: Trace) -> str:

@@ -5,8 +5,9 @@ run are exact, so the interval is of its times only: what the same rounds would 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean, stdev
 
 from specviz.core import metrics
@@ -90,16 +91,29 @@ def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:
     return math.exp(middle - half), math.exp(middle + half)
 
 
-def student_t(freedom: int) -> float:
-    """The 97.5 % point of Student's t: from the table up to 9 degrees of freedom, then its expansion.
+@cache
+def student_t(freedom: int, probability: float = 0.975) -> float:
+    """The t that Student's t with whole degrees of freedom is below with this probability, above one half."""
+    return least(lambda t: _below(t, freedom) >= probability, 1e6)
 
-    Abramowitz and Stegun, 26.7.5, to the third term: within 0.001 from 10 degrees of freedom on.
-    """
-    table = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-    if freedom <= len(table):
-        return table[freedom - 1]
-    z = 1.959964
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+def _below(t: float, freedom: int) -> float:
+    """The probability below t, from 0 on: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0
+    for power in range(odd, freedom - 1, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * (power + 1) / (power + 2)
+    inside = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+    return (1 + inside) / 2
+
+
+def least(holds: Callable[[float], bool], high: float) -> float:
+    """The least value from 0 to `high` for which it holds, as for all above it."""
+    low = 0.0
+    for _ in range(80):  # halves the interval: exact to the last digits
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

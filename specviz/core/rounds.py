@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from specviz.core.errors import InputError
 from specviz.core.outside import AtMost
@@ -151,18 +151,6 @@ def known_seconds(seconds: float | None) -> float:
     if seconds is None:
         raise InputError("This run has no times: the system that wrote it does not report them.")
     return seconds
-
-
-_ROUND: TypeAdapter[Round] = TypeAdapter(Round)
-
-
-def dump_round(round: Round) -> str:
-    return _ROUND.dump_json(round).decode()
-
-
-def parse_round(text: str | bytes) -> Round:
-    """The round `dump_round` wrote; types and ranges are checked, its place in a trace is not."""
-    return _ROUND.validate_json(text)
 
 
 def round_problems(round: Round) -> Iterator[str]:

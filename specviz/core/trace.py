@@ -32,8 +32,6 @@ from specviz.core.rounds import Round as Round
 from specviz.core.rounds import Seconds as Seconds
 from specviz.core.rounds import Status as Status
 from specviz.core.rounds import TokenId as TokenId
-from specviz.core.rounds import dump_round as dump_round
-from specviz.core.rounds import parse_round as parse_round
 from specviz.core.rounds import round_problems
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.tree_shape import MAX_NODES

@@ -1,14 +1,18 @@
 """Texts as content: the YAML files in assets/texts, read into types, with file and line in every error.
 
 Nothing in a file is a boolean, a number or a date by accident: only true, false and whole numbers are not text.
+
+A text names the figures that it is filled with, as in {found.speed:.2f}. A share is written {share!p}, a small number
+in words {count!w}, and a word for one or for several {count:prompt|prompts}.
 """
 
 import json
 import re
 import string
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -17,6 +21,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
+from specviz.core.names import in_words
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -24,9 +29,10 @@ except ImportError:  # PyYAML without its C library: ten times slower
     from yaml import SafeLoader  # type: ignore[assignment]
 
 FOLDER = ASSETS / "texts"
-STRICT = ConfigDict(extra="forbid", strict=True)  # what a file may hold: each class of content has this
 KIND = TypeVar("KIND")
 Words = Literal["technical", "plain"]
+Text = Annotated[str, Field(min_length=1)]
+Parts = dict[str, dict[str, Text]]  # texts by name, in parts
 Facts = Mapping[str, str]  # figures by name, as written on screen
 SAID = {
     "missing": "“{name}” is missing.",
@@ -42,9 +48,8 @@ SAID = {
 class Says:
     """One text in two voices: the field's words, and words for anyone, without symbols."""
 
-    __pydantic_config__ = STRICT
-    technical: Annotated[str, Field(min_length=1)]
-    plain: Annotated[str, Field(min_length=1)]
+    technical: Text
+    plain: Text
 
     def in_(self, words: Words) -> str:
         return self.plain if words == "plain" else self.technical
@@ -79,9 +84,7 @@ class TextFile(Generic[KIND]):
         return _said(self.path, node, problem)
 
     def nodes(self, *keys: str) -> list[yaml.Node]:
-        node = self.node
-        for key in keys:
-            node = below(node, key) or node
+        node = node_at(self.node, keys)
         return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
@@ -99,10 +102,12 @@ def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
     if node is None:
         raise TextError([f"{path.name} is empty."])
     try:
-        content = TypeAdapter(kind).validate_json(data, strict=True)
+        # Dataclasses take over the configuration of the type that they are in; so `kind` is in a union.
+        union: Any = kind | None
+        content = TypeAdapter(union, config=ConfigDict(extra="forbid")).validate_json(data, strict=True)
     except ValidationError as error:
         raise TextError([_problem(path, node, each) for each in error.errors(include_url=False)]) from error
-    if twice := [_said(path, key, f"“{key.value}” is there twice.") for key in _repeated(node)]:
+    if twice := [_said(path, key, f"“{key.value}” is there twice.") for key in repeated(node)]:
         raise TextError(twice)
     return TextFile(path, content, node)
 
@@ -111,7 +116,7 @@ def figure_problems(
     file: TextFile[Any], node: yaml.Node, facts: Facts, keys: Collection[str] = (), *, typed: bool = False
 ) -> Iterator[str]:
     """What is wrong with the figures that the texts below a node name. `typed`: whether a text may hold digits."""
-    for text in _textsbelow(node, keys):
+    for text in texts_below(node, keys):
         try:
             names = figures_in(text.value)
         except ValueError:
@@ -129,21 +134,84 @@ def figures_in(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
 
 
-def fill(template: str, facts: Facts) -> str:
-    return template.format_map(facts)
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
-def _textsbelow(node: yaml.Node, keys: Collection[str] = ()) -> Iterator[yaml.ScalarNode]:
+CONVERSIONS: Mapping[str, Callable[[Any], str]] = {
+    "p": percent,
+    "h": lambda share: f"{100 * share:.0f}",
+    "w": in_words,
+}
+
+
+class _Figures(string.Formatter):
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        return CONVERSIONS[conversion](value) if conversion else value
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, several, many = format_spec.partition("|")
+        return (one if value == 1 else many) if several else str(super().format_field(value, format_spec))
+
+
+def fill(template: str, figures: Mapping[str, Any]) -> str:
+    return _Figures().vformat(template, (), figures)
+
+
+def any_of(values: Sequence[object]) -> str:
+    """In a sentence: 2, 3 or 4."""
+    *before, last = map(str, values)
+    return f"{', '.join(before)} or {last}" if before else last
+
+
+@dataclass(frozen=True, eq=False)
+class AppTexts(Generic[KIND]):
+    """The texts of one file of the app, which is read when they are first asked for."""
+
+    name: str  # of the file, below the folder
+    kind: type[KIND]
+
+    def read(self, folder: Path = FOLDER) -> TextFile[KIND]:
+        """Raises TextError: it cannot be read, or holds something else."""
+        return read_texts(folder / f"{self.name}.yaml", self.kind)
+
+    def __call__(self) -> KIND:
+        return self._content
+
+    @cached_property
+    def _content(self) -> KIND:
+        return self.read().content
+
+
+class Sentences:
+    """The sentences about computed figures that one module says."""
+
+    def __init__(self, name: str) -> None:
+        self.texts = AppTexts(f"sentences/{name}", dict[str, Text])
+
+    def __call__(self, name: str, /, **figures: object) -> str:
+        return fill(self.texts()[name], figures)
+
+
+pages = AppTexts("pages", Parts)  # captions, helps, and in words what a figure or a table shows
+
+
+def page_texts(part: str) -> Mapping[str, str]:
+    """The texts of one part of pages.yaml, by name. What a text has in braces is filled in by the page."""
+    return pages()[part]
+
+
+def texts_below(node: yaml.Node, keys: Collection[str] = ()) -> Iterator[yaml.ScalarNode]:
     """Every text in the file below this place, its own keys left out."""
     if isinstance(node, yaml.ScalarNode):
         yield node
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _textsbelow(item)
+            yield from texts_below(item)
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if not keys or key.value in keys:
-                yield from _textsbelow(value)
+                yield from texts_below(value)
 
 
 def _said(path: Path, node: yaml.Node, problem: str) -> str:
@@ -151,11 +219,16 @@ def _said(path: Path, node: yaml.Node, problem: str) -> str:
 
 
 def _problem(path: Path, node: yaml.Node, error: Any) -> str:
-    name, found = str(error["loc"][-1]) if error["loc"] else "", node
-    for step in error["loc"]:
-        found = below(found, step) or found
+    name = str(error["loc"][-1]) if error["loc"] else ""
     said = SAID.get(error["type"], "“{name}”: " + error["msg"].removeprefix("Value error, ").rstrip(".") + ".")
-    return _said(path, found, said.replace("{name}", name))
+    return _said(path, node_at(node, error["loc"]), said.replace("{name}", name))
+
+
+def node_at(node: yaml.Node, path: Iterable[int | str]) -> yaml.Node:
+    """The node at the end of a path of names and places, or as far as it leads."""
+    for step in path:
+        node = below(node, step) or node
+    return node
 
 
 def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
@@ -166,11 +239,13 @@ def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
     return None
 
 
-def _repeated(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
+def repeated(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
     """Keys that a mapping has twice: YAML takes the last one."""
-    if isinstance(node, yaml.MappingNode):
-        names = [key.value for key, _ in node.value]
-        yield from (key for at, (key, _) in enumerate(node.value) if key.value in names[:at])
+    seen = set[str]()
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        if key.value in seen:
+            yield key
+        seen.add(key.value)
     for child in node.value if isinstance(node, yaml.CollectionNode) else ():
         for each in child if isinstance(child, tuple) else (child,):
-            yield from _repeated(each)
+            yield from repeated(each)

@@ -8,15 +8,12 @@ The game draws from `Workload.prompts`, and a class code stands for the same pro
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 from specviz.data.grammars import Grammar
-from specviz.data.texts import FOLDER, STRICT, read_texts
-
-WORKLOADS_FILE = FOLDER / "workloads.yaml"
+from specviz.data.texts import AppTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,6 @@ class PromptText:
         ValueError: it has two forms.
     """
 
-    __pydantic_config__ = STRICT
     text: str
     regex: str = ""
     begins: str = ""
@@ -70,7 +66,6 @@ Prompt = Annotated[PromptText, BeforeValidator(lambda given: PromptText(given) i
 
 @dataclass(frozen=True, slots=True)
 class WorkloadTexts:
-    __pydantic_config__ = STRICT
     name: str
     title: str
     about: str
@@ -78,9 +73,7 @@ class WorkloadTexts:
     more_prompts: tuple[Prompt, ...]
 
 
-def read_workloads(path: Path = WORKLOADS_FILE) -> tuple[Workload, ...]:
-    """Raises TextError: it cannot be read, or holds something else."""
-    return tuple(_workload(kind) for kind in read_texts(path, tuple[WorkloadTexts, ...]).content)
+workload_texts = AppTexts("workloads", tuple[WorkloadTexts, ...])
 
 
 def _workload(kind: WorkloadTexts) -> Workload:
@@ -109,7 +102,7 @@ def _schema(value: Any) -> Any:
     }
 
 
-WORKLOADS = read_workloads()  # at once: the first page's menus have them
+WORKLOADS = tuple(_workload(kind) for kind in workload_texts())  # at once: the first page's menus have them
 STORY = next(workload for workload in WORKLOADS if workload.name == "story")
 CONSTRAINED = next(workload for workload in WORKLOADS if workload.name == "constrained")
 DEFAULT_PRESET = STORY.prompts[1]  # its first rounds have accepted and rejected tokens

@@ -6,9 +6,9 @@ then the target once, then the generator's `update_candidate_strategy`. These tw
 to, and hooks of PyTorch tell when the target's pass begins and ends. The models' `forward` stays as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -108,7 +108,7 @@ class AssistedRecording:
         Raises:
             InputError: a run cannot be a trace; the sentence says why.
         """
-        return [trace_of(run.facts, self._tokenizer, run.rounds) for run in self._runs if run.rounds]
+        return [run.trace() for run in self._runs if run.rounds]
 
     @property
     def trace(self) -> Trace:
@@ -126,7 +126,7 @@ class AssistedRecording:
         return traces[-1]
 
     def listen(self, generator: Any, config: Any, input_ids: Tensor) -> None:
-        self._runs.append(_Run(RunFacts(self._model, generator, config, input_ids[0].tolist()), self._tokenizer))
+        self._runs.append(_Run(self._model, self._tokenizer, generator, config, input_ids[0].tolist()))
 
     def pass_begins(self, *_: object) -> None:
         if self._runs:
@@ -137,16 +137,24 @@ class AssistedRecording:
             self._runs[-1].pass_ends()
 
 
+FIRST_ROUND = "transformers reads the prompt in the passes of the first round: the times of that round include it."
+DRAWS = "transformers does not report the random numbers that it drew."
+
+
 class _Run:
     """One call of `generate`: listens to its candidate generator and makes a `Round` of each of its rounds."""
 
-    def __init__(self, facts: "RunFacts", tokenizer: Any) -> None:
-        self.facts = facts
+    def __init__(self, model: Any, tokenizer: Any, generator: Any, config: Any, prompt: list[int]) -> None:
+        """`config` is the `GenerationConfig` of the call, with its defaults filled in."""
         self.rounds: list[Round] = []
-        self._recorder = Recorder(TokenTexts(tokenizer), _Probabilities(), True)
+        self._model, self._tokenizer, self._generator = model, tokenizer, generator
+        self._config, self._prompt = config, prompt
+        self._greedy = not config.do_sample
+        self._created = datetime.now(UTC).isoformat(timespec="seconds")
+        self._texts = TokenTexts(tokenizer)
+        self._recorder = Recorder(self._texts, _Probabilities(), True)
         self._drafting = False
         self._verify_seconds = 0.0
-        generator = facts.generator
         self._propose, self._update = generator.get_candidates, generator.update_candidate_strategy
         generator.get_candidates = self.get_candidates
         generator.update_candidate_strategy = self.update_candidate_strategy
@@ -186,7 +194,7 @@ class _Run:
         target = _probabilities(scores[0], scores.shape[-1])
         draft = self._draft(target.shape[-1])
         emitted: list[int] = input_ids[0, self._length :].tolist()
-        verification = verification_of(draft, target, emitted, greedy=self.facts.greedy)
+        verification = verification_of(draft, target, emitted, greedy=self._greedy)
         self.rounds.append(self._recorder.round(len(self.rounds), seconds, draft, target, verification, emitted))
 
     def _draft(self, vocabulary: int) -> Draft:
@@ -195,13 +203,79 @@ class _Run:
         guesses: list[int] = ids[0, self._length :].tolist()
         if logits is not None and guesses and logits.shape[1] >= len(guesses):
             return Draft(guesses, _probabilities(logits[0, : len(guesses)], vocabulary))
-        certain = isinstance(self.facts.generator, PromptLookupCandidateGenerator)
+        certain = isinstance(self._generator, PromptLookupCandidateGenerator)
         return Draft(guesses, None, own_tokens=None if certain or not guesses else [])
 
     def _now(self) -> float:
-        if self.facts.model.device.type != "cpu":
+        if self._model.device.type != "cpu":
             torch.accelerator.synchronize()
         return perf_counter()
+
+    def trace(self) -> Trace:
+        if not self._prompt:
+            raise InputError("This run has no prompt of token ids: call generate with input_ids.")
+        longest = max(len(round.drafted) for round in self.rounds)
+        if longest > MAX_NODES:
+            raise InputError(
+                f"A round of this run drafted {longest} tokens, and a trace has at most {MAX_NODES} a round."
+            )
+        written = [token_id for round in self.rounds for token_id in round.emitted_ids]
+        text = self._tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        system = f"transformers {version('transformers')}"
+        notes, unknown = ([FIRST_ROUND], []) if self._greedy else ([FIRST_ROUND, DRAWS], ["seed"])
+        pieces = [self._texts[token_id] for token_id in self._prompt]
+        return Trace(
+            schema=SCHEMA,
+            created=self._created,
+            recorded_on=describe_machine(),
+            target=model_info(self._model),
+            drafter=drafter_info(self._generator),
+            settings=self._settings(longest),
+            prompt=Prompt(str(self._tokenizer.decode(self._prompt)), self._prompt, pieces),
+            prefill_seconds=PrefillSeconds(None, None),  # the first round's two passes read the prompt too
+            rounds=list(self.rounds),
+            autoregressive=None,
+            output=Output(written, str(text), self._stopped_by(written)),
+            imported=Imported(system, notes, unknown),
+        )
+
+    def _settings(self, longest: int) -> DecodeSettings:
+        """The settings of the run in the words of this project.
+
+        transformers draws from torch's global generator, so the seed is not known. What its other processors
+        did to the logits (a repetition penalty, min-p) is in the recorded probabilities only.
+        """
+        config = self._config
+        asked = getattr(self._generator, "num_output_tokens", None)
+        schedule: DraftSchedule = "fixed"
+        if isinstance(self._generator, AssistedCandidateGenerator):
+            drafting = self._generator.assistant_generation_config
+            asked = drafting.num_assistant_tokens
+            if drafting.num_assistant_tokens_schedule in {"heuristic", "heuristic_transient"}:
+                schedule = "heuristic"
+            elif drafting.assistant_confidence_threshold:
+                schedule = "confidence"
+        length = min(int(asked or longest or 1), MAX_DRAFT_LENGTH)  # rounds of an imported run may be longer
+        settings = DecodeSettings(max_new_tokens=self._limit, draft_length=length, draft_schedule=schedule)
+        if self._greedy:
+            return settings
+        return replace(
+            settings,
+            temperature=1.0 if config.temperature is None else float(config.temperature),
+            top_k=config.top_k or None,
+            top_p=config.top_p if config.top_p is not None and config.top_p < 1 else None,
+        )
+
+    def _stopped_by(self, written: list[int]) -> Literal["eos", "length", "other"]:
+        ends = self._config.eos_token_id
+        if written[-1] in ([ends] if isinstance(ends, int) else ends or []):
+            return "eos"
+        return "length" if len(written) == self._limit else "other"
+
+    @property
+    def _limit(self) -> int:
+        """The most new tokens that were asked for; `generate` makes a total length of it."""
+        return int(self._config.max_length) - len(self._prompt)
 
 
 def verification_of(draft: Draft, target: Tensor, emitted: list[int], *, greedy: bool) -> Verification:
@@ -235,50 +309,6 @@ def _probabilities(logits: Tensor, vocabulary: int) -> Tensor:
     return pad(rows, (0, vocabulary - rows.shape[-1]))
 
 
-FIRST_ROUND = "transformers reads the prompt in the passes of the first round: the times of that round include it."
-DRAWS = "transformers does not report the random numbers that it drew."
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    model: Any  # the target
-    generator: Any  # of the candidates
-    config: Any  # the GenerationConfig of the call, with its defaults filled in
-    prompt: list[int]
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-
-    @property
-    def greedy(self) -> bool:
-        return not self.config.do_sample
-
-
-def trace_of(facts: RunFacts, tokenizer: Any, rounds: Sequence[Round]) -> Trace:
-    """The whole run as a trace."""
-    if not facts.prompt:
-        raise InputError("This run has no prompt of token ids: call generate with input_ids.")
-    longest = max(len(round.drafted) for round in rounds)
-    if longest > MAX_NODES:
-        raise InputError(f"A round of this run drafted {longest} tokens, and a trace has at most {MAX_NODES} a round.")
-    texts, written = TokenTexts(tokenizer), [token_id for round in rounds for token_id in round.emitted_ids]
-    text = tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    system = f"transformers {version('transformers')}"
-    notes, unknown = ([FIRST_ROUND], []) if facts.greedy else ([FIRST_ROUND, DRAWS], ["seed"])
-    return Trace(
-        schema=SCHEMA,
-        created=facts.created,
-        recorded_on=describe_machine(),
-        target=model_info(facts.model),
-        drafter=drafter_info(facts.generator),
-        settings=settings_of(facts, longest),
-        prompt=Prompt(str(tokenizer.decode(facts.prompt)), facts.prompt, [texts[each] for each in facts.prompt]),
-        prefill_seconds=PrefillSeconds(None, None),  # the first round's two passes read the prompt too
-        rounds=list(rounds),
-        autoregressive=None,
-        output=Output(written, str(text), _stopped_by(facts, written)),
-        imported=Imported(system, notes, unknown),
-    )
-
-
 def model_info(model: Any) -> ModelInfo:
     """A model as transformers knows it. A folder is named by its last part."""
     source = str(getattr(model.config, "name_or_path", "") or "")
@@ -305,51 +335,3 @@ def drafter_info(generator: Any) -> DrafterInfo:
     if isinstance(generator, AssistedCandidateGenerator):
         return model_info(generator.assistant_model).as_drafter("model")
     return DrafterInfo("other", type(generator).__name__)
-
-
-def settings_of(facts: RunFacts, longest: int) -> DecodeSettings:
-    """The settings of the run in the words of this project.
-
-    transformers draws from torch's global generator, so the seed is not known. What its other processors
-    did to the logits (a repetition penalty, min-p) is in the recorded probabilities only.
-    """
-    config, generator = facts.config, facts.generator
-    asked = getattr(generator, "num_output_tokens", None)
-    if isinstance(generator, AssistedCandidateGenerator):
-        asked = generator.assistant_generation_config.num_assistant_tokens
-    schedule = _schedule(generator)
-    length = min(int(asked or longest or 1), MAX_DRAFT_LENGTH)  # rounds of an imported run may be longer
-    sampled = not facts.greedy
-    return DecodeSettings(
-        max_new_tokens=_limit(facts),
-        draft_length=length,
-        temperature=_or(config.temperature, 1.0) if sampled else 0.0,
-        top_k=config.top_k or None if sampled else None,
-        top_p=config.top_p if sampled and _or(config.top_p, 1.0) < 1 else None,
-        draft_schedule=schedule,
-    )
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else float(value)
-
-
-def _schedule(generator: Any) -> DraftSchedule:
-    if not isinstance(generator, AssistedCandidateGenerator):
-        return "fixed"
-    config = generator.assistant_generation_config
-    if config.num_assistant_tokens_schedule in {"heuristic", "heuristic_transient"}:
-        return "heuristic"
-    return "confidence" if config.assistant_confidence_threshold else "fixed"
-
-
-def _stopped_by(facts: RunFacts, written: list[int]) -> Literal["eos", "length", "other"]:
-    ends = facts.config.eos_token_id
-    if written[-1] in ([ends] if isinstance(ends, int) else ends or []):
-        return "eos"
-    return "length" if len(written) == _limit(facts) else "other"
-
-
-def _limit(facts: RunFacts) -> int:
-    """The most new tokens that were asked for; `generate` makes a total length of it."""
-    return int(facts.config.max_length) - len(facts.prompt)

@@ -22,33 +22,29 @@ class Fates:
     statuses: list[Status]
     judgements: list[int | None]  # for each guess: its place in `Verification.accept_probs`; None: it was never judged
     place: int  # the target's token is in the place of this guess: a correction; n: of none, it is a bonus
-    rows: list[int] | None = None  # of a tree: the row of the target's scores for each guess, then for the bonus
+    rows: list[int]  # the row of the target's scores for each guess, then for its own token
 
 
 def fates_of(draft: Draft, verification: Verification, accepted: int, ended: bool) -> Fates:
-    """The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it."""
-    if draft.parents is not None and verification.path is not None:
-        return _in_tree(draft.parents, verification, verification.path[:accepted], ended)
-    count = len(draft.token_ids)
-    judged = min(accepted + (not ended), count)
-    statuses: list[Status] = ["accepted"] * accepted
-    statuses += ["rejected"] * (judged - accepted)
-    statuses += ["discarded"] * (count - judged)
-    return Fates(statuses, [*range(judged), *[None] * (count - judged)], verification.accepted)
+    """The fates of a round's guesses. `accepted` are in the text: fewer than the rule accepted if one `ended` it.
 
-
-def _in_tree(parents: list[int], verification: Verification, path: list[int], ended: bool) -> Fates:
-    """A guess that was judged and is not on the path is rejected; several may be. The others were not taken."""
-    reached = {-1, *(path[:-1] if ended else path)}  # where the children were judged
+    A guess that was judged and is not in the text is rejected; in a tree, several may be.
+    """
+    parents = range(-1, len(draft.token_ids) - 1) if draft.parents is None else draft.parents
+    path = [*range(verification.accepted)] if verification.path is None else verification.path
+    judged = range(len(verification.accept_probs)) if verification.judged is None else verification.judged
+    taken = path[:accepted]
+    reached = {-1, *(taken[:-1] if ended else taken)}  # where the children were judged
     judgements: list[int | None] = [None] * len(parents)
-    for place, guess in enumerate(verification.judged or []):
+    for place, guess in enumerate(judged):
         if parents[guess] in reached:
             judgements[guess] = place
+    left: Status = "discarded" if draft.parents is None else "not taken"
     statuses: list[Status] = [
-        "accepted" if guess in path else "not taken" if judgement is None else "rejected"
+        "accepted" if guess in taken else left if judgement is None else "rejected"
         for guess, judgement in enumerate(judgements)
     ]
-    last = verification.path[-1] if verification.path else -1
+    last = path[-1] if path else -1
     place = parents.index(last) if last in parents else len(parents)
     return Fates(statuses, judgements, place, [*(parent + 1 for parent in parents), last + 1])
 
@@ -79,11 +75,7 @@ class Recorder:
         accepted = min(verification.accepted, len(emitted))
         ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token is not emitted
         fates = fates_of(draft, verification, accepted, ended)
-        rows = (
-            self._rows(draft, target if fates.rows is None else target[fates.rows], verification, fates.place)
-            if self._record
-            else None
-        )
+        rows = self._rows(draft, target[fates.rows], verification, fates.place) if self._record else None
         drafted = [self._drafted(i, draft, verification, fates, rows) for i in range(len(draft.token_ids))]
         last = EmittedToken("none") if ended else self._emitted(draft, verification, fates.place, rows)
         own = draft.own_tokens or []

@@ -59,45 +59,25 @@ class SamplingTreeRule:
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         """The accepted path, then a draw from what is left of p at its end."""
-        children = children_of(draft)
-        walk = _Walk(draft, self._generator)
+        children, q = children_of(draft), draft.token_probs
+        path: list[int] = []
+        judged: list[int] = []
+        accept_probs: list[float] = []
+        drawn: list[float] = []
         node: int | None = -1
         while node is not None:
-            p = target_scores[node + 1]
-            siblings = children[node + 1]
-            node, rest = walk.judge(siblings, p)
-        token_id = int(torch.multinomial(rest, 1, generator=self._generator))
-        left = rest if siblings else None  # else nothing was judged there: a bonus
-        path = walk.path
-        return Verification(len(path), token_id, walk.accept_probs, walk.drawn, left, path, walk.judged)
-
-
-class _Walk:
-    def __init__(self, draft: Draft, generator: torch.Generator) -> None:
-        self._draft = draft
-        self._generator = generator
-        self.path: list[int] = []
-        self.judged: list[int] = []
-        self.accept_probs: list[float] = []
-        self.drawn: list[float] = []
-
-    def judge(self, siblings: list[int], p: Tensor) -> tuple[int | None, Tensor]:
-        """The sibling that is accepted, or None; and what is left of p after the ones that were not."""
-        for child in siblings:
-            accept_prob = min(1.0, float(p[self._draft.token_ids[child]]) / self._q(child))
-            drawn = float(torch.rand(1, generator=self._generator, dtype=torch.float64))
-            self.judged.append(child)
-            self.accept_probs.append(accept_prob)
-            self.drawn.append(drawn)
-            if drawn < accept_prob:
-                self.path.append(child)
-                return child, p
-            p = residual(p, self._draft, child)
-        return None, p
-
-    def _q(self, child: int) -> float:
-        scores = self._draft.draft_scores
-        return 1.0 if scores is None else float(scores[child, self._draft.token_ids[child]])
+            p, siblings, node = target_scores[node + 1], children[node + 1], None
+            for child in siblings:
+                judged.append(child)
+                accept_probs.append(min(1.0, float(p[draft.token_ids[child]]) / q[child]))
+                drawn.append(float(torch.rand(1, generator=self._generator, dtype=torch.float64)))
+                if drawn[-1] < accept_probs[-1]:
+                    path.append(child)
+                    node = child
+                    break
+                p = residual(p, draft, child)
+        left = p if siblings else None  # else nothing was judged there: a bonus
+        return Verification(len(path), draw(p, self._generator), accept_probs, drawn, left, path, judged)
 
 
 def children_of(draft: Draft) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from specviz.core.judge import HURTS, Word, judge
 from specviz.data.batches import BatchSpeedup, BatchStudy, Ratio
 from specviz.data.published import GPU_COSTS
-from specviz.data.sentences import Sentences
+from specviz.data.texts import Sentences
 
 say = Sentences("batches")
 

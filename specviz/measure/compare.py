@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
-from typing import Any
 
 import torch
 
@@ -20,6 +19,7 @@ from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate, tree_sizes
 from specviz.measure.paired import Paired
 from specviz.measure.paired_runs import PairedRuns, warm_up
+from specviz.measure.race import GreedyQuality, LogProbability, Quality, SampledQuality
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -45,8 +45,7 @@ def run_both(
 @dataclass(frozen=True, slots=True)
 class Comparison(Paired):
     calibration: Calibration | None  # None: the machine was too busy
-    threads: int
-    quality: dict[str, Any]
+    quality: Quality
 
     @property
     def terms(self) -> Terms | None:
@@ -78,16 +77,16 @@ def compare(
         progress(f"repeat {repeat} of {repeats}")
         runs.repeat()
     progress("calibrating")
-    speculative, plain = runs.shown
+    measured = runs.measured
+    speculative, plain = measured.shown
     return Comparison(
         speculative=speculative,
         plain=plain,
-        speculative_seconds=runs.speculative.seconds,
-        plain_seconds=runs.plain.seconds,
+        speculative_seconds=measured.speculative.seconds,
+        plain_seconds=measured.plain.seconds,
         calibration=_calibrated(target, drafter, settings.tree),
-        threads=torch.get_num_threads(),
         quality=quality(target, speculative, plain),
-        draws=runs.draws,
+        draws=measured.draws,
     )
 
 
@@ -98,23 +97,18 @@ def _calibrated(target: LoadedModel, drafter: Drafter, tree: str | None) -> Cali
         return None
 
 
-def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
+def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> Quality:
     """How the two outputs compare: greedy, where they first differ; sampled, how likely the target finds each."""
     prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
     if plain.settings.greedy:
         at = first_difference(ours, theirs)
         if at is None or at >= min(len(ours), len(theirs)):
-            return {"kind": "greedy", "first_difference": at, "top2_gap": None}
+            return GreedyQuality(at, None)
         logits = next_logits(target, [*prompt, *theirs[:at]])
         gap, lead = top2_gap(logits), float(logits[theirs[at]] - logits[ours[at]])
         judged = judge_difference(lead, target.info.dtype, target.name)
-        found = {"kind": "greedy", "first_difference": at, "top2_gap": gap}
-        return found | {"lead": lead, "explained": judged.state}
-    return {
-        "kind": "sampling",
-        "speculative": mean_log_probability(target, prompt, ours),
-        "autoregressive": mean_log_probability(target, prompt, theirs),
-    }
+        return GreedyQuality(at, gap, lead=lead, explained=judged.state)
+    return SampledQuality(mean_log_probability(target, prompt, ours), mean_log_probability(target, prompt, theirs))
 
 
 def top2_gap(logits: torch.Tensor) -> float:
@@ -123,13 +117,13 @@ def top2_gap(logits: torch.Tensor) -> float:
     return float(best - second)
 
 
-def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> dict[str, float | None]:
+def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> LogProbability:
     """Mean over the output's tokens of log p(token), in nats, with the 95 % t-interval of that mean."""
     each = _log_probabilities(target, prompt, output)
     if len(each) < 2:
-        return {"mean": each[0], "low": None, "high": None}
+        return LogProbability(each[0], None, None)
     mean, half = fmean(each), student_t(len(each) - 1) * stdev(each) / math.sqrt(len(each))
-    return {"mean": mean, "low": mean - half, "high": mean + half}
+    return LogProbability(mean, mean - half, mean + half)
 
 
 def next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:

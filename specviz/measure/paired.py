@@ -78,11 +78,16 @@ class Paired:
         return geometric_mean(self.ratios)
 
     @property
+    def both(self) -> Trace:
+        """The speculative run that is shown, with the steps of the target alone beside it."""
+        return replace(self.speculative, autoregressive=self.plain.autoregressive)
+
+    @property
     def terms(self) -> Terms | None:
         return self.terms_at(None)
 
     def terms_at(self, costs: Costs | None) -> Terms | None:
-        terms = terms_of(replace(self.speculative, autoregressive=self.plain.autoregressive), costs)
+        terms = terms_of(self.both, costs)
         counts, alpha = self.counts, self.counts.per_judgement_rate
         if terms is None or alpha is None or not self.draws:
             return terms

@@ -36,6 +36,8 @@ class Repeats:
 
 @dataclass(slots=True)
 class Measured:
+    """Pairs of runs, each made back to back."""
+
     speculative: Repeats = field(default_factory=Repeats)
     plain: Repeats = field(default_factory=Repeats)
 
@@ -43,7 +45,29 @@ class Measured:
     def repeats(self) -> int:
         return len(self.plain.traces)
 
+    @property
+    def pairs(self) -> list[tuple[Trace, Trace]]:
+        return list(zip(self.speculative.traces, self.plain.traces, strict=True))
 
+    @property
+    def draws(self) -> list[Draw]:
+        sampled = [pair for pair in self.pairs if not pair[0].settings.greedy]
+        return [Draw(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in sampled]
+
+    @property
+    def shown(self) -> tuple[Trace, Trace]:
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
+
+        Raises:
+            InputError: there are no repeats.
+        """
+        if not self.draws:
+            return self.speculative.median, self.plain.median
+        a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in self.pairs]
+        return self.pairs[median_index([ours / plain for ours, plain in a_token])]
+
+
+@dataclass(slots=True)
 class PairedRuns:
     """Both decoders on one prompt; each repeat is a pair of runs made back to back.
 
@@ -55,67 +79,30 @@ class PairedRuns:
 
     The steps may be paused at any yield, which is between two rounds or plain steps. Each of these is timed by itself,
     so a run's times do not include a pause.
-
-    Args:
-        measured: goes on with these pairs; they are added to.
     """
 
-    def __init__(
-        self,
-        target: LoadedModel,
-        drafter: Drafter,
-        prompt: str | Sequence[int],
-        settings: DecodeSettings,
-        constraint: LogitsConstraint | None = None,
-        measured: Measured | None = None,
-    ) -> None:
-        self._target, self._drafter, self._prompt, self._settings = target, drafter, prompt, settings
-        self._constraint = constraint
-        self._measured = measured or Measured()
-
-    @property
-    def speculative(self) -> Repeats:
-        return self._measured.speculative
-
-    @property
-    def plain(self) -> Repeats:
-        return self._measured.plain
-
-    @property
-    def draws(self) -> list[Draw]:
-        if self._settings.greedy:
-            return []
-        pairs = zip(self.speculative.traces, self.plain.traces, strict=True)
-        return [Draw(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in pairs]
-
-    @property
-    def shown(self) -> tuple[Trace, Trace]:
-        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
-
-        Raises:
-            InputError: there are no repeats.
-        """
-        if self._settings.greedy:
-            return self.speculative.median, self.plain.median
-        pairs = list(zip(self.speculative.traces, self.plain.traces, strict=True))
-        a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in pairs]
-        return pairs[median_index([ours / plain for ours, plain in a_token])]
+    target: LoadedModel
+    drafter: Drafter
+    prompt: str | Sequence[int]
+    settings: DecodeSettings
+    constraint: LogitsConstraint | None = None
+    measured: Measured = field(default_factory=Measured)  # goes on with these pairs; they are added to
 
     def warm_up_steps(self) -> Steps[None]:
-        return warm_up_steps(self._target, self._drafter, self._prompt, self._settings, self._constraint)
+        return warm_up_steps(self.target, self.drafter, self.prompt, self.settings, self.constraint)
 
     def repeat_steps(self) -> Steps[None]:
-        settings, constraint = repeat_settings(self._settings, self._measured.repeats), self._constraint
-        ours = speculative_steps(self._target, self._drafter, self._prompt, settings, constraint)
-        alone = plain_steps(self._target, self._prompt, settings, constraint)
-        if self._measured.repeats % 2:
+        settings = repeat_settings(self.settings, self.measured.repeats)
+        ours = speculative_steps(self.target, self.drafter, self.prompt, settings, self.constraint)
+        alone = plain_steps(self.target, self.prompt, settings, self.constraint)
+        if self.measured.repeats % 2:
             speculative = yield from ours
             plain = yield from alone
         else:
             plain = yield from alone
             speculative = yield from ours
-        self.plain.traces.append(plain)
-        self.speculative.traces.append(speculative)
+        self.measured.plain.traces.append(plain)
+        self.measured.speculative.traces.append(speculative)
 
     warm_up = at_once(warm_up_steps)
     repeat = at_once(repeat_steps)

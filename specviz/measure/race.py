@@ -158,11 +158,6 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
 
 
 _LAP: TypeAdapter[RaceLap] = TypeAdapter(RaceLap)
-_QUALITY: TypeAdapter[Quality] = TypeAdapter(Quality)
-
-
-def load_quality(found: dict[str, Any]) -> Quality:
-    return _QUALITY.validate_python(found)
 
 
 def dump_lap(lap: RaceLap) -> dict[str, Any]:

@@ -102,11 +102,7 @@ class CachedModel:
         self.length -= excess
 
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, for a head that drafts from them.
-
-        Raises:
-            InputError: this model's forward pass does not give them.
-        """
+        """Store the last hidden states of all tokens from now on, for a head that drafts from them."""
         return self._reader.store_states()
 
     def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:
@@ -125,26 +121,3 @@ class CachedModel:
         self._reader.select(start, list(path))
         self.length = start + len(path)
         self._tree = []
-
-
-class FirstLayers(CachedModel):
-    """The first layers of a model that reads a text: they read guesses, in the model's own cache.
-
-    The keys and values of the text are those of the whole model, because its first layers compute the same. Those of
-    guesses are overwritten when the whole model reads them.
-    """
-
-    def __init__(
-        self, whole: CachedModel, count: int
-    ) -> None:  # without `super().__init__`: it has no cache of its own
-        self._whole = whole
-        self._vocabulary, self._device = whole._vocabulary, whole._device
-        self._reader = whole._reader.first_layers(count)
-        self._tree = []
-        self.length = whole.length
-
-    def catch_up(self) -> None:
-        """Have read what the whole model has read: more of the text, and no guess."""
-        self._reader.crop(max(0, self.length - self._whole.length))
-        self._tree = []
-        self.length = self._whole.length

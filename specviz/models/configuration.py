@@ -24,8 +24,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from specviz.core.errors import InputError
 from specviz.models.catalogue import find_folder
-from specviz.models.hub import HubModel, check_folder, find_cached, hub_id, look_up, weights_in
-from specviz.models.hub_errors import hub_errors
+from specviz.models.hub import HubModel, check_folder, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.loaded_model import Inspection
 from specviz.models.transformers_models import one_sentence, quiet
 

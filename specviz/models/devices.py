@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.trace import Machine
 from specviz.models.catalogue import bundled_names
-from specviz.models.memory import available_bytes
+from specviz.models.memory import available_bytes, shortage
 
 DEVICES = ("cpu", "cuda", "mps")
 
@@ -29,6 +30,21 @@ def choose_device(name: str, needed: int) -> str:
     if asked not in DEVICES or asked not in ("cpu", accelerator()):
         raise InputError(f"SPECVIZ_DEVICE is {asked!r}, but there is no such device here: use cpu, or leave it unset.")
     return asked
+
+
+def memory_problem(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> str | None:
+    """Why models that need so many bytes do not fit in beside each other; None if they do.
+
+    What runs on a GPU needs no memory of the machine. `reclaimable`: bytes in models that would be released for these.
+    """
+    on_cpu = sum(needed for name, needed in needs if choose_device(name, needed) == "cpu")
+    return shortage(" and ".join(name for name, _ in needs), on_cpu - reclaimable)
+
+
+def check_memory(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> None:
+    """Raises InputError: see `memory_problem`."""
+    if problem := memory_problem(needs, reclaimable):
+        raise InputError(problem)
 
 
 def accelerator() -> str:

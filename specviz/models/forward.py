@@ -4,12 +4,13 @@
 """
 
 import os
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from specviz.models.key_values import HiddenStates, KeyValues
+from specviz.models.key_values import HiddenStates
 from specviz.models.llama import Llama
 
 LIGHT, TRANSFORMERS = "light", "transformers"
@@ -17,35 +18,32 @@ NO_TREES = "{name} is read by transformers' forward pass, which cannot read a tr
 NO_EARLY_EXIT = "{name} is read by transformers' forward pass, which cannot stop at an early layer here."
 
 
-class Reader(Protocol):
+class Reader(ABC):
+    """Reads one text. What raises here is what the light forward pass alone can do; runs are checked for it first."""
+
+    @abstractmethod
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
         """Read (n,) tokens; returns the logits after each, (n, rows), or after the last one alone, (1, rows)."""
 
-    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        """Read nodes of a tree, see `specviz.models.cached_model`; returns the logits after each, (n, rows)."""
-
-    def select(self, start: int, rows: list[int]) -> None:
-        """After the first `start` tokens of the cache keep only these rows, counted from `start`."""
-
+    @abstractmethod
     def crop(self, excess: int) -> None:
         """Remove the last tokens from the cache. Called after every round, also with 0."""
 
     def end_prompt(self) -> None:
         """The prompt has been read: from now on `crop` may be called."""
+        return
 
-    def first_layers(self, count: int) -> "Reader":
-        """A reader of the same text with the first layers alone, which writes into the same cache.
+    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        """Read nodes of a tree, see `specviz.models.cached_model`; returns the logits after each, (n, rows)."""
+        raise NotImplementedError
 
-        Raises:
-            InputError: this forward pass cannot stop early.
-        """
+    def select(self, start: int, rows: list[int]) -> None:
+        """After the first `start` tokens of the cache keep only these rows, counted from `start`."""
+        raise NotImplementedError
 
     def store_states(self) -> HiddenStates:
-        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass.
-
-        Raises:
-            InputError: this forward pass does not give them.
-        """
+        """Store the last hidden states of all tokens from now on, in step with the cache; before the first pass."""
+        raise NotImplementedError
 
 
 class Forward(Protocol):
@@ -71,10 +69,10 @@ class LightForward:
         return LightReader(self.llama)
 
 
-class LightReader:
-    def __init__(self, llama: Llama, cache: KeyValues | None = None) -> None:
+class LightReader(Reader):
+    def __init__(self, llama: Llama) -> None:
         self._llama = llama
-        self.cache = llama.cache() if cache is None else cache
+        self.cache = llama.cache()
         self._states: HiddenStates | None = None
 
     @torch.inference_mode()
@@ -96,12 +94,6 @@ class LightReader:
         self.cache.crop(self.cache.length - excess)
         if self._states:
             self._states.crop(self.cache.length)
-
-    def end_prompt(self) -> None:
-        """Nothing to do."""
-
-    def first_layers(self, count: int) -> Reader:
-        return LightReader(self._llama.first(count), self.cache)
 
     def store_states(self) -> HiddenStates:
         self._states = self._states or HiddenStates()

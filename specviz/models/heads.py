@@ -114,12 +114,10 @@ class LoadedHead:
     target: str  # the model that it was trained on
     target_hash: str  # of that model's weights
     network: EagleHead | MedusaHeads
-    context: int  # most tokens it can read: the target's
-    bytes: int  # memory that its own weights take
 
     def check(self, target: LoadedModel) -> None:
-        """Refuse another target than the head's own. Raises InputError: it is another one."""
-        _check(self.name, self.target, self.target_hash, target)
+        """Raises InputError: the target is another than the head's own, or hands over no hidden states."""
+        _checked(self.name, self.target, self.target_hash, target)
 
 
 def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: Path | None = None) -> LoadedHead:
@@ -133,22 +131,23 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
         folder = MODELS_FOLDER / name
     config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
     of, digest = config["target"], config["target_weights_hash"]
-    _check(name, of, digest, target)
-    if not isinstance(target.forward, LightForward):
-        raise InputError(f"{name} needs the light forward pass of {target.name}, which hands over its hidden states.")
+    whole = _checked(name, of, digest, target)
     dtype = "float32" if dtype == "auto" else dtype
     parameters = count_parameters(folder / "model.safetensors")
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
     weights = {key: weight.to(target.device, DTYPES[dtype]) for key, weight in stored.items()}
-    network = _NETWORKS[config["kind"]](config, weights, target.forward.llama)
-    memory = parameters * DTYPES[dtype].itemsize
-    return LoadedHead(name, config["kind"], info, of, digest, network, target.context, memory)
+    network = _NETWORKS[config["kind"]](config, weights, whole)
+    return LoadedHead(name, config["kind"], info, of, digest, network)
 
 
-def _check(name: str, of: str, digest: str, target: LoadedModel) -> None:
+def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
+    """The target's forward pass, which hands over its hidden states."""
     if target.info.weights_hash != digest:
         raise InputError(wrong_target(name, of, target.name))
+    if not isinstance(target.forward, LightForward):
+        raise InputError(f"{name} needs the light forward pass of {target.name}, which hands over its hidden states.")
+    return target.forward.llama
 
 
 def eagle(config: Mapping[str, Any], weights: Weights, target: Llama) -> EagleHead:

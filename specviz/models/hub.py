@@ -3,36 +3,53 @@
 Small files come through `hf_hub_download`. Weights are streamed here: the client reports progress (`tqdm_class`), but
 an interrupted download starts again from nothing there, because each call writes a file of its own. Here the next call
 continues, and closing a generator stops it. They are stored in the same cache.
+
+Each error of the client becomes one sentence; and a Hub that does not answer is not asked again at once.
 """
 
+import errno
 import json
+import logging
 import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import httpx2
 from huggingface_hub import (
     HfApi,
+    constants,
     get_session,
     hf_hub_download,
     hf_hub_url,
     hf_raise_for_status,
     try_to_load_from_cache,
 )
-from huggingface_hub.errors import HFValidationError
+from huggingface_hub.errors import (
+    FileMetadataError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+    SafetensorsParsingError,
+)
 from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils._validators import validate_repo_id
+from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
 from specviz.core.errors import InputError
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names
-from specviz.models.hub_errors import check_reachable, hub_errors
 from specviz.models.memory import in_words
 from specviz.models.pairs import known_models
 
@@ -45,6 +62,7 @@ CONNECT_SECONDS = 5  # the longest wait for the Hub to take a connection
 SILENCE_SECONDS = 30  # the longest time without an answer
 RETRIES = 3  # in a row without a byte in between
 PAUSE_SECONDS = 1.0  # before each
+SILENT_SECONDS = 60.0  # a Hub that did not answer is not asked again for this long: everyone behind would wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +118,7 @@ def look_up(name: str) -> HubModel:
         waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
         info = HfApi().model_info(name, revision=pinned(name), timeout=waits, files_metadata=True)
         if info.sha != (pinned(name) or info.sha):
-            raise InputError(f"The Hub's answer about {name} cannot be understood.")
+            raise _not_understood(name)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:
             raise InputError(f"{name} cannot be loaded: it has no config.json.")
@@ -193,7 +211,7 @@ def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Ite
         sibling = files[file]
         blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
         if not (blob and blob.isalnum()):  # it becomes a file name
-            raise InputError(f"The Hub's answer about {name} cannot be understood.")
+            raise _not_understood(name)
         yield WeightFile(file, sibling.size or 0, blob)
 
 
@@ -267,3 +285,82 @@ def check_folder(name: str, folder: Path) -> None:
         raise InputError(f"{name} is not a model: it has no config.json.")
     if not any(folder.glob("*.safetensors")):
         raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")
+
+
+_silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
+
+
+def check_reachable(name: str) -> None:
+    if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
+        raise InputError(_unreachable(name))
+    _silent_since.clear()
+
+
+def _unreachable(name: str) -> str:
+    return (
+        f"The Hub cannot be reached from here, and {name} is not downloaded yet: connect to the network, or "
+        f"use a bundled model."
+    )
+
+
+@contextmanager
+def hub_errors(name: str) -> Iterator[None]:
+    """Turn the client's errors into one sentence about the model, and print nothing."""
+    with _quiet():
+        try:
+            yield
+        except InputError:
+            raise
+        except (httpx2.HTTPError, OSError) as error:
+            if isinstance(error, httpx2.TransportError):
+                _silent_since[:] = [monotonic()]
+            raise InputError(_in_one_sentence(name, error)) from error
+        except SafetensorsParsingError as error:
+            raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise _not_understood(name) from error
+
+
+def _not_understood(name: str) -> InputError:
+    return InputError(f"The Hub's answer about {name} cannot be understood.")
+
+
+def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
+    match error:
+        case GatedRepoError() | RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
+            return (
+                f"{name} is not on the Hub, or not public: this server downloads public models only. Its operator can "
+                f"download others with `hf download {name}`."
+            )
+        case GatedRepoError():
+            return (
+                f"{name} is gated: accept its terms on https://huggingface.co/{name}, then log in with "
+                f"`hf auth login` or set HF_TOKEN, and try again."
+            )
+        case RepositoryNotFoundError():
+            return f"There is no model named {name} on the Hub; if it is private, log in with `hf auth login`."
+        case RevisionNotFoundError():
+            return f"{name} was changed on the Hub: the version that this app knows is gone. Use another model."
+        case HfHubHTTPError():
+            return f"The Hub refuses {name}: it answered {error.response.status_code}."
+        case FileMetadataError():
+            return str(_not_understood(name))
+        case httpx2.HTTPError() | OfflineModeIsEnabled() | LocalEntryNotFoundError() | ConnectionError():
+            return _unreachable(name)
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return f"The disk is full: free some space and load {name} again."
+    return f"{name} cannot be stored here: {error.strerror or type(error).__name__}."
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    logger, disabled = logging.getLogger("huggingface_hub"), are_progress_bars_disabled()
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        if not disabled:
+            enable_progress_bars()

@@ -1,32 +1,52 @@
-"""The keys and values that a model has computed for the tokens it has read: its KV cache, in one tensor."""
+"""What a model has computed for the tokens it has read: its KV cache in one tensor, and its last hidden states."""
 
+import torch
 from torch import Tensor
 
 FIRST_ROOM = 256  # tokens
 
 
-class KeyValues:
-    """Keys and values of every layer, for one text. Grows by doubling; removing the last tokens costs nothing.
+class Rows:
+    """Something for each token of a text. Grows by doubling; removing the last tokens costs nothing.
 
-    `store` is (layers, 2, heads, room, size of a head); the first `length` of the `room` tokens are in use.
+    The last axis but one of `store` is the room for tokens, of which the first `length` are in use.
     """
 
-    def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
+    def __init__(self, empty: Tensor) -> None:
         self.length = 0
-        self._use(like.new_empty(layers, 2, heads, 0, size))
+        self._use(empty)
 
     def _use(self, store: Tensor) -> None:
         self.store = store
-        # What a pass writes to and reads from, (1, heads, room, size) each: made once, not in every pass.
-        self._layers = [(layer[0][None], layer[1][None]) for layer in store]
 
     def reserve(self, count: int) -> None:
-        needed, room = self.length + count, self.store.shape[3]
+        needed, room = self.length + count, self.store.shape[-2]
         if needed > room:
-            layers, two, heads, _, size = self.store.shape
-            grown = self.store.new_empty(layers, two, heads, max(needed, 2 * room, FIRST_ROOM), size)
-            grown[:, :, :, : self.length] = self.store[:, :, :, : self.length]
+            shape = [*self.store.shape]
+            shape[-2] = max(needed, 2 * room, FIRST_ROOM)
+            grown = self.store.new_empty(shape)
+            grown[..., : self.length, :] = self.store[..., : self.length, :]
             self._use(grown)
+
+    def crop(self, length: int) -> None:
+        self.length = min(self.length, length)
+
+    def select(self, start: int, rows: list[int]) -> None:
+        """After the first `start` tokens keep only these, counted from `start`: the accepted path of a tree."""
+        self.length = start + len(rows)
+        self.store[..., start : self.length, :] = self.store[..., [start + row for row in rows], :]
+
+
+class KeyValues(Rows):
+    """Keys and values of every layer, for one text: (layers, 2, heads, room, size of a head)."""
+
+    def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
+        super().__init__(like.new_empty(layers, 2, heads, 0, size))
+
+    def _use(self, store: Tensor) -> None:
+        super()._use(store)
+        # What a pass writes to and reads from, (1, heads, room, size) each: made once, not in every pass.
+        self._layers = [(layer[0][None], layer[1][None]) for layer in store]
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Store one layer's new keys and values, (1, heads, n, size) each; returns all of that layer, old and new.
@@ -39,46 +59,21 @@ class KeyValues:
         all_values[:, :, self.length : stop] = values
         return all_keys[:, :, :stop], all_values[:, :, :stop]
 
-    def crop(self, length: int) -> None:
-        self.length = min(self.length, length)
 
-    def select(self, start: int, rows: list[int]) -> None:
-        """After the first `start` tokens keep only these, counted from `start`: the accepted path of a tree."""
-        taken = self.store[:, :, :, [start + row for row in rows]]
-        self.store[:, :, :, start : start + len(rows)] = taken
-        self.length = start + len(rows)
-
-
-class HiddenStates:
-    """One row for each token that was read, in step with the cache. Grows by doubling, as `KeyValues` does."""
+class HiddenStates(Rows):
+    """The last hidden states, (room, hidden), in step with the cache."""
 
     def __init__(self) -> None:
-        self.length = 0
-        self._rows: Tensor | None = None  # (room, hidden)
+        super().__init__(torch.empty(0, 0))
 
     def append(self, hidden: Tensor) -> None:
         """Store the states of the tokens that were just read, (n, hidden)."""
-        stop = self.length + len(hidden)
-        rows = self._rows
-        if rows is None or stop > len(rows):
-            grown = hidden.new_empty(max(stop, 2 * self.length, FIRST_ROOM), hidden.shape[1])
-            if rows is not None:
-                grown[: self.length] = rows[: self.length]
-            self._rows = rows = grown
-        rows[self.length : stop] = hidden
-        self.length = stop
+        if not len(self.store):
+            self._use(hidden.new_empty(0, hidden.shape[1]))
+        self.reserve(len(hidden))
+        self.store[self.length : self.length + len(hidden)] = hidden
+        self.length += len(hidden)
 
     def since(self, start: int) -> Tensor:
         """The states of all tokens after the first `start`, (n, hidden)."""
-        if self._rows is None:
-            raise ValueError("No token has been read yet.")
-        return self._rows[start : self.length]
-
-    def crop(self, length: int) -> None:
-        self.length = min(self.length, length)
-
-    def select(self, start: int, rows: list[int]) -> None:
-        """After the first `start` tokens keep only these, counted from `start`: the accepted path of a tree."""
-        kept = self.since(start)[rows]
-        self.length = start
-        self.append(kept)
+        return self.store[start : self.length]

@@ -1,33 +1,44 @@
 """Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code.
 
-`load_model` measures the number format for "auto".
+A bundled model is loaded from its own files, without transformers: importing it takes seconds and 150 MB. `load_model`
+measures the number format for "auto".
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors.torch import load_file
 
 from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
 from specviz.core.trace import ModelInfo
 from specviz.models import downloads
-from specviz.models.bundled import read_bundled, read_tokens
 from specviz.models.catalogue import (
     MODELS_FOLDER,
     bundled_models,
     bundled_names,
+    count_parameters,
     find_folder,
     weight_bytes,
     weights_hash,
 )
-from specviz.models.devices import choose_device
-from specviz.models.forward import forced
+from specviz.models.devices import check_memory, choose_device, device_name, memory_problem
+from specviz.models.forward import LIGHT, LightForward, forced
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
-from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel
-from specviz.models.memory import needed_bytes, shortage
+from specviz.models.llama_weights import build, store_fast
+from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, cache_bytes
+from specviz.models.memory import needed_bytes
 from specviz.models.pairs import HUB_MODELS, known_models
 from specviz.models.pass_timing import pass_seconds
+from specviz.models.tokens import LightTokens
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CHOSEN_BY = (1, 5)  # the passes that decide between two dtypes: a plain step, and verifying four guesses
 BOTH_DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
@@ -85,14 +96,66 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     return made
 
 
+def read_bundled(name: str, dtype: str) -> LoadedModel:
+    """A bundled model with the light forward pass; tests show that it gives transformers' own logits."""
+    folder = MODELS_FOLDER / name
+    config = _config(name)
+    parameters = count_parameters(folder / "model.safetensors")
+    device = torch.device(choose_device(name, needed_bytes(parameters, dtype)))
+    stored = load_file(folder / "model.safetensors")
+    llama = build(config, {name: weight.to(device, DTYPES[dtype]) for name, weight in stored.items()})
+    del stored
+    give_back()
+    return LoadedModel(
+        tokens=read_tokens(name),
+        name=name,
+        info=ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, device_name(device)),
+        forward=LightForward(llama),
+        make_model=partial(_transformers, name, dtype),
+        make_tokenizer=partial(_tokenizer, name),
+        context=config["max_position_embeddings"],
+        rows=config["vocab_size"],
+        ends=frozenset([config["eos_token_id"]]),
+        bytes=parameters * DTYPES[dtype].itemsize,
+        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
+        device=device,
+    )
+
+
+@cache
+def read_tokens(name: str) -> LightTokens:
+    return LightTokens(MODELS_FOLDER / name / "tokenizer.json", _config(name)["eos_token_id"])
+
+
+def _config(name: str) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((MODELS_FOLDER / name / "config.json").read_text(encoding="utf-8"))
+    return config
+
+
+@cache
+def _transformers(name: str, dtype: str) -> "PreTrainedModel":
+    """The same weights in transformers' class, for who asks for it: the decoders here do not."""
+    from specviz.models.transformers_models import read_folder
+
+    model = read_folder(name, MODELS_FOLDER / name, dtype)[0]
+    store_fast(model)
+    return model
+
+
+@cache
+def _tokenizer(name: str) -> "PreTrainedTokenizerBase":
+    from transformers import PreTrainedTokenizerFast
+
+    made: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(MODELS_FOLDER / name, local_files_only=True)
+    return made
+
+
 def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
     """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters."""
-    check_known([name], "bfloat16" if dtype == "auto" else dtype)
-    parameters = inspect_model(name).parameters
     least = "bfloat16" if dtype == "auto" else dtype
-    needed = needed_bytes(parameters, least)
-    if choose_device(name, needed) == "cpu" and (short := shortage(name, needed)):
-        raise InputError(short)
+    check_known([name], least)
+    parameters = inspect_model(name).parameters
+    check_memory([(name, needed_bytes(parameters, least))])
     if folder := find_folder(name):
         return folder, parameters
     for step in download(name):
@@ -110,10 +173,7 @@ def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
     Other names are passed over. `reclaimable`: bytes of memory in models that would be released for these.
     """
     known = [model for model in HUB_MODELS if model.name in names]
-    sizes = {model.name: needed_bytes(model.parameters, dtype) for model in known}
-    on_cpu = sum(size for name, size in sizes.items() if choose_device(name, size) == "cpu")
-    if known and (short := shortage(" and ".join(sizes), on_cpu - reclaimable)):
-        raise InputError(short)
+    check_memory([(model.name, needed_bytes(model.parameters, dtype)) for model in known], reclaimable)
     for model in known:
         if not find_cached(model.name):
             downloads.check_room(model.name, weight_bytes(model.parameters, "bfloat16"))  # its files take at least that
@@ -145,7 +205,7 @@ def choose_dtype(name: str) -> DtypeChoice:
     """
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
-    if choose_device(name, needed) == "cpu" and shortage(name, needed):
+    if memory_problem([(name, needed)]):
         return DtypeChoice(
             name, "bfloat16", {}, f"{name} runs in bfloat16, because it does not fit into memory in float32."
         )

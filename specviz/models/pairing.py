@@ -6,10 +6,10 @@ from hashlib import sha256
 from weakref import WeakKeyDictionary
 
 from specviz.core.errors import InputError
-from specviz.models.devices import choose_device
+from specviz.models.devices import memory_problem
 from specviz.models.loaded_model import Inspection, LoadedModel
 from specviz.models.loading import inspect_model
-from specviz.models.memory import needed_bytes, shortage
+from specviz.models.memory import needed_bytes
 from specviz.models.tokens import Tokens
 
 
@@ -102,8 +102,7 @@ def check_pair(
             )
     if context and new_tokens >= context:
         problems.append(f"{new_tokens} new tokens and a prompt do not fit a context window of {context}: choose fewer.")
-    on_cpu = sum(need for model, need in found if choose_device(model.name, need) == "cpu")
-    if short := shortage(" and ".join(model.name for model in known), on_cpu - reclaimable):
+    if short := memory_problem([(model.name, needed) for model, needed in found], reclaimable):
         problems.append(short)
     return PairReport(problems, notes, {model.name: model.parameters for model in known})
 

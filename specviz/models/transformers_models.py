@@ -15,8 +15,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreT
 from specviz.core.errors import InputError, without_folders
 from specviz.core.trace import ModelInfo
 from specviz.models.devices import device_name
-from specviz.models.forward import NO_EARLY_EXIT, NO_TREES, TRANSFORMERS, Forward, LightForward, Reader, forced
-from specviz.models.key_values import HiddenStates
+from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.llama_weights import build, store_fast, unknown_because
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
@@ -55,7 +54,7 @@ class TransformersForward:
         return TransformersReader(self._model, self._model_name, whole)
 
 
-class TransformersReader:
+class TransformersReader(Reader):
     """Reads with a model of transformers and its `DynamicCache`.
 
     Raises:
@@ -85,14 +84,6 @@ class TransformersReader:
         logits: Tensor = result.logits[0]
         return logits
 
-    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        """Not here: how a mask of one's own is taken differs from architecture to architecture."""
-        raise InputError(NO_TREES.format(name=self._name))
-
-    def select(self, start: int, rows: list[int]) -> None:
-        """Not here either: a tree is never read."""
-        raise InputError(NO_TREES.format(name=self._name))
-
     def crop(self, excess: int) -> None:
         if excess or self._sliding:  # a sliding window needs a crop each round, even of 0 tokens
             self._cache.crop(-excess)
@@ -101,16 +92,6 @@ class TransformersReader:
     def end_prompt(self) -> None:
         for layer in self._sliding:  # not earlier: for the prompt it would waste memory
             layer.activate_past_recording()
-
-    def first_layers(self, count: int) -> Reader:
-        """Not here: how a pass is stopped differs from architecture to architecture."""
-        raise InputError(NO_EARLY_EXIT.format(name=self._name))
-
-    def store_states(self) -> HiddenStates:
-        """Not here: only heads on a bundled target ask for them, and those are read by the light forward pass."""
-        raise InputError(
-            f"{self._name} is read by transformers' forward pass, which does not hand over its hidden states here."
-        )
 
 
 MOST_APART = {torch.float32: 1e-3, torch.bfloat16: 0.05}

@@ -105,7 +105,7 @@ class Bench:
         do_job: DoJob,
         mail: Mailbox,
         send: Send,
-        after_crowd: Callable[[], None] = lambda: None,
+        after_crowd: Callable[[], object] = lambda: None,
         budget: float | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:

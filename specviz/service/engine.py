@@ -4,18 +4,17 @@ One thread works. A second one waits for stdin: that does not disturb timings, a
 process ends as soon as the server is gone, whatever the first thread is doing.
 """
 
-import ctypes
 import gc
 import os
 import signal
 import sys
 import traceback
-from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from threading import Thread
 from typing import BinaryIO
 
+from specviz.core.free_memory import give_back
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.bench import Bench, DoJob, Mailbox, Send
 from specviz.service.limits import seconds_a_job
@@ -43,15 +42,9 @@ def main() -> None:
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
     do_job = open_workshop(send)
-    bench = Bench(do_job, inbox, send, give_memory_back, seconds_a_job())
+    bench = Bench(do_job, inbox, send, give_back, seconds_a_job())
     while True:
         bench.work()
-
-
-def give_memory_back() -> None:
-    """Return the memory of caches that are gone to the machine: glibc would keep it for later. Elsewhere nothing."""
-    with suppress(OSError, AttributeError, TypeError):  # Windows has no such library: a TypeError
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _take_stdout() -> Send:

@@ -6,27 +6,17 @@ one sentence, and the next engine goes on with the others.
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
 from typing import Literal
 
+from specviz.service import protocol as say
 from specviz.service.child import Child, RunningEngine, StartEngine
 from specviz.service.job import Job, advance
 from specviz.service.limits import Limits
-from specviz.service.protocol import (
-    Event,
-    Final,
-    JobEvent,
-    Ready,
-    Started,
-    Stop,
-    Stopped,
-    dump_command,
-    parse_event,
-)
 from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions
 
@@ -119,12 +109,14 @@ class Fleet:
         else:
             job.fail(KEEPS_DYING)
 
-    def abandon(self, job: Job) -> None:
-        """Nobody wants this job any more. If an engine has it, its driver sends a Stop."""
-        self.schedule.remove(job)
-        job.wanted = "stop"
-        if not job.view.finished:
-            job.view = replace(job.view, state="cancelled")
+    def abandon_unwanted(self, jobs: Iterable[Job]) -> None:
+        """Give up those that nobody wants any more. If an engine has one, its driver sends a Stop."""
+        for job in jobs:
+            if not self.sessions.wanted(job):
+                self.schedule.remove(job)
+                job.wanted = "stop"
+                if not job.view.finished:
+                    job.view = replace(job.view, state="cancelled")
 
     @property
     def pids(self) -> list[int]:
@@ -134,9 +126,7 @@ class Fleet:
     # ---- for the drivers
 
     def forget_gone(self, now: float) -> None:
-        for ticket in self.sessions.forget_gone(now):
-            if not self.sessions.wanted(ticket.job):
-                self.abandon(ticket.job)
+        self.abandon_unwanted(ticket.job for ticket in self.sessions.forget_gone(now))
 
     def note_busy(self) -> None:
         """Every running job remembers how many engines were busy beside it: that can slow what it times."""
@@ -259,7 +249,7 @@ class EngineDriver:
             if job.wanted != "end" and not job.stop_sent:
                 job.stop_sent = True
                 job.due = now + (self._limits.stop if job.started else self._limits.stop_loading)
-                return dump_command(Stop(job.id))
+                return say.dump_command(say.Stop(job.id))
         return self._hand_over(now)
 
     def _due(self) -> float | None:
@@ -276,7 +266,7 @@ class EngineDriver:
         job.due = now + self._limits.silence
         self._fleet.note_busy()
         self._changed.notify_all()
-        return dump_command(job.command)
+        return say.dump_command(job.command)
 
     def _start_child(self) -> None:
         try:
@@ -301,7 +291,7 @@ class EngineDriver:
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
         try:
-            event = parse_event(line)
+            event = say.parse_event(line)
             if event is None:
                 _log.warning("The engine wrote a line that is not an event: %r", line[:200])
                 return
@@ -315,8 +305,8 @@ class EngineDriver:
                 if child is self._child:
                     self._give_up_engine()
 
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, Ready):
+    def _hear(self, event: say.Event) -> None:
+        if isinstance(event, say.Ready):
             self.ready, self._start_by = True, None
             _log.info("The engine is ready: %s", event.versions)
             return
@@ -326,15 +316,15 @@ class EngineDriver:
         for job in [job for job in self.running if job.id == event.job]:
             self._hear_of(job, event)
 
-    def _hear_of(self, job: Job, event: JobEvent) -> None:
-        job.started = job.started or isinstance(event, Started)
-        if job.gives_way and isinstance(event, Stopped):
+    def _hear_of(self, job: Job, event: say.JobEvent) -> None:
+        job.started = job.started or isinstance(event, say.Started)
+        if job.gives_way and isinstance(event, say.Stopped):
             self._put_back(job)
         elif not job.view.finished:
             job.view = advance(job.view, event)
             if job.view.state == "done":
                 self._fleet.on_done(job)
-        if isinstance(event, Final):
+        if isinstance(event, say.Final):
             self.running.remove(job)
 
     def _put_back(self, job: Job) -> None:

@@ -7,22 +7,7 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.request import Precision
 from specviz.core.trace import Autoregressive, Trace
 from specviz.models.catalogue import bundled_names, method_named
-from specviz.service.protocol import (
-    Alive,
-    CostsResult,
-    Done,
-    Failed,
-    Finished,
-    Item,
-    JobCommand,
-    JobEvent,
-    Loading,
-    OfOnePair,
-    Progress,
-    Rounds,
-    Started,
-    Stopped,
-)
+from specviz.service import protocol as say
 
 Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]  # what a job is for
 State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
@@ -55,7 +40,7 @@ class Items(Generic[T]):
     items: tuple[T, ...] = ()
 
 
-Result = RunResult | CostsResult | Items[Any]
+Result = RunResult | say.CostsResult | Items[Any]
 
 
 def tokens_in(trace: Trace) -> int:
@@ -70,8 +55,8 @@ class JobView:
     job: int
     state: State = "waiting"  # lost: the service does not know the job, or no longer
     place: int | None = None  # in the queue while waiting; 1 is next
-    loading: Loading | None = None  # the model being loaded, while loading
-    progress: Progress | None = None  # of a task
+    loading: say.Loading | None = None  # the model being loaded, while loading
+    progress: say.Progress | None = None  # of a task
     result: Result | None = None  # what there is so far; it stays when the job fails or is cancelled
     message: str = ""  # one sentence for the visitor: why the job failed, or why it waits for the engine
     stored: bool = False  # found earlier, and not for this job
@@ -97,7 +82,7 @@ class Job:
     session: str
     slot: Slot
     view: JobView
-    command: JobCommand
+    command: say.JobCommand
     wanted: Literal["end", "stop", "give way", "take turns"] = "end"  # what is to happen to it in the engine
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
@@ -134,7 +119,7 @@ class Job:
     @property
     def precision(self) -> Precision | None:
         """In which its models work; None for a job of several pairs."""
-        return self.command.request.precision if isinstance(self.command, OfOnePair) else None
+        return self.command.request.precision if isinstance(self.command, say.OfOnePair) else None
 
     @property
     def owners(self) -> tuple[str, str, str]:
@@ -172,34 +157,34 @@ class Job:
         self.wanted, self.stop_sent, self.started = "end", False, False
 
 
-def advance(view: JobView, event: JobEvent) -> JobView:
+def advance(view: JobView, event: say.JobEvent) -> JobView:
     result = view.result
     match event:
-        case Loading():
+        case say.Loading():
             return replace(view, state="loading", loading=event)
-        case Started(trace=trace):
+        case say.Started(trace=trace):
             return replace(view, state="running", loading=None, result=RunResult(trace) if trace else result)
-        case Rounds() | Done() if isinstance(result, RunResult):
-            state: State = "done" if isinstance(event, Done) else "running"
+        case say.Rounds() | say.Done() if isinstance(result, RunResult):
+            state: State = "done" if isinstance(event, say.Done) else "running"
             return replace(view, state=state, result=_run_after(result, event))
-        case Alive():
+        case say.Alive():
             return view
-        case Progress():
+        case say.Progress():
             return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
-        case Item():
+        case say.Item():
             return _with_item(view, event)
-        case Finished():
+        case say.Finished():
             return replace(view, state="done")
-        case Failed(message=message):
+        case say.Failed(message=message):
             return replace(view, state="failed", message=message)
-        case Stopped():
+        case say.Stopped():
             return replace(view, state="cancelled")
     return replace(view, state="failed", message=UNEXPECTED)
 
 
-def _run_after(run: RunResult, event: Rounds | Done) -> RunResult:
+def _run_after(run: RunResult, event: say.Rounds | say.Done) -> RunResult:
     """The run after one more event; rounds, plain steps and output accumulate in its trace."""
-    if isinstance(event, Done):
+    if isinstance(event, say.Done):
         return replace(run, plain_text=event.text, draft_guesses=event.draft_guesses)
     rounds, plain = [*run.trace.rounds, *event.rounds], _joined(run.trace.autoregressive, event.plain)
     return replace(run, trace=replace(run.trace, rounds=rounds, output=event.output, autoregressive=plain))
@@ -212,8 +197,8 @@ def _joined(before: Autoregressive | None, fresh: Autoregressive | None) -> Auto
     return replace(fresh, seconds_per_token=seconds, token_ids=[*before.token_ids, *fresh.token_ids])
 
 
-def _with_item(view: JobView, event: Item) -> JobView:
-    if isinstance(event.item, CostsResult):
+def _with_item(view: JobView, event: say.Item) -> JobView:
+    if isinstance(event.item, say.CostsResult):
         return replace(view, state="running", loading=None, result=event.item)
     before = view.result.items if isinstance(view.result, Items) else ()
     progress = view.progress and replace(view.progress, done=len(before) + 1)

@@ -5,8 +5,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-VARIABLE = "SPECVIZ_JOB_SECONDS"
-MOST_DIGITS = 9
+MOST_DIGITS = 9  # of what an operator sets: no job takes so many seconds, no machine has so many megabytes
 SPENT = "This server gives one job {seconds:,.0f} seconds, and they are over: what was found by then is shown."
 
 _log = logging.getLogger(__name__)
@@ -39,14 +38,19 @@ class BudgetSpent(Exception):
 
 
 def seconds_a_job() -> int | None:
-    """Seconds of the engine that one job may take; None where the operator set no limit, or one that is no number."""
-    return _seconds(os.environ.get(VARIABLE, ""))
+    """Seconds of the engine that one job may take; None where the operator set no limit."""
+    return number_set("SPECVIZ_JOB_SECONDS", "seconds")
+
+
+def number_set(variable: str, unit: str) -> int | None:
+    """The whole number above 0 that the operator set; None where there is none, or what is set is no such number."""
+    return _number(variable, os.environ.get(variable, ""), unit)
 
 
 @cache  # so that the log has a wrong one once
-def _seconds(text: str) -> int | None:
+def _number(variable: str, text: str, unit: str) -> int | None:
     if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS and int(text):
         return int(text)
     if text:
-        _log.warning("%s is %.40r, which is not a whole number of seconds: it is ignored.", VARIABLE, text)
+        _log.warning("%s is %.40r, which is not a whole number of %s: it is ignored.", variable, text, unit)
     return None

@@ -1,8 +1,6 @@
 """The models in the engine's memory: one number format of a model at a time; the least recently used goes first."""
 
 import gc
-import logging
-import os
 from collections.abc import Collection, Mapping
 
 from specviz.core.errors import InputError
@@ -11,25 +9,19 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import weight_bytes
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.loading import choose_dtype, inspect_model, load_model
+from specviz.models.loading import DtypeChoice, choose_dtype, inspect_model, load_model
 from specviz.models.memory import available_bytes, in_words
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.pairs import known_models
+from specviz.service.limits import number_set
 
 LEAST_BUDGET = 400 * 10**6  # bytes
-MOST_DIGITS = 10  # of SPECVIZ_MODEL_MB: no machine has so many megabytes
-
-_log = logging.getLogger(__name__)
 
 
 def budget_from_environment() -> int:
     """Bytes that all loaded models may take: SPECVIZ_MODEL_MB, or half of the memory that is free now."""
-    megabytes = os.environ.get("SPECVIZ_MODEL_MB", "")
-    if megabytes.isascii() and megabytes.isdecimal() and len(megabytes) < MOST_DIGITS and int(megabytes):
-        return int(megabytes) * 10**6
-    if megabytes:
-        _log.warning("SPECVIZ_MODEL_MB is %.40r, which is not a number of megabytes: it is ignored.", megabytes)
-    return max(LEAST_BUDGET, available_bytes() // 2)
+    megabytes = number_set("SPECVIZ_MODEL_MB", "megabytes")
+    return megabytes * 10**6 if megabytes else max(LEAST_BUDGET, available_bytes() // 2)
 
 
 class ModelCache:
@@ -39,9 +31,7 @@ class ModelCache:
         self._budget = budget_from_environment() if budget is None else budget  # in bytes of weights
         self._models: dict[str, LoadedModel] = {}  # by name, the most recently used at the end
         self._sizes: dict[str, int] = {}  # parameters, by model name
-        self._faster: dict[str, Dtype] = {}  # the faster number format of each model, measured once, for "fast"
-        self._reasons: dict[str, str] = {}  # one sentence for each: why that format
-        self._plain: dict[str, str] = {}  # one sentence where plain decoding is faster in the other format
+        self._faster: dict[str, DtypeChoice] = {}  # for "fast": the faster number format of each model, measured once
 
     @property
     def names(self) -> list[str]:
@@ -52,7 +42,8 @@ class ModelCache:
         return sum(model.bytes for model in self._models.values())
 
     def holds(self, name: str, precision: Precision) -> bool:
-        dtype = "float32" if precision == "exact" else self._faster.get(name)
+        faster = self._faster.get(name)
+        dtype = "float32" if precision == "exact" else faster and faster.dtype
         return name in self._models and self._models[name].info.dtype == dtype
 
     def check(self, sizes: Mapping[str, int], precision: Precision) -> None:
@@ -87,7 +78,8 @@ class ModelCache:
     def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
         if precision == "exact":
             return []
-        reasons = [self._reasons.get(target), self._plain.get(target), self._reasons.get(draft or target)]
+        of_target, of_draft = self._faster[target], self._faster[draft or target]
+        reasons = (of_target.reason, of_target.plain, of_draft.reason)
         return [sentence for sentence in dict.fromkeys(reasons) if sentence]
 
     def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:
@@ -97,13 +89,12 @@ class ModelCache:
             both = weight_bytes(self._parameters(name), "float32")
             in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
             if in_use + both > self._budget:
-                self._faster[name] = "bfloat16"
-                self._reasons[name] = f"{name} runs in bfloat16, because the pair does not fit into memory in float32."
+                why = f"{name} runs in bfloat16, because the pair does not fit into memory in float32."
+                self._faster[name] = DtypeChoice(name, "bfloat16", {}, why)
             else:
                 self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
-                choice = choose_dtype(name)
-                self._faster[name], self._reasons[name], self._plain[name] = choice.dtype, choice.reason, choice.plain
-        return self._faster[name]
+                self._faster[name] = choose_dtype(name)
+        return self._faster[name].dtype
 
     def _parameters(self, name: str) -> int:
         if name not in self._sizes:

@@ -24,7 +24,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.verdict import verdict_of_run
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.run_files import RunFiles, run_files
+from specviz.service.run_files import RunFiles
 
 FOLDER_VARIABLE = "SPECVIZ_RUNS"
 IN_MEMORY = 64  # runs
@@ -107,7 +107,7 @@ class RunStore:
         on_disk: int = ON_DISK,
         tokens: int = TOKENS_IN_MEMORY,
     ) -> None:
-        self._files = run_files(folder) if folder is not None else None
+        self._files = RunFiles(folder) if folder is not None else None
         self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key

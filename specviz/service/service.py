@@ -18,11 +18,11 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import SCHEMA
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, check_heads, head_names, method_named, weights_hash
 from specviz.models.draft_menu import is_allowed, why_refused
+from specviz.service import protocol as say
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobView, Result, RunResult, Slot
 from specviz.service.limits import Limits
-from specviz.service.protocol import Calibrate, CostsResult, JobCommand, Run, dump_command
 from specviz.service.run_store import RunStore, StoredRun, answers
 from specviz.service.sessions import Sessions, Ticket, address_block, is_public, normal_address
 
@@ -35,7 +35,7 @@ EXPIRED = "This run has expired."
 CROWDED = "{most} other visitors from your internet address have jobs here: try again when one of them is over."
 
 
-def admit(command: JobCommand) -> None:
+def admit(command: say.JobCommand) -> None:
     """Let a command pass, or say why not.
 
     A visitor may name the models that the operator allows, see `specviz.models.draft_menu`.
@@ -55,19 +55,19 @@ def admit(command: JobCommand) -> None:
         if not (fits or is_allowed(name)):
             raise InputError(why_refused(name))
     try:
-        dump_command(command)
+        say.dump_command(command)
     except ValueError:
         raise InputError("The prompt holds characters that are not text.") from None
 
 
-def sharing_key(command: JobCommand) -> str | None:
+def sharing_key(command: say.JobCommand) -> str | None:
     """The same text for commands that ask for the same; None for a command whose result belongs to one visitor.
 
     A run's key holds its settings, its prompt, the weights of its models and the format in which it is stored.
     """
-    if isinstance(command, Run):
+    if isinstance(command, say.Run):
         asked: dict[str, object] = asdict(command.request)
-    elif isinstance(command, Calibrate):
+    elif isinstance(command, say.Calibrate):
         request = command.request
         asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
     else:
@@ -106,7 +106,7 @@ class EngineService:
         self._numbers = count(randrange(1, FIRST_NUMBERS))  # an engine may have jobs of several servers
         self._changed = Condition()  # guards all below; notified at each change
         self._store = store or RunStore(None)
-        self._costs: dict[str, CostsResult] = {}  # what was measured last, by sharing key
+        self._costs: dict[str, say.CostsResult] = {}  # what was measured last, by sharing key
         self._sessions = Sessions(limits.reconnect)
         self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
 
@@ -116,7 +116,7 @@ class EngineService:
             if self._fleet.start():
                 atexit.register(self.close)
 
-    def submit(self, session: str, slot: Slot, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
+    def submit(self, session: str, slot: Slot, make: Callable[[int], say.JobCommand], *, fresh: bool = False) -> int:
         """Ask for what `make` makes of a job number; returns that number. What is wrong with it is in its view.
 
         What another session asked for and has, or is being made, is given to this one too; `fresh` measures again.
@@ -162,7 +162,7 @@ class EngineService:
         with self._changed:
             for ticket in self._sessions.tickets_of(session, slot):
                 ticket.cancel()
-                self._abandon_unwanted([ticket.job])
+                self._fleet.abandon_unwanted([ticket.job])
             self._changed.notify_all()
 
     def arrive(self, session: str, address: str | None = None) -> None:
@@ -182,7 +182,7 @@ class EngineService:
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
-        key = sharing_key(Calibrate(0, request))
+        key = sharing_key(say.Calibrate(0, request))
         found = self._costs.get(key) if key else None
         return found.costs if found else None
 
@@ -226,22 +226,17 @@ class EngineService:
         unwanted = [other for other in old if not self._sessions.wanted(other)]
         if job.id == ticket.number and not job.view.finished:
             self._fleet.enqueue(job, next(iter(unwanted), None))
-        self._abandon_unwanted(unwanted)
-
-    def _abandon_unwanted(self, jobs: Sequence[Job]) -> None:
-        for job in jobs:
-            if not self._sessions.wanted(job):
-                self._fleet.abandon(job)
+        self._fleet.abandon_unwanted(unwanted)
 
     def _remember(self, job: Job) -> None:
         """Store what a job found, for others who ask for the same."""
         result = job.view.result
         if job.key is None:
             return
-        if isinstance(result, RunResult) and isinstance(job.command, Run):
+        if isinstance(result, RunResult) and isinstance(job.command, say.Run):
             named = self._store.put(job.key, job.command.request, result)
             job.view = replace(job.view, result=named)
-        elif isinstance(result, CostsResult):
+        elif isinstance(result, say.CostsResult):
             self._costs[job.key] = replace(result, beside=job.view.beside)
             job.view = replace(job.view, result=self._costs[job.key])
 

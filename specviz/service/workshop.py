@@ -27,8 +27,8 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import check_known, download
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
+from specviz.service import protocol as say
 from specviz.service.model_cache import ModelCache
-from specviz.service.protocol import Alive, JobEvent, Loading, Steps
 
 POLL_SECONDS = 0.01  # between two looks whether something is done; a stop is heard as soon
 PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
@@ -126,7 +126,7 @@ class Workshop:
         self._costs: dict[tuple[ModelInfo, DrafterInfo], Costs] = {}
         self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
 
-    def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
+    def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, Pair]:
         """The request's models; loads those that are not in memory, and says which.
 
         Raises:
@@ -137,7 +137,7 @@ class Workshop:
         names = [request.target, request.draft] if own else [request.target]
         missing = [name for name in names if not self._models.holds(name, request.precision)]
         if missing:
-            yield Loading(job, missing[0])
+            yield say.Loading(job, missing[0])
             sizes = yield from self._sizes(request, names)
             self._models.check(sizes, request.precision)
             for name in missing:
@@ -146,7 +146,7 @@ class Workshop:
         models: list[LoadedModel] = []
         for name in names:
             if not self._models.holds(name, request.precision):
-                yield Loading(job, name)
+                yield say.Loading(job, name)
             models.append(self._models.get(name, request.precision, keep=names))
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
@@ -169,16 +169,16 @@ class Workshop:
             raise InputError(report.problems[0])
         return report.sizes
 
-    def _download(self, job: int, name: str) -> Steps:
+    def _download(self, job: int, name: str) -> say.Steps:
         sent, last = 0.0, None
         for step in self._downloads.steps(name):
             due = step != last and monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
-            yield Loading(job, name, step.bytes_done, step.bytes_total) if step and due else None
+            yield say.Loading(job, name, step.bytes_done, step.bytes_total) if step and due else None
             sent, last = (monotonic(), step) if due else (sent, last)
 
     def plain_run(
         self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
-    ) -> Generator[JobEvent | None, None, Trace]:
+    ) -> Generator[say.JobEvent | None, None, Trace]:
         """The greedy run of the target alone to compare with; an earlier one is used where only the draft differs."""
         key = target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos
         if key not in self._plain_runs:
@@ -187,7 +187,7 @@ class Workshop:
             sent = 0.0
             for _ in run.steps():
                 due = monotonic() - sent >= MESSAGE_SECONDS
-                yield Alive(job) if due else None
+                yield say.Alive(job) if due else None
                 sent = monotonic() if due else sent
             self._plain_runs[key] = run.trace()
         self._plain_runs.move_to_end(key)

@@ -178,7 +178,8 @@ def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
     assert placed(change, grid) == before
 
 
-def test_lengths_that_a_visitor_passes_are_not_run(page: Page) -> None:
+def test_lengths_that_a_visitor_passes_are_not_run(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_first_view(new_context(once=True, reduced_motion="reduce"), app_server)  # its clock stays as it is set
     page.clock.install(time=0)
     page.clock.pause_at(10_000)  # from here on it stands, but for `run_for`
     more = page.get_by_role("button", name="One token more")

@@ -35,24 +35,18 @@ ROOT = Path(__file__).parents[2]
 # What each command says
 
 
-def test_run_prints_every_tokens_status_as_a_glyph_and_without_colour_codes_if_there_is_no_terminal(
-    ok: Callable[..., str],
+def test_run_prints_every_tokens_status_without_colour_codes_and_writes_a_trace_that_show_accepts(
+    ok: Callable[..., str], tmp_path: Path
 ) -> None:
-    shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT)
+    file = tmp_path / "run.json"
+    shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT, "--json", file)
     assert "\x1b" not in shown
     assert "wren-base + wren-nano" in shown
     assert "Once␣upon␣a␣time" in shown
     assert re.search(r"^ +1    [✓✗]", shown, re.MULTILINE)
-    assert re.search(
-        r"^24 tokens in \d+ target passes: \d+ drafted, \d+ accepted, \d+ rejected, \d+ discarded;", shown, re.M
-    )
+    counted = r"^24 tokens in \d+ target passes: \d+ drafted, \d+ accepted, \d+ rejected, \d+ discarded;"
+    assert re.search(counted, shown, re.MULTILINE)
     assert "Identical: both wrote the same 24 tokens." in shown
-    assert "Once upon a time" in shown
-
-
-def test_run_writes_a_trace_that_show_accepts(ok: Callable[..., str], tmp_path: Path) -> None:
-    file = tmp_path / "run.json"
-    shown = ok("run", *SHORT, *PROMPT, "--json", file)
     trace = read_trace(file)
     assert trace.prompt.text == "Once upon a time"
     assert trace.autoregressive is not None

@@ -159,14 +159,6 @@ def test_anything_else_is_status_1_and_one_line(
     assert run("show", "x.json") == (1, "", says)
 
 
-def test_ctrl_c_is_status_130(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(traces, "read_trace", stop)
-    assert run("show", "x.json") == (130, "", "specviz: stopped before it was done.\n")
-
-
 def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["compare", "--help"])

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,14 +13,11 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
 from specviz.models.catalogue import BYTES_OF, bundled_names, head_names
-from specviz.service import EngineService, JobView, Limits
-from specviz.service.job import RunResult
+from specviz.service import EngineService, JobView, Limits, model_cache
+from specviz.service.model_cache import ModelCache
 from specviz.service.protocol import Calibrate, CostsResult, Race, Ready, Run, parse_event
+from tests.support.services import PATIENCE, run_of
 
-if TYPE_CHECKING:
-    from specviz.service.model_cache import ModelCache
-
-PATIENCE = 120.0  # seconds: the engine may share the machine with anything
 STORY = "Once upon a time, there was a little girl named Lily."
 
 
@@ -65,8 +61,6 @@ def choose(name: str) -> SimpleNamespace:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
-    from specviz.service import model_cache
-
     library = Library()
     monkeypatch.setattr(model_cache, "load_model", library.load)
     monkeypatch.setattr(model_cache.ModelCache, "_parameters", lambda self, name: 25)
@@ -77,8 +71,6 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
 
 
 def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Library) -> None:
-    from specviz.service.model_cache import ModelCache
-
     cache = ModelCache(budget=1000)
     assert cache.get("big", "exact") is cache.get("big", "exact")
     assert cache.get("small", "exact") is cache.get("small", "fast")  # float32 is the faster one
@@ -91,13 +83,11 @@ def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Li
     assert cache.reasons("big", "small", "exact") == []
 
 
-def held(cache: "ModelCache", names: str = "abcd") -> str:
+def held(cache: ModelCache, names: str = "abcd") -> str:
     return "".join(name for name in names if cache.holds(name, "exact"))
 
 
 def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Library) -> None:
-    from specviz.service.model_cache import ModelCache
-
     cache = ModelCache(budget=250)
     for name in "aba":
         cache.get(name, "exact")
@@ -109,8 +99,6 @@ def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Libr
 
 
 def test_a_model_in_use_never_leaves(library: Library) -> None:
-    from specviz.service.model_cache import ModelCache
-
     cache = ModelCache(budget=200)
     cache.get("a", "exact")
     cache.get("b", "exact")
@@ -119,8 +107,6 @@ def test_a_model_in_use_never_leaves(library: Library) -> None:
 
 
 def test_a_pair_beyond_the_budget_is_refused_and_nothing_leaves_for_it(library: Library) -> None:
-    from specviz.service.model_cache import ModelCache
-
     cache = ModelCache(budget=150)
     cache.get("a", "exact")
     with pytest.raises(InputError, match=r"^b and c take .* in float32, .* at most .* SPECVIZ_MODEL_MB\.$"):
@@ -130,8 +116,6 @@ def test_a_pair_beyond_the_budget_is_refused_and_nothing_leaves_for_it(library: 
 
 
 def test_a_model_that_fits_in_bfloat16_only_is_not_measured_in_float32(library: Library) -> None:
-    from specviz.service.model_cache import ModelCache
-
     cache = ModelCache(budget=120)
     cache.get("small", "fast")
     assert cache.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"
@@ -139,8 +123,6 @@ def test_a_model_that_fits_in_bfloat16_only_is_not_measured_in_float32(library: 
 
 
 def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
-    from specviz.service.model_cache import ModelCache
-
     cache = ModelCache(budget=1000)
     cache.get("a", "exact")
     library.broken.add("b")
@@ -150,29 +132,20 @@ def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
     assert cache.bytes == 100
 
 
-@pytest.mark.parametrize(("free", "budget"), [(10 * 10**9, 5 * 10**9), (10**8, 4 * 10**8), (0, 4 * 10**8)])
-def test_the_budget_is_the_operators_or_half_of_what_is_free(
-    free: int, budget: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("asked", "free", "budget"),
+    [
+        *(("", 10 * 10**9, 5 * 10**9), ("", 10**8, 4 * 10**8), ("", 0, 4 * 10**8), ("700", 10**10, 700 * 10**6)),
+        *((wrong, 10**10, 5 * 10**9) for wrong in ("many", "-5", "0", "1.5", "9" * 5_000, "٣")),
+    ],
+)
+def test_the_budget_is_the_operators_or_half_of_what_is_free_and_a_wrong_one_is_in_the_log(
+    asked: str, free: int, budget: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from specviz.service import model_cache
-
     monkeypatch.setattr(model_cache, "available_bytes", lambda: free)
-    monkeypatch.delenv("SPECVIZ_MODEL_MB", raising=False)
+    monkeypatch.setenv("SPECVIZ_MODEL_MB", asked)
     assert model_cache.budget_from_environment() == budget
-    monkeypatch.setenv("SPECVIZ_MODEL_MB", "700")
-    assert model_cache.budget_from_environment() == 700 * 10**6
-
-
-@pytest.mark.parametrize("wrong", ["many", "-5", "0", "1.5", "9" * 5_000, "٣"])
-def test_a_wrong_budget_is_ignored_and_the_log_says_so(
-    wrong: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    from specviz.service import model_cache
-
-    monkeypatch.setattr(model_cache, "available_bytes", lambda: 10**10)
-    monkeypatch.setenv("SPECVIZ_MODEL_MB", wrong)
-    assert model_cache.budget_from_environment() == 5 * 10**9
-    assert "is not a number of megabytes" in caplog.text
+    assert ("is not a whole number of megabytes" in caplog.text) == (asked not in ("", "700"))
     assert len(caplog.text) < 300
 
 
@@ -188,23 +161,11 @@ def service() -> Iterator[EngineService]:
 
 
 def finish(service: EngineService, job: int) -> JobView:
-    with service._changed:
-        assert service._changed.wait_for(lambda: service.view(job).finished, PATIENCE)
-    return service.view(job)
-
-
-def submit(service: EngineService, request: RunRequest) -> int:
-    """A run of its own, also where another test has asked for the same."""
-    return service.submit("ada", "run", lambda job: Run(job, request), fresh=True)
+    return service.wait(job, lambda view: view.finished, PATIENCE)
 
 
 def measure_costs(service: EngineService, session: str, request: RunRequest) -> int:
     return service.submit(session, "costs", lambda job: Calibrate(job, request))
-
-
-def traced(view: JobView) -> RunResult:
-    assert isinstance(view.result, RunResult), view.message
-    return view.result
 
 
 def costs_of(service: EngineService, session: str, request: RunRequest) -> CostsResult:
@@ -216,74 +177,17 @@ def costs_of(service: EngineService, session: str, request: RunRequest) -> Costs
 
 
 def run(service: EngineService, request: RunRequest) -> JobView:
-    return finish(service, submit(service, request))
+    """A run of its own, also where another test has asked for the same."""
+    return finish(service, service.submit("ada", "run", lambda job: Run(job, request), fresh=True))
 
 
 @pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup", *head_names(), "early-exit:2"])
 def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
-    found = traced(run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))))
+    found = run_of(run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))))
     assert parse_trace(dump_trace(found.trace)) == found.trace
     assert found.trace.autoregressive
     assert found.trace.autoregressive.token_ids == found.trace.output.token_ids
     assert found.plain_text == found.trace.output.text
-
-
-def test_the_target_alone_runs_again_in_every_run(service: EngineService) -> None:
-    """Its time is compared with that of the rounds beside it, never with an earlier run's."""
-    request = RunRequest(STORY, settings=DecodeSettings(max_new_tokens=16))
-    one, other = (traced(run(service, request)).trace.autoregressive for _ in range(2))
-    assert one
-    assert other
-    assert one.alternating
-    assert one.token_ids == other.token_ids
-    assert one.seconds_per_token != other.seconds_per_token
-
-
-@pytest.mark.parametrize(
-    ("request_", "sentence"),
-    [
-        (RunRequest(STORY, settings=DecodeSettings(max_new_tokens=100_000)), "context window"),
-        (RunRequest(""), "The prompt is empty"),
-    ],
-)
-def test_bad_input_comes_back_as_its_sentence(service: EngineService, request_: RunRequest, sentence: str) -> None:
-    view = run(service, request_)
-    assert view.state == "failed"
-    assert sentence in view.message
-
-
-def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
-    settings = DecodeSettings(max_new_tokens=450, draft_length=1, stop_at_eos=False)
-    job = submit(service, RunRequest(STORY, settings=settings))
-    assert service.wait(job, lambda view: view.rounds > 0, PATIENCE).rounds
-    engine = service.engine_pids
-    service.cancel("ada", "run")
-    view = service.view(job)
-    assert view.state == "cancelled"
-    assert len(traced(view).trace.output.token_ids) < 450
-    assert run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=4))).state == "done"
-    assert service.engine_pids == engine
-
-
-def test_a_watched_run_is_done_while_a_race_is_paused_and_goes_on(service: EngineService) -> None:
-    """Found: a visitor waited to the end of another one's race, for minutes."""
-    request = RunRequest("", settings=DecodeSettings(max_new_tokens=256, stop_at_eos=False))
-    race = service.submit("bob", "race", lambda job: Race(job, request, [RacePrompt("story", STORY)], 20))
-
-    def repeat(at_least: int) -> None:
-        def reached(view: JobView) -> bool:
-            return view.progress is not None and view.progress.repeat >= at_least
-
-        assert reached(service.wait(race, reached, PATIENCE))
-
-    repeat(1)
-    found = run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=64, stop_at_eos=False)))
-    assert len(traced(found).trace.output.token_ids) == 64
-    view = service.view(race)
-    assert (view.state, view.items) == ("running", 0)
-    assert view.progress
-    repeat(view.progress.repeat + 1)
-    service.cancel("bob", "race")
 
 
 def test_a_race_takes_a_head_that_drafts_trees(service: EngineService) -> None:
@@ -296,8 +200,8 @@ def test_a_race_takes_a_head_that_drafts_trees(service: EngineService) -> None:
 
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:
     settings = DecodeSettings(max_new_tokens=4)
-    fast = traced(run(service, RunRequest(STORY, precision="fast", settings=settings))).trace
-    exact = traced(run(service, RunRequest(STORY, settings=settings))).trace
+    fast = run_of(run(service, RunRequest(STORY, precision="fast", settings=settings))).trace
+    exact = run_of(run(service, RunRequest(STORY, settings=settings))).trace
     assert exact.drafter
     assert fast.target.dtype in ("float32", "bfloat16")
     assert (exact.target.dtype, exact.drafter.dtype) == ("float32", "float32")
@@ -323,14 +227,3 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
     # the engine holds the server's stderr: it reaches its end only when both are gone
     _, errors = server.communicate(timeout=PATIENCE)
     assert errors == b""
-
-
-def test_a_calibration_that_gave_way_is_measured_to_its_end(service: EngineService) -> None:
-    """Found in the app: the engine remembered the Stop, and ended the same job at once when its turn came again."""
-    other = RunRequest(STORY, draft="wren-mini", settings=DecodeSettings(max_new_tokens=8))
-    costs = measure_costs(service, "bob", other)
-    with service._changed:
-        assert service._changed.wait_for(lambda: service.view(costs).state == "running", PATIENCE)
-    assert run(service, other).state == "done"
-    view = finish(service, costs)
-    assert view.state == "done" or "on a disturbed machine" in view.message

@@ -9,9 +9,9 @@ import torch
 
 from specviz import load_model
 from specviz.models import llama_weights
-from specviz.models.bundled import read_bundled
 from specviz.models.catalogue import bundled_names
 from specviz.models.forward import LightForward
+from specviz.models.loading import read_bundled
 from specviz.models.transformers_models import MOST_APART, TransformersForward, agree
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 from specviz import DecodeSettings, PromptLookupDrafter, load_model
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.models import bundled
+from specviz.models import loading
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
@@ -68,8 +68,8 @@ def test_weights_that_changed_since_a_trace_are_named() -> None:
 
 def test_what_loading_used_for_a_moment_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
-    monkeypatch.setattr(bundled, "give_back", lambda: given.append("back"))
-    bundled.read_bundled("wren-nano", "float32")
+    monkeypatch.setattr(loading, "give_back", lambda: given.append("back"))
+    loading.read_bundled("wren-nano", "float32")
     assert given
 
 
@@ -84,26 +84,13 @@ def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(na
     assert "".join(shown) != text  # the pieces show bytes ...
     assert nano.tokenizer.decode(token_ids) == text  # ... the text is decoded from the ids
     assert b"".join(as_bytes(piece) for piece in shown).decode() == text
+    assert (pieces[0], pieces[4096]) == ("<|endoftext|>", "⟨token 4096⟩"), "a mark, and a token that there is not"
 
 
 def as_bytes(piece: str) -> bytes:
     if piece.startswith("⟨"):
         return bytes.fromhex(piece.replace("⟨", "").replace("⟩", ""))
     return piece.encode()
-
-
-def test_every_piece_of_a_bundled_tokenizer_is_text_that_a_trace_may_hold(nano: LoadedModel) -> None:
-    pieces = TokenTexts(nano.tokenizer)
-    shown = [pieces[token_id] for token_id in range(len(nano.tokenizer))]
-    assert all(shown)
-    assert max(map(len, shown)) <= 2_000
-    "".join(shown).encode()  # no lone surrogates
-
-
-def test_pieces_of_special_and_of_impossible_tokens(nano: LoadedModel) -> None:
-    pieces = TokenTexts(nano.tokenizer)
-    assert pieces[0] == "<|endoftext|>"
-    assert pieces[4096] == "⟨token 4096⟩"
 
 
 def test_a_special_token_spelled_out_in_a_prompt_is_text(nano: LoadedModel) -> None:
@@ -155,20 +142,11 @@ def test_a_text_has_the_same_tokens(loaded: LoadedModel, light: Tokens, text: st
         assert spelled == loaded.tokenizer.decode(ours, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
 
 
-def test_every_token_is_written_the_same(loaded: LoadedModel, light: Tokens) -> None:
+def test_every_token_and_every_mark_is_written_the_same(loaded: LoadedModel, light: Tokens) -> None:
     theirs = loaded.tokenizer
     assert len(light) == len(theirs)
     assert light.get_vocab() == theirs.get_vocab()
-    ours, other = TokenTexts(light), TokenTexts(theirs)
-    assert [ours[token] for token in range(len(light) + 2)] == [other[token] for token in range(len(light) + 2)]
-
-
-def test_the_marks_are_the_same(loaded: LoadedModel, light: Tokens) -> None:
-    theirs = loaded.tokenizer
     assert (light.eos_token_id, light.all_special_ids) == (theirs.eos_token_id, theirs.all_special_ids)
     assert light.all_special_tokens == theirs.all_special_tokens
-
-
-def test_cleaning_up_spaces_is_refused(light: Tokens) -> None:
-    with pytest.raises(ValueError, match="clean up no spaces"):
-        light.decode([5], clean_up_tokenization_spaces=True)
+    ours, other = TokenTexts(light), TokenTexts(theirs)
+    assert [ours[token] for token in range(len(light) + 2)] == [other[token] for token in range(len(light) + 2)]

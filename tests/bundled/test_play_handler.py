@@ -104,19 +104,6 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
     parse_trace(dump_trace(turn.trace))
 
 
-def test_guesses_that_begin_alike_share_their_tokens(play: Any, target: LoadedModel) -> None:
-    own = own_words(target, PROMPT, 3)
-    start = str(target.tokenizer.decode(own[:2])).strip()
-    turn = play(guess=f"{start} xylophone", second=f"{start} zebra")
-    round = turn.round
-    assert round.accepted == 2
-    assert [token.parent for token in round.drafted[:2]] == [-1, 0]
-    assert round.emitted_ids == own
-    assert round.emitted.kind == "correction"
-    same = play(guess=start, second=start).round
-    assert not same.is_tree, "the same guess twice is one guess"
-
-
 def test_beside_two_guesses_the_model_drafts_a_tree_of_as_many_tokens(play: Any, target: LoadedModel) -> None:
     turn = play(guess="sandbox by the sea", second="castle of sand")
     mine, model, lookup = turn.round, turn.rivals[MODEL], turn.rivals[LOOKUP]
@@ -128,12 +115,6 @@ def test_beside_two_guesses_the_model_drafts_a_tree_of_as_many_tokens(play: Any,
     own = own_words(target, PROMPT, mine.depth + 1)
     for round in (mine, model, lookup):
         assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
-
-
-@pytest.mark.parametrize("second", ["日本語", "<|endoftext|>", "word " * 100])
-def test_a_second_guess_that_cannot_be_played_is_refused(play: Any, second: str) -> None:
-    with pytest.raises(InputError, match="Try again"):
-        play(guess="castle", second=second)
 
 
 def test_the_text_goes_on_from_the_ids_that_are_sent_and_nothing_else(play: Any) -> None:
@@ -214,25 +195,12 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
     assert after.round.accepted == len(after.round.drafted)
 
 
-@pytest.mark.parametrize(
-    ("guess", "said"),
-    [
-        ("", "Nothing to check"),
-        ("word " * 10_000, "a lot of text"),
-        ("the\x07cat", "control characters"),
-        ("日本語", "Latin alphabet"),
-        ("🐦", "words, not pictures"),
-        ("<|endoftext|>", "a special mark of the models"),
-    ],
-)
-def test_bad_input_is_refused_before_anything_is_played(
-    guess: str, said: str, target: LoadedModel, nano: LoadedModel
-) -> None:
-    steps = play_steps(Play(3, RunRequest(PROMPT), Ask("guess", guess=guess)), workshop_with(target, nano))
+@pytest.mark.parametrize("ask", [Ask("guess", guess="日本語"), Ask("guess", guess="castle", second="<|endoftext|>")])
+def test_bad_input_is_refused_before_anything_is_played(ask: Ask, target: LoadedModel, nano: LoadedModel) -> None:
+    steps = play_steps(Play(3, RunRequest(PROMPT), ask), workshop_with(target, nano))
     next(steps)
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match="costs you nothing"):
         next(steps)
-    assert "costs you nothing" in str(refused.value)
 
 
 def test_words_without_tokens_that_spell_them_are_refused(target: LoadedModel) -> None:

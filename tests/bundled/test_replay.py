@@ -26,7 +26,6 @@ from specviz.core.trace import DrafterInfo, Trace
 from specviz.data.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import Dtype, LoadedModel
-from tests.support.grids import grid
 from tests.support.tiny_models import ending, tiny_model
 
 LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
@@ -69,11 +68,7 @@ def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
 # ---- against real decoding
 
 
-SMALL = [("wren-nano", "story-2"), ("lookup", "copy-1")]  # the others only in the full grid
-GRID = [(draft, preset) for draft in ("wren-nano", "lookup") for preset in ("story-2", "code-1", "copy-1")]
-
-
-@pytest.mark.parametrize(("draft", "preset"), grid(GRID, SMALL))
+@pytest.mark.parametrize(("draft", "preset"), [("wren-nano", "story-2"), ("lookup", "copy-1")])
 def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str) -> None:
     target, drafter, prompt = bundled("wren-base"), drafter_of(draft), find_preset(preset)
     assert prompt is not None
@@ -81,11 +76,10 @@ def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str
     draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
     assert draft_guesses is not None
     assert draft_guesses.exact
-    for length in LENGTHS if (draft, preset) not in SMALL else (1, 4, 7, 16):
+    for length in (1, 4, 7, 16):
         settings = DecodeSettings(max_new_tokens=30, draft_length=length)
         trace = speculative_decode(target, drafter, prompt.text, settings, record=False)
         assert trace.output.token_ids == plain.output.token_ids
-        same_as(trace, replay(draft_guesses, length, 30, ends_of(trace)))
         whole = replay(draft_guesses, length, 30, ends_of(trace), tails_of(trace))
         same_as(trace, whole)
         assert all(guess.id is not None for round in whole for guess in round.guesses), "it was drafted"

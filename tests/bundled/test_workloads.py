@@ -17,11 +17,6 @@ def tokenizer() -> Tokenizer:
     return Tokenizer.from_file(str(ROOT / "assets/models/wren-base/tokenizer.json"))
 
 
-def test_the_kinds_are_the_designs() -> None:
-    kinds = ["story", "code", "structured", "boilerplate", "constrained", "copy", "prose", "random"]
-    assert [workload.name for workload in WORKLOADS] == kinds
-
-
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
 def test_a_workload_says_what_it_is_in_one_sentence_and_has_prompts(workload: workloads.Workload) -> None:
     assert len(workload.prompts) >= 4

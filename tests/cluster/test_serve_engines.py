@@ -3,7 +3,6 @@ replicas, one replica killed, cancelling, and a long pause."""
 
 import os
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
@@ -22,9 +21,9 @@ from specviz.service.limits import Limits
 from specviz.service.protocol import Run
 from specviz.service.stream import StreamEngine, Where
 from specviz.service.wanted import stream_limits
+from tests.support.services import ENGINE as REPLAYING
 
 ROOT = Path(__file__).parents[2]
-FAKE = (sys.executable, str(ROOT / "tests/support/fake_engine.py"))
 TOKEN = "0123456789abcdef"
 PATIENCE = 300.0  # seconds; far more than anything here takes, so that a busy machine fails no test
 PAUSE = float(os.environ.get("PAUSE", "8"))  # seconds that a job says nothing; 90 was tried by hand
@@ -142,7 +141,7 @@ def test_an_engine_process_that_is_killed_is_started_again(engines: Serve, serve
 
 
 def test_two_servers_share_an_engine_and_cancel_each_their_own(engines: Serve, server: Server) -> None:
-    where = engines(FAKE, least=1)
+    where = engines(REPLAYING, least=1)
     one, two = server(where, 1), server(where, 1)
     held = run(one, "ada", prompt="hold")
     begun(one, held)
@@ -154,7 +153,7 @@ def test_two_servers_share_an_engine_and_cancel_each_their_own(engines: Serve, s
 
 
 def test_a_server_that_dies_frees_its_engine(engines: Serve, server: Server) -> None:
-    where = engines(FAKE, least=1)
+    where = engines(REPLAYING, least=1)
     one, two = server(where, 1), server(where, 1)
     begun(one, run(one, "ada", prompt="hold"))
     one.close()
@@ -164,7 +163,7 @@ def test_a_server_that_dies_frees_its_engine(engines: Serve, server: Server) -> 
 def test_a_job_that_says_nothing_for_long_is_not_lost_and_one_that_hears_nothing_is(
     engines: Serve, server: Server
 ) -> None:
-    service = server(engines(FAKE, least=1, silence=PAUSE + 10, stop_loading=1.0), 1)
+    service = server(engines(REPLAYING, least=1, silence=PAUSE + 10, stop_loading=1.0), 1)
     job = run(service, "ada", prompt=f"slow {PAUSE}")
     assert wait_for(service, job, "done").rounds == 1
     assert not service._fleet.restarts.has_deaths
@@ -175,7 +174,7 @@ def test_a_job_that_says_nothing_for_long_is_not_lost_and_one_that_hears_nothing
 
 
 def test_nobody_without_the_token_is_let_in(engines: Serve) -> None:
-    where = engines(FAKE, least=1)
+    where = engines(REPLAYING, least=1)
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN[:-1]}):
         assert httpx2.get(where.url, headers=headers).status_code == 401
     right = {"Authorization": f"Bearer {TOKEN}"}

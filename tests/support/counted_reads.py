@@ -29,7 +29,7 @@ class CountedReads:
         return _Reader(self._forward.reader(whole=whole), self)
 
 
-class _Reader:
+class _Reader(Reader):
     def __init__(self, inner: Reader, counts: CountedReads) -> None:
         self._inner = inner
         self._counts = counts

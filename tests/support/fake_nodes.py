@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.measure.sweep.plan import Cell, SweepPair
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.spread import Answer, Loaded, Measured
+from specviz.measure.sweep.spread import Answer
 from tests.support.fake_rows import a_row
 
 Asked = tuple[str, SweepPair | list[Cell]]
@@ -37,8 +37,8 @@ class FakeNodes:
         if changed := self._say(node, number):
             return node, changed
         if isinstance(what, SweepPair):
-            return node, Loaded(made_by(node, what))
-        return node, Measured([row_of(node, cell) for cell in what])
+            return node, made_by(node, what)
+        return node, [row_of(node, cell) for cell in what]
 
     def measured_by(self, node: str) -> list[Cell]:
         return [cell for name, what in self.asked if name == node and isinstance(what, list) for cell in what]

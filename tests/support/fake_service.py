@@ -1,4 +1,4 @@
-"""The service without an engine: a test says what the engine would send. Jobs are lost as the real ones are."""
+"""The service without an engine: a test says what the engine would send. All else is the real one."""
 
 from collections.abc import Callable
 from itertools import count
@@ -6,46 +6,41 @@ from typing import Any
 
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
-from specviz.service.job import Job, JobView, Slot, advance
+from specviz.service import EngineService, JobView
+from specviz.service.job import Slot, advance
 from specviz.service.protocol import JobCommand, JobEvent
 from specviz.service.run_store import StoredRun
-from specviz.service.service import EXPIRED
-from specviz.service.sessions import Sessions, Ticket
 
 
-class FakeService:
+class FakeService(EngineService):
     """Remembers what it was asked for; `tell` brings a job further, `expire` forgets a visitor."""
 
     def __init__(self) -> None:
+        super().__init__([])
+        self._numbers = count(1)
+        self._fleet.drivers[0].ready = True  # so that no job says that the engine is starting
         self.commands: list[Any] = []
         self.cancelled: list[Slot] = []
         self.started = False
         self.costs: Costs | None = None
         self.stored: dict[str, StoredRun] = {}
-        self._numbers = count(1)
-        self._sessions = Sessions(reconnect=3600)
 
     def start(self) -> None:
         self.started = True
 
     def submit(self, session: str, slot: Slot, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
-        command = make(next(self._numbers))
-        self.commands.append(command)
-        job = Job(session, slot, JobView(command.job, place=1), command)
-        self._sessions.put(Ticket(command.job, session, slot, job))
-        return command.job
+        def noted(number: int) -> JobCommand:
+            self.commands.append(make(number))
+            return self.commands[-1]
 
-    def view(self, job: int) -> JobView:
-        found = self._sessions.ticket(job)
-        return found.view if found else JobView(job, state="lost", message=EXPIRED)
+        return super().submit(session, slot, noted, fresh=fresh)
 
     def wait(self, job: int, enough: Callable[[JobView], bool], timeout: float) -> JobView:
         return self.view(job)
 
     def cancel(self, session: str, slot: Slot) -> None:
         self.cancelled.append(slot)
-        for ticket in self._sessions.tickets_of(session, slot):
-            ticket.cancel()
+        super().cancel(session, slot)
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         return self.costs

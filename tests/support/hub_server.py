@@ -20,7 +20,7 @@ import pytest
 from huggingface_hub import constants
 
 from specviz import InputError
-from specviz.models import downloads, hub_errors
+from specviz.models import downloads
 from specviz.models import hub as hub_module
 
 Trouble = Literal[
@@ -201,7 +201,7 @@ def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "no-token"))
-    monkeypatch.setattr(hub_errors, "_silent_since", [])
+    monkeypatch.setattr(hub_module, "_silent_since", [])
     monkeypatch.setattr(downloads, "_held", {})
     monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(hub_module, "CHUNK", CHUNK)

@@ -1,11 +1,17 @@
-"""An engine for tests of pages: it speaks the engine's lines and starts at once, for nothing is decoded.
+"""The engine for tests, without models: the real one's lines, turns and stops, and it starts at once.
 
 Runs, races, sweeps and turns of the game are made up by models that are dice and a script, with true bookkeeping: the
 greedy output is the target's own. Proofs are the recorded ones. A step takes as long as one of the real target, asleep.
+
+Some prompts are orders, for the tests of the service: `rounds N` decodes N rounds · `hold` decodes one, then goes on
+until it is stopped · `deaf` decodes one, then hears nothing · `slow N` decodes one, then does nothing for N seconds ·
+`die` decodes one and ends the process · `fail` is refused · `quick` measures costs at once. A sweep of the prompt
+`one cell a turn` finds one cell each time it has the engine, then goes on until it is stopped; its third is its last.
 """
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -18,8 +24,9 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
 from specviz.core.replay import Prospect
 from specviz.core.request import RunRequest
+from specviz.core.rounds import EmittedToken, Round
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
+from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt, Trace
 from specviz.data.workloads import find_preset
 from specviz.game.game import OFFERS, Ask, Offer, Turn
 from specviz.game.words import guess_problem, joined, tidy
@@ -31,7 +38,7 @@ from specviz.measure.sweep.rows import SweepRow
 from specviz.service import engine
 from specviz.service import protocol as say
 from tests.support.fake_rows import a_row
-from tests.support.fake_traces import STORY, cut, draft_guesses_of, fake_run, pieces_of
+from tests.support.fake_traces import STORY, cut, draft_guesses_of, fake_run, pieces_of, run_of
 from tests.support.fake_turns import a_tree_turn, a_turn
 
 STEP = 0.004  # seconds of a target step
@@ -63,7 +70,71 @@ def most_items() -> dict[str, int]:
     return {}
 
 
+ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail|quick")
+ONE_A_TURN = "one cell a turn"
+
+
+def obeyed(command: say.Run | say.Calibrate) -> Steps:
+    """What the prompt orders."""
+    order, _, number = command.request.prompt.partition(" ")
+    if order == "fail":
+        raise InputError("The prompt is not to the engine's taste.")
+    if isinstance(command, say.Run):
+        yield from begin(command, int(number) if order == "rounds" else 1)
+    else:
+        yield say.Started(command.job)
+    if order == "die":
+        os._exit(3)
+    if order in ("slow", "deaf"):
+        time.sleep(float(number or 1) if order == "slow" else 10**6)
+    if order == "hold":
+        yield from held()
+    if isinstance(command, say.Calibrate):
+        yield say.Item(command.job, "calibrate", say.CostsResult(COSTS))
+    yield say.Done(command.job, "plain") if isinstance(command, say.Run) else say.Finished(command.job)
+
+
+def begin(command: say.Run, rounds: int) -> Iterator[say.JobEvent]:
+    """A run that has read its prompt and decodes so many rounds."""
+    yield say.Started(command.job, header(command))
+    for index in range(rounds):
+        made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
+        yield say.Rounds(command.job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
+
+
+def held() -> Iterator[None]:
+    while True:
+        time.sleep(0.01)
+        yield None
+
+
+def header(command: say.Run) -> Trace:
+    request = command.request
+    return run_of(
+        [],
+        target=ModelInfo(request.target, 1, "float32", "0"),
+        drafter=DrafterInfo("model", request.draft),
+        settings=request.settings,
+        prompt=Prompt(request.prompt, [1], ["p"]),
+        output=output(0),
+    )
+
+
+def output(tokens: int) -> Output:
+    return Output(list(range(tokens)), "t" * tokens, None)
+
+
+def one_a_turn(command: say.Sweep) -> Steps:
+    cell = command.done + 1
+    yield say.Progress(command.job, "measuring", 3)
+    yield say.Item(command.job, "sweep", f"cell {cell}")
+    yield from held() if cell < 3 else [say.Finished(command.job)]
+
+
 def run(command: say.Run) -> Steps:
+    if ORDERS.fullmatch(command.request.prompt):
+        yield from obeyed(command)
+        return
     trace = fake_run(command.request)
     yield say.Started(command.job, cut(trace, 0))
     before = 0
@@ -82,10 +153,9 @@ def run(command: say.Run) -> Steps:
 
 
 def calibrate(command: say.Calibrate) -> Steps:
-    yield say.Started(command.job)
-    yield from working(20)
-    yield say.Item(command.job, "calibrate", say.CostsResult(COSTS))
-    yield say.Finished(command.job)
+    if not ORDERS.fullmatch(command.request.prompt):
+        yield from working(20)
+    yield from obeyed(command)
 
 
 def race(command: say.Race) -> Steps:
@@ -126,6 +196,9 @@ def alone(trace: Trace) -> Trace:
 
 def sweep(command: say.Sweep) -> Steps:
     cells = command.plan.cells()
+    if cells[0].prompt.text == ONE_A_TURN:
+        yield from one_a_turn(command)
+        return
     yield say.Started(command.job)
     for number, cell in enumerate(cells[command.done :], start=command.done + 1):
         yield say.Progress(

@@ -10,23 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event as Signal
 from threading import Thread
 
-from specviz.core.trace import Autoregressive, EmittedToken, Round
-from specviz.service.protocol import (
-    Alive,
-    Done,
-    Event,
-    Finished,
-    Item,
-    Progress,
-    Ready,
-    Rounds,
-    Run,
-    Started,
-    Sweep,
-    dump_event,
-    parse_command,
-)
-from tests.support.fake_engine import header, output
+from specviz.service import protocol as say
+from tests.support.replaying_engine import begin
 
 TOKEN = "a token of the tests"
 BEAT = 0.05  # seconds
@@ -61,54 +46,50 @@ class Answer(BaseHTTPRequestHandler):
         """Nothing: the tests need no log."""
 
     def do_GET(self) -> None:
-        self.answer(200, dump_event(Ready({})))
+        self.answer(200, say.dump_event(say.Ready({})))
 
     def do_POST(self) -> None:
-        command = parse_command(self.rfile.read(int(self.headers["content-length"])))
-        assert isinstance(command, Run | Sweep)
-        order = "sweep" if isinstance(command, Sweep) else command.request.prompt
+        command = say.parse_command(self.rfile.read(int(self.headers["content-length"])))
+        assert isinstance(command, say.Run | say.Sweep)
+        order = "sweep" if isinstance(command, say.Sweep) else command.request.prompt
         self.server.asked.append(order)
         if order == "busy" and self.server.asked.count(order) == 1:
             self.answer(503, b"")
             return
         self.answer(200, None)
         try:
-            for event in self.sweep(command) if isinstance(command, Sweep) else self.run(command, order):
-                self.chunk(dump_event(event))
+            for event in self.sweep(command) if isinstance(command, say.Sweep) else self.run(command, order):
+                self.chunk(say.dump_event(event))
             self.chunk(b"")
         except BrokenPipeError:
             self.server.left.append(order)
         except ConnectionError:
             self.close_connection = True
 
-    def run(self, command: Run, order: str) -> Iterator[Event]:
-        job, rounds = command.job, int(order.partition(" ")[2] or 1)
-        yield Started(job, header(command))
-        for index in range(rounds):
-            made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
-            yield Rounds(job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
+    def run(self, command: say.Run, order: str) -> Iterator[say.Event]:
+        yield from begin(command, int(order.partition(" ")[2] or 1))
         if order == "break" or (order == "once" and self.server.asked.count(order) == 1):
             raise ConnectionAbortedError
         if order == "silent":
             self.server.closing.wait()
             raise ConnectionAbortedError
         quiet = {"hold": float("inf"), "pause": self.server.pause}.get(order, 0.0)
-        yield from self.beats(job, quiet)
-        yield Done(job, "plain \u2028 text")
+        yield from self.beats(command.job, quiet)
+        yield say.Done(command.job, "plain \u2028 text")
 
-    def sweep(self, command: Sweep) -> Iterator[Event]:
+    def sweep(self, command: say.Sweep) -> Iterator[say.Event]:
         for cell in range(command.done + 1, 4):
-            yield Progress(command.job, "measuring", 3)
-            yield Item(command.job, "sweep", f"cell {cell}")
+            yield say.Progress(command.job, "measuring", 3)
+            yield say.Item(command.job, "sweep", f"cell {cell}")
             yield from self.beats(command.job, 4 * BEAT)
-        yield Finished(command.job)
+        yield say.Finished(command.job)
 
-    def beats(self, job: int, seconds: float) -> Iterator[Event]:
+    def beats(self, job: int, seconds: float) -> Iterator[say.Event]:
         while seconds > 0:
             if self.server.closing.wait(BEAT):
                 raise ConnectionAbortedError
             seconds -= BEAT
-            yield Alive(job)
+            yield say.Alive(job)
 
     def answer(self, status: int, body: bytes | None) -> None:
         if self.headers["authorization"] != f"Bearer {TOKEN}":

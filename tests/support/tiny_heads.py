@@ -9,8 +9,7 @@ from transformers import LlamaForCausalLM
 from specviz.models.heads import LoadedHead, load_head
 from specviz.models.loaded_model import LoadedModel
 from training.eagle import Eagle
-from training.heads import Head, save_head
-from training.medusa import Medusa
+from training.heads import Head, Medusa, save_head
 
 KINDS = ("eagle", "medusa")
 

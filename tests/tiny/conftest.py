@@ -1,15 +1,21 @@
 """Fixtures of the tests with tiny models."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import torch
 
 from specviz.models import downloads
+from specviz.service import EngineService, Limits
+from specviz.service.run_store import RunStore
 from tests.support.hub_server import NAME, OTHER, THIRD, HubServer, serve, use
+from tests.support.services import ENGINE
 from tests.support.tiny_models import save, tiny_model
+
+Start = Callable[..., EngineService]
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +33,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A model folder of the test's own, to break."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+@pytest.fixture
 def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A Hub with one model under three names, and a client with an empty cache that knows no other Hub."""
     with serve() as server:
@@ -35,3 +47,30 @@ def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         use(server.url, tmp_path / "cache", monkeypatch)
         yield server
         downloads.release()
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Makes services, with engines without models, that are closed afterwards, each leaving no process behind."""
+    services = []
+    before = children()
+
+    def make(engines: int = 1, store: RunStore | None = None, **limits: float) -> EngineService:
+        made = EngineService(ENGINE, Limits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), store, engines)  # type: ignore[arg-type]
+        services.append(made)
+        made.start()
+        return made
+
+    yield make
+    for service in services:
+        service.close()
+    assert children() <= before
+
+
+def children() -> set[int]:
+    """This process's child processes, those that ended and were not reaped among them."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread that has just ended
+            found.update(int(child) for child in (task / "children").read_text().split())
+    return found

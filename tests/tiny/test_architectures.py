@@ -8,7 +8,6 @@ from torch import Tensor
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from benchmarks.batching.model import BatchModel
 from specviz import DecodeSettings, InputError, ModelDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.models import transformers_models
@@ -165,14 +164,6 @@ def test_the_cache_grows_by_doubling_and_a_crop_copies_nothing() -> None:
     torch.testing.assert_close(after, read(llama, [long[:100], [1, 2]]), rtol=1e-4, atol=1e-5)
 
 
-def test_a_cache_never_grows_when_it_is_cropped_to_more_than_it_has() -> None:
-    llama = light(tiny_model(seed=1))
-    cache = llama.cache()
-    llama.hidden(torch.tensor([1, 2]), cache)
-    cache.crop(5)
-    assert cache.length == 2
-
-
 def test_selected_rows_are_what_reading_them_alone_gives() -> None:
     """A tree's nodes 0, 1, 2, 3 with 2 a child of 0: the path 0, 2 stays, as if it had been read alone."""
     llama = light(ready(random_weights("qwen3", {"num_key_value_heads": 2})))
@@ -192,42 +183,10 @@ def test_selected_rows_are_what_reading_them_alone_gives() -> None:
     torch.testing.assert_close(after, read(llama, [text, path, [8]]), rtol=1e-4, atol=1e-5)
 
 
-# ---- several texts at once
-@pytest.mark.parametrize("case", KNOWN)
-def test_texts_that_are_read_together_give_the_logits_of_each_alone(case: str) -> None:
-    loaded = ready(random_weights(*KNOWN[case]))
-    batch, alone = BatchModel(loaded, 23, 3), [CachedModel(loaded, 23) for _ in range(3)]
-    passes = [[TEXT[:9].tolist(), [4], TEXT[30:47].tolist()], [[3], [4, 5, 6], []], [[1, 2], [3], [4, 5]]]
-    for parts, keep in zip(passes, ([9, 1, 17], [8, 3, 17], [10, 3, 18]), strict=True):
-        logits = batch.read(parts)
-        for place, part in enumerate(parts):
-            if part:
-                expected = alone[place].read(part)
-                torch.testing.assert_close(logits[place, : len(part)], expected, rtol=1e-4, atol=1e-5)
-            alone[place].crop(keep[place])
-        batch.crop(keep)
-        assert batch.lengths == [model.length for model in alone] == keep
-
-
-def test_a_text_that_leaves_a_batch_changes_nothing_for_the_others() -> None:
-    loaded = ready(random_weights("qwen3", {"num_key_value_heads": 2}))
-    texts = [TEXT[:300].tolist() * 5, TEXT[3:9].tolist(), TEXT[20:50].tolist()]  # the first one needs more room
-    batch = BatchModel(loaded, 23, 3)
-    batch.prefill(texts)
-    assert batch.lengths == [300, 6, 30]
-    batch.remove(0)  # the third one takes its number
-    last = batch.read_last([[5], [6, 7]])
-    for place, text in enumerate(([*texts[2], 5], [*texts[1], 6, 7])):
-        model = CachedModel(loaded, 23)
-        torch.testing.assert_close(last[place], model.read(text)[-1], rtol=1e-4, atol=1e-5)
-    batch.remove(1)
-    assert batch.lengths == [31]
-
-
 LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
 
 
-def test_they_are_those_of_transformers_and_follow_the_cache() -> None:
+def test_hidden_states_are_those_of_transformers_and_follow_the_cache() -> None:
     loaded = tiny_model(seed=1, context=1024)
     expected = loaded.model.model(torch.tensor([LONG])).last_hidden_state[0]
     model = CachedModel(loaded, 7)
@@ -241,22 +200,9 @@ def test_they_are_those_of_transformers_and_follow_the_cache() -> None:
     assert torch.allclose(states.since(len(LONG) - 2), expected[-2:], atol=1e-5)
 
 
-def test_the_accepted_path_of_a_tree_stays() -> None:
+def test_hidden_states_of_the_accepted_path_of_a_tree_stay() -> None:
     rows = torch.arange(12.0).view(6, 2)
     states = HiddenStates()
     states.append(rows)
     states.select(2, [1, 3])
     assert torch.equal(states.since(0), rows[[0, 1, 3, 5]])
-
-
-def test_they_grow_past_the_first_room() -> None:
-    states = HiddenStates()
-    for _ in range(3):
-        states.append(torch.full((FIRST_ROOM, 2), float(states.length)))
-    assert states.since(0)[:, 0].tolist() == [float(i // FIRST_ROOM * FIRST_ROOM) for i in range(3 * FIRST_ROOM)]
-
-
-def test_a_model_read_by_transformers_refuses_in_one_sentence() -> None:
-    loaded = tiny_model(seed=1)
-    with pytest.raises(InputError, match=r"^tiny is read by transformers' forward pass, which does not .* here\.$"):
-        TransformersForward(loaded.model, "tiny").reader().store_states()

@@ -30,15 +30,16 @@ def test_the_template_writes_the_conversation_up_to_the_answer() -> None:
     assert chat_ids(with_template(TEMPLATE), TALK) == [1, 4, 2, 5, 1, 6, 2]
 
 
-def test_a_model_without_a_template_says_so() -> None:
-    with pytest.raises(InputError, match="talker has no chat template: its prompts must be texts"):
-        chat_ids(with_template(None), TALK)
-
-
-def test_a_template_that_refuses_gives_its_reason() -> None:
-    refuses = "{{ raise_exception('only a user may speak') }}"
-    with pytest.raises(InputError, match="cannot write these messages: only a user may speak"):
-        chat_ids(with_template(refuses), TALK)
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        (None, "talker has no chat template: its prompts must be texts"),
+        ("{{ raise_exception('only a user may speak') }}", "cannot write these messages: only a user may speak"),
+    ],
+)
+def test_a_model_without_a_template_and_one_that_refuses_say_so(template: str | None, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        chat_ids(with_template(template), TALK)
 
 
 def test_a_conversation_is_measured_as_its_template_writes_it() -> None:

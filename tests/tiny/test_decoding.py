@@ -1,16 +1,17 @@
-"""The loops on tiny random models: draft lengths that adapt, nothing read twice, ends, what is recorded and refused."""
+"""The loops on tiny random models, chains and trees: lengths that adapt, nothing read twice, ends, what is recorded."""
 
-import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from transformers import GenerationConfig
+import torch
+from torch import Tensor
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import by_position, longest_draft
-from specviz.core.settings import SETTINGS, UNSURE_BELOW, DraftSchedule
-from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
+from specviz.core.settings import UNSURE_BELOW, DraftSchedule
+from specviz.core.trace import DrafterInfo, Round, dump_trace, parse_trace
 from specviz.decoding import (
     Draft,
     DraftContext,
@@ -21,36 +22,59 @@ from specviz.decoding import (
     speculative_decode,
 )
 from specviz.decoding.draft_length import DraftLength
+from specviz.measure.proof.greedy import greedy_row
+from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.transformers_models import TransformersForward
 from specviz.player.data import stage_data
 from tests.support.counted_reads import CountedReads
-from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
+from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_forward
 
 PROMPT = [1, 2, 3]
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")  # starts from the target's own weights, so agrees now and then
-DRAFTERS = [ModelDrafter(DRAFT), PromptLookupDrafter()]
+TWIN = tiny_model(seed=1, name="twin")
+
+
+class Scripted(Drafter, Proposer):
+    """Proposes these drafts, round by round, then nothing. It inherits everything else from the protocols."""
+
+    info = DrafterInfo("other", "scripted")
+    grows_trees = True
+
+    def __init__(self, *drafts: Draft) -> None:
+        self._drafts = drafts
+
+    def begin(self, context: DraftContext) -> Proposer:
+        self._left = iter(self._drafts)
+        return self
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        return next(self._left, Draft([], None, parents=self._drafts[0].parents and []))
 
 
 def settings_of(schedule: DraftSchedule, length: int = 4, tokens: int = 24, **others: float) -> DecodeSettings:
     return DecodeSettings(max_new_tokens=tokens, draft_length=length, draft_schedule=schedule, **others)  # type: ignore[arg-type]
 
 
+# ---- draft lengths
+
+
 @pytest.mark.parametrize(
-    ("start", "rounds", "lengths"),
+    ("schedule", "start", "rounds", "lengths"),
     [
-        (4, [(4, 4), (6, 6), (8, 3), (7, 0)], [6, 8, 7, 6]),  # 2 more after all, 1 fewer after any other
-        (2, [(2, 1), (1, 0), (1, 0), (1, 1)], [1, 1, 1, 3]),  # never below 1
-        (14, [(14, 14), (16, 16), (16, 15)], [16, 16, 15]),  # never above 16
-        (
-            5,
-            [(0, 0), (3, 3), (0, 0)],
-            [5, 7, 7],
-        ),  # without drafted tokens no change; all accepted of fewer than asked for counts
+        ("heuristic", 4, [(4, 4), (6, 6), (8, 3), (7, 0)], [6, 8, 7, 6]),  # 2 more after all, 1 fewer after any other
+        ("heuristic", 2, [(2, 1), (1, 0), (1, 0), (1, 1)], [1, 1, 1, 3]),  # never below 1
+        ("heuristic", 14, [(14, 14), (16, 16), (16, 15)], [16, 16, 15]),  # never above 16
+        ("heuristic", 5, [(0, 0), (3, 3), (0, 0)], [5, 7, 7]),  # nothing drafted; all of fewer than asked for
+        ("fixed", 4, [(4, 4), (4, 0), (4, 2)], [4, 4, 4]),
+        ("confidence", 4, [(4, 4), (4, 0), (4, 2)], [4, 4, 4]),
     ],
 )
-def test_the_heuristic_by_hand(start: int, rounds: list[tuple[int, int]], lengths: list[int]) -> None:
-    length = DraftLength(settings_of("heuristic", start))
+def test_the_draft_length_by_hand(
+    schedule: DraftSchedule, start: int, rounds: list[tuple[int, int]], lengths: list[int]
+) -> None:
+    length = DraftLength(settings_of(schedule, start))
     seen = []
     for drafted, accepted in rounds:
         length.update(drafted, accepted)
@@ -58,18 +82,8 @@ def test_the_heuristic_by_hand(start: int, rounds: list[tuple[int, int]], length
     assert seen == lengths
 
 
-@pytest.mark.parametrize("schedule", ["fixed", "confidence"])
-def test_other_schedules_do_not_change_the_draft_length(schedule: DraftSchedule) -> None:
-    length = DraftLength(settings_of(schedule))
-    for accepted in (4, 0, 4, 2):
-        length.update(4, accepted)
-        assert length.tokens == 4
-
-
-class Scripted(Drafter, Proposer):
-    """A drafter that knows the target's output, and in each round gets a given number of tokens right."""
-
-    info = DrafterInfo("scripted", "scripted")
+class Partly(Scripted):
+    """Knows the target's output, and in each round gets a given number of tokens right."""
 
     def __init__(self, written: list[int], right: list[int]) -> None:
         self._written, self._right = written, list(right)
@@ -86,7 +100,7 @@ class Scripted(Drafter, Proposer):
 
 
 def test_the_loop_asks_for_the_heuristics_draft_length() -> None:
-    drafter = Scripted(greedy_of_transformers(TARGET, PROMPT, 40), right=[9, 1, 9, 0, 9, 9, 9, 9])
+    drafter = Partly(greedy_of_transformers(TARGET, PROMPT, 40), right=[9, 1, 9, 0, 9, 9, 9, 9])
     trace = speculative_decode(TARGET, drafter, PROMPT, settings_of("heuristic", length=3, tokens=40))
     # accepted: all, 1, all, none, all, all, all; then there is room for 3
     assert drafter.asked == [3, 5, 4, 6, 5, 7, 9, 3]
@@ -112,54 +126,18 @@ def test_with_the_confidence_schedule_the_first_unsure_token_is_the_last_one(tem
     assert full >= 1, "every round stopped early: this shows nothing"
 
 
-def test_the_schedule_is_checked_and_named() -> None:
-    with pytest.raises(InputError, match="draft_schedule must be fixed, heuristic or confidence, not wild"):
-        settings_of("wild")  # type: ignore[arg-type]
-
-
-def growing() -> Trace:
-    """A run whose rounds grow beyond the length they start from."""
-    settings = settings_of("heuristic", length=1, tokens=40)
-    return speculative_decode(TARGET, ModelDrafter(tiny_model(seed=1, name="twin")), PROMPT, settings)
-
-
-def test_a_trace_without_a_schedule_reads_as_fixed() -> None:
-    trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings_of("fixed"))
-    old = json.loads(dump_trace(trace))
-    assert old["settings"].pop("draft_schedule") == "fixed"
-    assert parse_trace(json.dumps(old)) == trace
-
-
-def test_a_heuristic_round_may_have_the_longest_draft_length() -> None:
-    trace = growing()
-    assert max(len(round.drafted) for round in trace.rounds) > 1
-    assert parse_trace(dump_trace(trace)) == trace
-    for schedule in ("fixed", "confidence"):
-        claimed = replace(trace, settings=replace(trace.settings, draft_schedule=schedule))
-        with pytest.raises(InputError, match="more than draft_length"):
-            parse_trace(dump_trace(claimed))
-    first = trace.rounds[-1].drafted[0]
-    stuffed = replace(trace.rounds[-1], drafted=[first] * 17)
-    with pytest.raises(InputError, match="drafts 17 tokens, more than 16"):
-        parse_trace(dump_trace(replace(trace, rounds=[*trace.rounds[:-1], stuffed])))
-
-
-def test_the_stage_and_the_figures_know_every_position_of_the_longest_round() -> None:
-    trace = growing()
+def test_the_stage_and_the_figures_know_every_position_of_a_round_that_has_grown() -> None:
+    trace = speculative_decode(TARGET, ModelDrafter(TWIN), PROMPT, settings_of("heuristic", length=1, tokens=40))
     longest = max(len(round.drafted) for round in trace.rounds)
-    assert longest_draft(trace) == longest
+    assert longest_draft(trace) == longest > 1
+    assert parse_trace(dump_trace(trace)) == trace
     last = stage_data(trace, run_id="r", source="live", running=False)["rounds"][-1]["after"]["positions"]
     assert last == [(place.accepted, place.judged) for place in by_position(trace.rounds, longest)]
     assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
     assert longest_draft(replace(trace, rounds=[])) == trace.settings.draft_length
 
 
-def test_the_texts_say_what_transformers_does_by_default() -> None:
-    default = GenerationConfig._get_default_generation_params()
-    assert default["num_assistant_tokens_schedule"] == "constant"  # so not the heuristic
-    assert f"up to {default['num_assistant_tokens']} tokens" in SETTINGS["draft_schedule"].help
-    assert f"less than {default['assistant_confidence_threshold']}" in SETTINGS["draft_schedule"].help
-    assert default["assistant_confidence_threshold"] == UNSURE_BELOW
+# ---- nothing is read twice
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -170,7 +148,7 @@ def test_a_model_that_drafts_for_itself_is_always_accepted(temperature: float) -
     assert len(trace.rounds) == 6  # 30 tokens, 5 a round
 
 
-@pytest.mark.parametrize(("draft", "full_accepts"), [(DRAFT, False), (tiny_model(seed=1, name="twin"), True)])
+@pytest.mark.parametrize(("draft", "full_accepts"), [(DRAFT, False), (TWIN, True)])
 def test_no_token_is_read_twice_and_the_draft_reads_one_token_a_step(draft: LoadedModel, full_accepts: bool) -> None:
     target_reads, draft_reads = CountedReads(TARGET), CountedReads(draft)
     settings = DecodeSettings(max_new_tokens=40)
@@ -186,63 +164,157 @@ def test_no_token_is_read_twice_and_the_draft_reads_one_token_a_step(draft: Load
     assert (2 in expected[1:]) == full_accepts
 
 
-class Parrot(Drafter, Proposer):
-    """A drafter that proposes the same tokens in every round."""
-
-    info = DrafterInfo("parrot", "parrot")
-
-    def __init__(self, repeated: list[int]) -> None:
-        self._repeated = repeated
-
-    def begin(self, context: DraftContext) -> Proposer:
-        return self
-
-    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
-        return Draft(self._repeated[:count], None)
-
-
-def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> None:
-    """`Parrot` inherits everything else from the protocols."""
-    parrot = Parrot([3])
-    assert {name for name in vars(Parrot) if not name.startswith("_")} == {"info", "begin", "propose"}
-    settings = DecodeSettings(max_new_tokens=12, draft_length=3)
-    trace = speculative_decode(TARGET, parrot, PROMPT, settings)
-    assert trace.output.token_ids == greedy_of_transformers(TARGET, PROMPT, 12)
-    assert trace.drafter == Parrot.info
-    assert parrot.loaded is None
-    assert parrot.guess_along(TARGET, PROMPT, trace.output.token_ids) is None
-    with pytest.raises(InputError, match="prompt is empty"):
-        parrot.set_up(TARGET, [], settings)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("tree", ["3,2,1", "dynamic:7"])
+def test_each_model_reads_each_token_of_a_tree_once(tree: str, temperature: float) -> None:
+    """One pass of the target a round; one pass of the draft a depth, over the new text and then over the new nodes."""
+    target, draft = CountedReads(TARGET), CountedReads(DRAFT)
+    settings = DecodeSettings(max_new_tokens=40, draft_length=3, tree=tree, temperature=temperature)
+    trace = speculative_decode(target.loaded, ModelDrafter(draft.loaded), PROMPT, settings)
+    assert target.lengths == [2, *(len(round.drafted) + 1 for round in trace.rounds)]
+    left, passes = 40, []
+    for round in trace.rounds:
+        passes.append(min(3, left - 1))  # one a depth; the last tokens leave no room for three
+        left -= len(round.emitted_ids)
+    assert len(draft.lengths) == 1 + sum(passes)
+    firsts = [draft.lengths[1 + sum(passes[:i])] for i, number in enumerate(passes) if number]
+    assert set(firsts) <= {1, 2}  # two after a round that accepted a leaf, which the draft has not read
 
 
-def ending_target(end: int) -> LoadedModel:
-    return ending(tiny_model(seed=1, name="target"), end)
+# ---- trees
+
+PARENTS = [-1, -1, -1, 0, 0, 1, 3, 3, 5, 6]  # of a tree of four depths
+NODES = [4, 5, 0, 6, 1, 4, 2, 3, 3, 5]
 
 
-def test_an_accepted_end_of_text_ends_the_output_inside_the_block() -> None:
+def path_to(node: int) -> list[int]:
+    return [] if node < 0 else [*path_to(PARENTS[node]), node]
+
+
+def logits_alone(tokens: list[int]) -> Tensor:
+    """The logits after the last token, from one pass over the whole text."""
+    return CachedModel(TARGET, 7).read(tokens)[-1]
+
+
+def test_every_node_sees_its_own_path_alone_whether_read_at_once_or_depth_by_depth() -> None:
+    model, again = CachedModel(TARGET, 7), CachedModel(TARGET, 7)
+    for each in (model, again):
+        each.prefill(PROMPT)
+    logits = model.read(NODES, PARENTS)
+    parts = [again.read(NODES[a:b], PARENTS[a:b]) for a, b in ((0, 3), (3, 6), (6, 9), (9, 10))]
+    torch.testing.assert_close(torch.cat(parts), logits, rtol=1e-4, atol=1e-5)
+    for node in range(len(NODES)):
+        alone = logits_alone([*PROMPT, *(NODES[each] for each in path_to(node))])
+        torch.testing.assert_close(logits[node], alone, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("end", "tokens"), [(-1, 0), (0, 1), (2, 1), (8, 3), (9, 4), (9, 2)]
+)  # the last: not to its end
+def test_after_a_selection_the_cache_is_that_of_the_accepted_path(end: int, tokens: int) -> None:
+    path = path_to(end)[:tokens]
+    text = [*PROMPT, *(NODES[node] for node in path)]
+    model = CachedModel(TARGET, 7)
+    model.prefill(PROMPT)
+    model.read(NODES, PARENTS)
+    model.crop(len(text), path_to(end))
+    assert model.length == len(text)
+    chain, again = model.read([6, 2]), CachedModel(TARGET, 7)
+    again.prefill(text)
+    torch.testing.assert_close(chain, again.read([6, 2]), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(chain[-1], logits_alone([*text, 6, 2]), rtol=1e-4, atol=1e-5)
+    assert model.read([3, 4], [-1, -1]).shape == (2, 7)  # and another tree grows on it
+
+
+def test_the_draft_proposes_what_it_would_if_it_read_everything_again() -> None:
+    settings = DecodeSettings(max_new_tokens=30, draft_length=3, tree="3,2,1")
+    trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
+    text = list(PROMPT)
+    for round in trace.rounds[:-1]:
+        one = DecodeSettings(max_new_tokens=4, draft_length=3, tree="3,2,1", stop_at_eos=False)
+        again = speculative_decode(TARGET, ModelDrafter(DRAFT), text, one).rounds[0]
+        if len(round.drafted) == len(again.drafted):  # a round near the end is less deep
+            assert [token.id for token in round.drafted] == [token.id for token in again.drafted]
+        text += round.emitted_ids
+    assert len(text) > len(PROMPT) + 20
+
+
+@pytest.mark.parametrize(("temperature", "top_k", "most"), [(0.0, None, 7), (1.0, None, 7), (1.0, 2, 2)])
+@pytest.mark.parametrize("tree", ["12,2", "3,9", "dynamic:40"])
+def test_a_place_has_no_more_children_than_there_are_tokens_to_choose_from(
+    tree: str, temperature: float, top_k: int | None, most: int
+) -> None:
+    settings = DecodeSettings(12, draft_length=2, tree=tree, temperature=temperature, top_k=top_k)
+    trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
+    assert max(_widths(trace.rounds)) == most
+    assert parse_trace(dump_trace(trace)) == trace  # which checks that siblings differ
+    if not temperature:
+        assert trace.output.token_ids == greedy_of_transformers(TARGET, PROMPT, 12)
+
+
+def _widths(rounds: Sequence[Round]) -> list[int]:
+    return [most for round in rounds for most in Counter(token.parent for token in round.drafted).values()]
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_the_greedy_proof_sees_a_tree_and_a_cache_that_forgets_one_of_its_rows(forgets: bool) -> None:
+    settings = DecodeSettings(max_new_tokens=30, draft_length=3, tree="3,2,1")
+    found = greedy_row(TARGET, DRAFT, PROMPT, settings, lambda: TARGET, forgets=forgets)
+    [row] = [each for each in found if each]
+    assert (row.same == row.tokens) == (not forgets)
+    assert (row.near_tie is None) == (not forgets)
+
+
+def test_a_budget_takes_the_most_probable_paths() -> None:
+    """Depth 2, budget 4, two children a place, from the draft's own probabilities."""
+    settings = DecodeSettings(max_new_tokens=12, draft_length=2, tree="dynamic:4")
+    first = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings).rounds[0]
+    after = CachedModel(DRAFT, 7).read(PROMPT)[-1].softmax(-1)
+    paths = {(int(token),): float(after[token]) for token in after.topk(2).indices}
+    for (token,), chance in list(paths.items()):
+        next_ = CachedModel(DRAFT, 7).read([*PROMPT, token])[-1].softmax(-1)
+        paths |= {(token, int(each)): chance * float(next_[each]) for each in next_.topk(2).indices}
+    best = sorted(paths, key=lambda path: -paths[path])[:4]
+    texts: list[tuple[int, ...]] = [()]
+    for token in first.drafted:
+        texts.append((*texts[(token.parent or 0) + 1 if token.parent is not None else 0], token.id))
+    assert set(texts[1:]) == set(best)
+
+
+# ---- ends
+
+
+@pytest.mark.parametrize("tree", [None, "2,1,1,1,1,1,1"], ids=["chain", "tree"])
+def test_an_accepted_end_of_text_ends_the_output_inside_the_block(tree: str | None) -> None:
     written = greedy_of_transformers(TARGET, PROMPT, 6)
     end = next(token for token in written[1:] if token not in written[:1])
     place = written.index(end)
-    target = ending_target(end)
-    drafted = written[:6]
-    trace = speculative_decode(target, Parrot(drafted), PROMPT, DecodeSettings(max_new_tokens=10, draft_length=6))
+    target = ending(TARGET, end)
+    wrong = (written[0] + 1) % 7
+    chain = Draft([wrong, *written], None, parents=[-1, -1, 1, 2, 3, 4, 5]) if tree else Draft(written, None)
+    settings = DecodeSettings(max_new_tokens=10, draft_length=7 if tree else 6, tree=tree)
+    trace = speculative_decode(target, Scripted(chain), PROMPT, settings)
     assert trace.output.token_ids == written[: place + 1]
     assert trace.output.stopped_by == "eos"
     only = trace.rounds[0]
-    assert [token.status for token in only.drafted] == ["accepted"] * (place + 1) + ["discarded"] * (5 - place)
+    fates = ["rejected"] * bool(tree) + ["accepted"] * (place + 1)
+    left = "not taken" if tree else "discarded"
+    assert [token.status for token in only.drafted] == fates + [left] * (5 - place)
     assert (only.emitted.kind, only.emitted.id) == ("none", None)
-    assert all(token.accept_prob is None for token in only.drafted[place + 1 :])
-    assert trace.output.token_ids == autoregressive_decode(target, PROMPT, trace.settings).output.token_ids
+    assert all(token.accept_prob is None for token in only.drafted[len(fates) :])
+    assert trace.output.token_ids == autoregressive_decode(target, PROMPT, settings).output.token_ids
     assert parse_trace(dump_trace(trace)) == trace
+    ignoring = replace(settings, stop_at_eos=False)
+    assert len(speculative_decode(target, Scripted(chain), PROMPT, ignoring).output.token_ids) == 10
 
-    ignoring = DecodeSettings(max_new_tokens=10, draft_length=6, stop_at_eos=False)
-    assert len(speculative_decode(target, Parrot(drafted), PROMPT, ignoring).output.token_ids) == 10
+
+# ---- what is recorded
 
 
 @pytest.mark.parametrize(("tree", "depth"), [(None, 4), ("4,2,1", 3)])
 def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) -> None:
     settings = DecodeSettings(40, draft_length=depth, tree=tree, temperature=1.0, top_k=5, seed=3)
-    trace = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings)
+    trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
     drafted = [(round, place, token) for round in trace.rounds for place, token in enumerate(round.drafted)]
     assert all((token.u is not None) == (token.status in ("accepted", "rejected")) for _, _, token in drafted)
     judged = [  # a later sibling is judged by what is left of p
@@ -269,6 +341,9 @@ def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) 
             assert all(c.q is None for c in round.emitted.candidates)
 
 
+# ---- drafters
+
+
 def test_prompt_lookup_takes_the_longest_and_then_the_latest_match() -> None:
     lookup = PromptLookupDrafter(longest=3)
     #       0  1  2  3  4  5  6  7  8  9
@@ -277,6 +352,18 @@ def test_prompt_lookup_takes_the_longest_and_then_the_latest_match() -> None:
     assert lookup.propose([1, 2, 3, 9, 4, 2, 3, 8, 1, 2, 3], 2).token_ids == [9, 4]  # "1 2 3" beats the later "2 3"
     assert lookup.propose([1, 2, 3], 4).token_ids == []
     assert lookup.propose([1], 4).token_ids == []
+
+
+def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> None:
+    scripted = Scripted(Draft([3, 3], None))
+    trace = speculative_decode(TARGET, scripted, PROMPT, DecodeSettings(max_new_tokens=12, draft_length=3))
+    assert trace.output.token_ids == greedy_of_transformers(TARGET, PROMPT, 12)
+    assert trace.drafter == Scripted.info
+    assert scripted.loaded is None
+    assert scripted.guess_along(TARGET, PROMPT, trace.output.token_ids) is None
+
+
+# ---- what is refused
 
 
 @pytest.mark.parametrize(
@@ -293,7 +380,7 @@ def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentenc
     with pytest.raises(InputError, match=sentence):
         autoregressive_decode(TARGET, prompt, settings)
     with pytest.raises(InputError, match=sentence):
-        iter_speculative_decode(TARGET, DRAFTERS[0], prompt, settings)
+        iter_speculative_decode(TARGET, ModelDrafter(DRAFT), prompt, settings)
 
 
 def test_every_setting_outside_its_range_is_named() -> None:
@@ -304,13 +391,23 @@ def test_every_setting_outside_its_range_is_named() -> None:
         "top_k": 0,
         "top_p": 1.5,
         "seed": -1,
+        "draft_schedule": "wild",
     }
     for name, value in wrong.items():
         with pytest.raises(InputError, match=name):
-            DecodeSettings(**{name: value})
+            DecodeSettings(**{name: value})  # type: ignore[arg-type]
 
 
-def test_different_tokenizers_are_refused_by_the_first_token_that_differs() -> None:
-    stranger = tiny_model(seed=3, vocabulary=9, name="stranger")
-    with pytest.raises(InputError, match=r"stranger cannot draft for target.*token 7"):
-        speculative_decode(TARGET, ModelDrafter(stranger), PROMPT)
+@pytest.mark.parametrize("which", ["target", "draft"])
+def test_a_model_that_transformers_reads_is_refused_in_one_sentence(which: str) -> None:
+    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, TARGET.name))
+    target, draft = (by_transformers, DRAFT) if which == "target" else (TARGET, by_transformers)
+    settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")
+    with pytest.raises(InputError, match=r"^target is read by transformers' .* draft a chain instead\.$"):
+        speculative_decode(target, ModelDrafter(draft), PROMPT, settings)
+
+
+def test_a_drafter_that_grows_no_tree_is_refused_in_one_sentence() -> None:
+    drafter: Drafter = PromptLookupDrafter()
+    with pytest.raises(InputError, match=r"^prompt lookup, n-grams up to 3 proposes one continuation at a time"):
+        speculative_decode(TARGET, drafter, PROMPT, DecodeSettings(draft_length=2, tree="2,2"))

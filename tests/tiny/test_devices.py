@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from specviz.core.errors import InputError
 from specviz.core.names import forward_in_words
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.decoding import ModelDrafter, autoregressive_decode, speculative_decode
-from specviz.models import devices
+from specviz.models import devices, memory
 from specviz.models.devices import accelerator, device_name
 from specviz.models.loading import load_model
 from tests.support.fake_traces import fake_trace
@@ -45,13 +46,6 @@ def test_a_run_names_the_gpu_that_computed_it(target: str | None, draft: str | N
     assert ('"device"' in dump_trace(trace)) == bool(target or draft), "files of a processor stay as they were"
 
 
-def test_a_draft_without_weights_has_no_device_of_its_own() -> None:
-    trace = on(GPU, None)
-    assert trace.drafter
-    lookup = replace(trace, drafter=replace(trace.drafter, parameters=None))
-    assert forward_in_words(lookup).endswith(f", on {GPU}")
-
-
 def test_the_processor_has_no_name_of_its_own_and_a_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: GPU)
     names = [device_name(torch.device(kind)) for kind in ("cpu", "cuda", "mps")]
@@ -64,24 +58,59 @@ def test_memory_of_removed_models_is_free_on_a_gpu(monkeypatch: pytest.MonkeyPat
     assert devices.free_bytes("cuda") == 40
 
 
+def test_a_gpu_that_cannot_say_how_much_is_free_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> tuple[int, int]:
+        raise RuntimeError("CUDA error: operation not supported")
+
+    monkeypatch.setattr(torch.cuda, "mem_get_info", refuse)
+    assert devices.free_bytes("cuda") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "free", "asked", "device"),
+    [
+        ("owner/model", "cuda", 100, "", "cuda"),
+        ("owner/model", "mps", 100, "", "mps"),
+        ("owner/model", "cuda", 10, "", "cpu"),  # it does not fit there
+        ("owner/model", "cpu", 100, "", "cpu"),
+        ("wren-base", "cuda", 100, "", "cpu"),
+        ("wren-base", "cuda", 100, "cuda", "cuda"),
+        ("owner/model", "cuda", 100, "cpu", "cpu"),
+        ("owner/model", "cpu", 100, "cuda", None),
+        ("owner/model", "cpu", 100, "tpu", None),
+    ],
+)
+def test_a_gpu_with_enough_memory_is_used_and_a_missing_device_gets_one_sentence(
+    name: str, gpu: str, free: int, asked: str, device: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "accelerator", lambda: gpu)
+    monkeypatch.setattr(devices, "free_bytes", lambda _: free)
+    monkeypatch.setenv("SPECVIZ_DEVICE", asked)
+    if device:
+        assert devices.choose_device(name, 50) == device
+    else:
+        with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', but there is no such device here"):
+            devices.choose_device(name, 50)
+
+
+def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
+    assert devices.memory_problem([("owner/model", 11)])
+    monkeypatch.setattr(devices, "choose_device", lambda *_: "cuda")
+    assert devices.memory_problem([("owner/model", 11)]) is None
+
+
 @needs_gpu
-def test_a_model_of_the_visitors_own_runs_on_the_gpu_and_says_so(saved: Path) -> None:
-    loaded = load_model(str(saved))
+def test_a_model_of_the_visitors_own_runs_on_the_gpu_says_so_and_writes_the_same(saved: Path) -> None:
+    loaded, settings = load_model(str(saved)), DecodeSettings(max_new_tokens=24, stop_at_eos=False)
     assert loaded.device.type == accelerator()
     assert loaded.info.device == device_name(loaded.device)
-    assert loaded.info.device
-    trace = speculative_decode(loaded, ModelDrafter(loaded), [1, 2, 3], DecodeSettings(max_new_tokens=12))
-    assert forward_in_words(trace).endswith(f"on {loaded.info.device}")
-
-
-@needs_gpu
-def test_both_decoders_write_the_same_on_the_gpu(saved: Path) -> None:
-    loaded, settings = load_model(str(saved)), DecodeSettings(max_new_tokens=24, stop_at_eos=False)
+    assert devices.free_bytes(accelerator()) > 0
     plain = autoregressive_decode(loaded, [1, 2, 3], settings).output.token_ids
-    chain = speculative_decode(loaded, ModelDrafter(loaded), [1, 2, 3], settings)
-    assert chain.output.token_ids == plain
-    tree = replace(settings, tree="2,2,1", draft_length=3)
-    assert speculative_decode(loaded, ModelDrafter(loaded), [1, 2, 3], tree).output.token_ids == plain
+    for how in (settings, replace(settings, tree="2,2,1", draft_length=3)):
+        trace = speculative_decode(loaded, ModelDrafter(loaded), [1, 2, 3], how)
+        assert trace.output.token_ids == plain
+        assert forward_in_words(trace).endswith(f"on {loaded.info.device}")
 
 
 @needs_gpu
@@ -89,8 +118,3 @@ def test_both_decoders_write_the_same_on_the_gpu(saved: Path) -> None:
 def test_the_operator_chooses_the_device_of_all_models(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_DEVICE", asked)
     assert load_model("wren-nano").device.type == asked
-
-
-@needs_gpu
-def test_the_gpu_says_how_much_memory_is_free() -> None:
-    assert devices.free_bytes(accelerator()) > 0

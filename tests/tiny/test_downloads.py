@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,16 +15,14 @@ from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import without_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.models import downloads, hub_errors, loading, memory
+from specviz.models import downloads, memory
 from specviz.models import hub as hub_module
 from specviz.models.catalogue import bundled_names
 from specviz.models.hub import CONNECT_SECONDS, MOST_SMALL_BYTES, MOST_SMALL_FILES, fetch, find_cached, look_up
 from specviz.models.pairs import HUB_MODELS, KnownModel, known_names
-from specviz.service import bench
-from specviz.service.bench import Bench
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
-from specviz.service.protocol import Done, Failed, JobCommand, Run
+from specviz.service.protocol import Done, Run
 from specviz.service.service import admit
 from specviz.service.workshop import Workshop
 from tests.support.hub_server import COMMIT, NAME, OTHER, THIRD, HubServer, refusal, serve, use
@@ -217,12 +214,12 @@ def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monke
         return real(api, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(HfApi, "model_info", model_info)
-    monkeypatch.setattr(hub_errors, "monotonic", lambda: now[0])
+    monkeypatch.setattr(hub_module, "monotonic", lambda: now[0])
     first = refusal(lambda: look_up(NAME))
     assert first.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
     assert refusal(lambda: look_up(OTHER)) == first.replace(NAME, OTHER)
     assert [wait.connect for wait in asked] == [CONNECT_SECONDS]
-    now[0] += hub_errors.SILENT_SECONDS
+    now[0] += hub_module.SILENT_SECONDS
     refusal(lambda: look_up(NAME))
     assert len(asked) == 2
 
@@ -240,9 +237,9 @@ def test_with_bundled_models_only_nothing_is_ever_asked_of_the_hub(
         with pytest.raises(InputError, match=reason):
             admit(run_of(name))
     for name in bundled_names():
-        command = run_of(name)
-        admit(command)
-        assert isinstance([event for event in job_steps(Workshop(), command) if event][-1], Done)
+        admit(run_of(name))
+    events = list(job_steps(Workshop(), run_of("wren-nano")))
+    assert isinstance([event for event in events if event][-1], Done)
     assert hub.requests == []
 
 
@@ -264,33 +261,6 @@ def test_a_sentence_names_no_folder_of_the_server(sentence: str, told: str | Non
     assert without_folders(sentence) == (told or sentence)
 
 
-class Mail:
-    """One job."""
-
-    def __init__(self, command: JobCommand) -> None:
-        self._left = [command]
-
-    def next(self, wait: bool) -> JobCommand | None:
-        return self._left.pop() if self._left else None
-
-    def stopped(self, job: int) -> bool:
-        return False
-
-    def forget(self, job: int) -> None:
-        """There is no other job."""
-
-
-def told(command: Run) -> str:
-    """What the visitor hears of a job that fails."""
-    events: list[object] = []
-    work = Bench(partial(job_steps, Workshop()), Mail(command), events.append)
-    while not events or not isinstance(events[-1], Failed | Done):
-        work.work()
-    last = events[-1]
-    assert isinstance(last, Failed), "it could be used"
-    return last.message
-
-
 BROKEN = [("hub", "config.json"), ("hub", "model.safetensors"), ("folder", "config.json"), ("folder", "tokenizer.json")]
 
 
@@ -300,18 +270,8 @@ def test_a_broken_model_tells_nothing_about_the_servers_folders(
 ) -> None:
     folder = hub.models[NAME]
     (folder / file).write_text("{")
-    sentence = told(run_of(str(folder) if place == "folder" else NAME))
-    assert sentence != bench.BROKE
+    name = str(folder) if place == "folder" else NAME
+    with pytest.raises(InputError) as refused:
+        list(job_steps(Workshop(), run_of(name)))
+    sentence = without_folders(str(refused.value))  # as the bench says it
     assert not [each for each in (str(tmp_path), "/tmp", "cache/") if each in sentence]
-
-
-def test_known_pairs_are_checked_together(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other = HUB_MODELS[0], HUB_MODELS[1]
-    room = memory.needed_bytes(one.parameters, "float32") + memory.needed_bytes(other.parameters, "float32")
-    monkeypatch.setattr(memory, "available_bytes", lambda: room)
-    loading.check_known([one.name, other.name], "float32")
-    monkeypatch.setattr(memory, "available_bytes", lambda: room - 1)
-    loading.check_known([one.name], "float32")
-    assert f"{one.name} and {other.name} would take" in refusal(
-        lambda: loading.check_known([one.name, other.name], "float32")
-    )

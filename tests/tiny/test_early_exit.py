@@ -1,15 +1,11 @@
 """The target's first layers draft for it, in its own cache: nothing is copied, nothing is left behind."""
 
-from dataclasses import replace
-
 import pytest
-import torch
 
 from specviz import DecodeSettings, InputError, speculative_decode
-from specviz.core.trace import Trace, dump_trace, parse_trace
-from specviz.decoding import DraftContext, Drafter, Proposer, make_drafter
+from specviz.core.trace import dump_trace, parse_trace
+from specviz.decoding import make_drafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
-from specviz.models.cached_model import CachedModel, FirstLayers
 from specviz.models.forward import LightForward
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model
@@ -17,21 +13,6 @@ from tests.support.tiny_models import tiny_model
 PROMPT = [1, 2, 3]
 TARGET = tiny_model(seed=1, layers=3, name="target")
 EXIT = early_exit("early-exit:1", 1, TARGET)
-
-
-def drafts_of(trace: Trace) -> list[list[int]]:
-    return [[token.id for token in round.drafted] for round in trace.rounds]
-
-
-class OwnCache(Drafter):
-    """The same layers with a cache of their own."""
-
-    grows_trees = True
-    info = EarlyExitDrafter(EXIT).info
-
-    def begin(self, context: DraftContext) -> Proposer:
-        """Without the target that reads along."""
-        return EarlyExitDrafter(EXIT).begin(replace(context, target=None))
 
 
 # ---- the same as a model of its own
@@ -44,70 +25,9 @@ def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
     assert first.layers == whole.layers[:1]
     assert first.output is whole.output
     assert first.embedding is whole.embedding
-    assert EXIT.info.parameters == tiny_model(seed=0, layers=1).info.parameters
+    assert EXIT.model.info.parameters == tiny_model(seed=0, layers=1).info.parameters
     assert EXIT.model.bytes == 0
     assert EXIT.model.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize(
-    ("length", "tree"), [(1, None), (3, None), (7, None), (2, "2,2"), (3, "4,2,1"), (3, "dynamic:8")]
-)
-def test_in_the_targets_cache_they_draft_what_they_draft_in_their_own(
-    length: int, tree: str | None, temperature: float
-) -> None:
-    settings = DecodeSettings(max_new_tokens=30, draft_length=length, tree=tree, temperature=temperature, seed=3)
-    shared = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
-    alone = speculative_decode(TARGET, OwnCache(), PROMPT, settings)
-    assert drafts_of(shared) == drafts_of(alone)
-    assert shared.output == alone.output
-    ours = [token.draft_prob for round in shared.rounds for token in round.drafted]
-    theirs = [token.draft_prob for round in alone.rounds for token in round.drafted]
-    assert ours == pytest.approx(theirs, abs=1e-5)
-    statuses = {token.status for round in shared.rounds for token in round.drafted}
-    assert {"accepted", "rejected"} <= statuses
-
-
-# ---- the target's cache
-
-
-def test_what_they_read_leaves_no_trace_in_the_targets_cache() -> None:
-    model, untouched = CachedModel(TARGET, 7), CachedModel(TARGET, 7)
-    first = FirstLayers(model, 1)
-    for each in (model, untouched):
-        each.prefill([1, 2, 3, 4])
-    first.catch_up()
-    alone = CachedModel(EXIT.model, 7)
-    alone.prefill([1, 2, 3, 4])
-    torch.testing.assert_close(first.read([5]), alone.read([5]), rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(first.read([6]), alone.read([6]), rtol=1e-4, atol=1e-5)
-    assert (model.length, first.length) == (4, 6)
-    first.catch_up()
-    assert (model.length, first.length) == (4, 4)
-    torch.testing.assert_close(model.read([5, 0]), untouched.read([5, 0]), rtol=1e-4, atol=1e-5)
-
-
-def test_the_prompt_is_read_once_and_each_step_reads_one_token() -> None:
-    settings = DecodeSettings(max_new_tokens=24, draft_length=3)
-    reads: list[int] = []
-
-    class Watched(EarlyExitDrafter):
-        def begin(self, context: DraftContext) -> Proposer:
-            proposer = super().begin(context)
-            first = proposer._first  # type: ignore[attr-defined]
-            read = first.read
-
-            def noting(tokens: list[int], parents: list[int] | None = None) -> torch.Tensor:
-                reads.append(len(tokens))
-                logits: torch.Tensor = read(tokens, parents)
-                return logits
-
-            first.read = noting
-            assert list(proposer.read_prompt()) == []
-            return proposer
-
-    trace = speculative_decode(TARGET, Watched(EXIT), PROMPT, settings)
-    assert reads == [1] * sum(len(round.drafted) for round in trace.rounds)
 
 
 # ---- what it says and what it refuses
@@ -157,5 +77,3 @@ def test_a_target_read_by_transformers_is_refused(monkeypatch: pytest.MonkeyPatc
     theirs: LoadedModel = tiny_model(seed=1, name="theirs")
     with pytest.raises(InputError, match="transformers' forward pass, which cannot stop at an early layer here"):
         make_drafter("early-exit:1", theirs)
-    with pytest.raises(InputError, match="cannot stop at an early layer here"):
-        FirstLayers(CachedModel(theirs, 7), 1)

@@ -16,7 +16,6 @@ from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.decoding import Drafter, TranslatedDrafter, fit_drafter, make_drafter
 from specviz.models import cached_model
 from specviz.models.cached_model import CHUNK
-from specviz.models.loaded_model import LoadedModel
 from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
 from tests.support.grids import grid
 from tests.support.joint import OddAndNew
@@ -88,14 +87,6 @@ def test_these_drafters_are_right_and_wrong_now_and_then(drafter: str) -> None:
     for prompt in PROMPTS:
         statuses.update(token.status for round in decoded(drafter, "γ=3", prompt).rounds for token in round.drafted)
     assert min(statuses["accepted"], statuses["rejected"], statuses["discarded"]) >= 3
-
-
-@pytest.mark.parametrize("draft", [TARGET, tiny_model(seed=9, layers=1, name="stranger")], ids=["itself", "stranger"])
-@pytest.mark.parametrize("shape", ["γ=16", "4,2,1", "dynamic:12"])
-def test_so_it_is_with_a_draft_that_is_always_or_hardly_ever_right(draft: LoadedModel, shape: str) -> None:
-    settings = DecodeSettings(**({"max_new_tokens": 24} | SHAPES[shape]))  # type: ignore[arg-type]
-    trace = speculative_decode(TARGET, ModelDrafter(draft), PROMPTS[0], settings)
-    assert trace.output.token_ids == expected(tuple(PROMPTS[0]))
 
 
 @pytest.mark.parametrize("case", KNOWN)

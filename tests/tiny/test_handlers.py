@@ -14,26 +14,12 @@ from specviz.decoding import ModelDrafter
 from specviz.measure import paired_runs
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
+from specviz.service import protocol as say
 from specviz.service.handlers import run as handler
 from specviz.service.handlers.race import race_steps
 from specviz.service.handlers.run import run_steps
 from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent
-from specviz.service.protocol import (
-    Done,
-    Finished,
-    Item,
-    JobEvent,
-    Progress,
-    Race,
-    Rounds,
-    Run,
-    Started,
-    dump_command,
-    dump_event,
-    parse_command,
-    parse_event,
-)
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
@@ -44,10 +30,10 @@ DRAFT = tiny_model(seed=1, layers=1, name="draft")
 TINY = workshop_with(TARGET, DRAFT)
 
 
-def command(repeats: int = 2, **settings: Any) -> Race:
+def command(repeats: int = 2, **settings: Any) -> say.Race:
     prompts = [RacePrompt("own-1", "w1 w2 w3"), RacePrompt("own-2", "w4 w2")]
     request = RunRequest("", settings=DecodeSettings(max_new_tokens=12, draft_length=3, **settings))
-    return Race(7, request, prompts, repeats)
+    return say.Race(7, request, prompts, repeats)
 
 
 def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
@@ -72,19 +58,19 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
         if event:
             events.append(event)
             said.append("said")
-    assert isinstance(events[0], Started)
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[0], say.Started)
+    assert isinstance(events[-1], say.Finished)
     pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
     assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2, "said"]
-    assert [isinstance(event, Item) for event in events[1:-1]] == [False, False, False, False, True] * 2
-    assert events[2] == Progress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
-    assert {event.total for event in events if isinstance(event, Progress)} == {2}
+    assert [isinstance(event, say.Item) for event in events[1:-1]] == [False, False, False, False, True] * 2
+    assert events[2] == say.Progress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
+    assert {event.total for event in events if isinstance(event, say.Progress)} == {2}
 
 
-def laps_of(race: Race) -> list[RaceLap]:
+def laps_of(race: say.Race) -> list[RaceLap]:
     """The laps as the server has them: after their way through the pipe."""
     events = [event for event in race_steps(race, TINY) if event]
-    return [event.item for event in map(parse_event, map(dump_event, events)) if isinstance(event, Item)]
+    return [event.item for event in map(say.parse_event, map(say.dump_event, events)) if isinstance(event, say.Item)]
 
 
 def test_a_race_goes_on_after_the_laps_already_sent() -> None:
@@ -109,7 +95,7 @@ def until_repeat(steps: Any, repeat: int) -> None:
     """Into the timing of this repeat of the first prompt."""
     while True:
         event = next(steps)
-        if isinstance(event, Progress) and event.repeat == repeat:
+        if isinstance(event, say.Progress) and event.repeat == repeat:
             next(steps)
             return
 
@@ -120,16 +106,16 @@ def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
     until_repeat(stopped, 3)
     stopped.close()
     events = [event for event in race_steps(command(repeats=3), workshop) if event]
-    timed = [event.repeat for event in events if isinstance(event, Progress) and event.phase == "timing"]
+    timed = [event.repeat for event in events if isinstance(event, say.Progress) and event.phase == "timing"]
     assert timed == [3, 1, 2, 3]
-    assert [len(event.item.ratios) for event in events if isinstance(event, Item)] == [3, 3]
+    assert [len(event.item.ratios) for event in events if isinstance(event, say.Item)] == [3, 3]
 
 
 def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
     steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
     until_repeat(steps, 3)
     event = steps.throw(BudgetSpent(9))
-    assert isinstance(event, Item)
+    assert isinstance(event, say.Item)
     assert len(event.item.ratios) == 2
     with pytest.raises(BudgetSpent, match="one job 9 seconds, and they are over"):
         next(steps)
@@ -150,10 +136,10 @@ def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
 
 
 def test_a_race_command_is_read_by_the_engine_as_it_was_written() -> None:
-    assert parse_command(dump_command(command())) == command()
+    assert say.parse_command(say.dump_command(command())) == command()
     assert command().texts == ["w1 w2 w3", "w4 w2"]
     with pytest.raises(ValueError, match="repeats"):
-        parse_command(dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
+        say.parse_command(say.dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
 
 
 PROMPT = "w1 w2 w3"
@@ -175,18 +161,18 @@ def every_step_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handler, "MESSAGE_SECONDS", 0.0)
 
 
-def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[JobEvent | None]:
-    return run_steps(Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER))
+def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[say.JobEvent | None]:
+    return run_steps(say.Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER))
 
 
-def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[JobEvent]:
+def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[say.JobEvent]:
     """What the server hears."""
-    heard = [parse_event(dump_event(event)) for event in steps(settings, target) if event]
+    heard = [say.parse_event(say.dump_event(event)) for event in steps(settings, target) if event]
     assert all(heard)
     return heard  # type: ignore[return-value]
 
 
-def result_of(events: list[JobEvent]) -> RunResult:
+def result_of(events: list[say.JobEvent]) -> RunResult:
     view = JobView(7)
     for event in events:
         view = advance(view, event)
@@ -196,11 +182,11 @@ def result_of(events: list[JobEvent]) -> RunResult:
 
 def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
     first, *going, last = events_of(replace(GREEDY, stop_at_eos=False))
-    assert isinstance(first, Started)
-    assert isinstance(last, Done)
+    assert isinstance(first, say.Started)
+    assert isinstance(last, say.Done)
     written = alone = 0
     for event in going:
-        assert isinstance(event, Rounds)
+        assert isinstance(event, say.Rounds)
         before = written
         written = len(event.output.token_ids)
         alone += len(event.plain.token_ids) if event.plain else 0

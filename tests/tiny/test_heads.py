@@ -8,7 +8,6 @@ import torch
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
-from specviz.core.settings import UNSURE_BELOW
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
@@ -91,15 +90,6 @@ def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has(heads: dict[str, Loa
         chain = Tree([tree.token_ids[node] for node in nodes], list(range(-1, len(nodes) - 1)))
         logits = torch.cat([alone.after_nodes(chain, [place]) for place in range(len(nodes))])
         assert torch.allclose(logits, branched[rows], atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_unsure_guess_is_the_last_of_its_round(heads: dict[str, LoadedHead], kind: str) -> None:
-    settings = DecodeSettings(max_new_tokens=100, draft_length=3, temperature=1, draft_schedule="confidence")
-    trace = speculative_decode(TARGET, HeadDrafter(heads[kind]), [1, 2, 3], settings)
-    drafts = [[token.draft_prob or 0.0 for token in round.drafted] for round in trace.rounds if round.drafted]
-    assert all(q >= UNSURE_BELOW for draft in drafts for q in draft[:-1])
-    assert any(len(draft) < 3 and draft[-1] < UNSURE_BELOW for draft in drafts)
 
 
 @pytest.mark.parametrize("kind", KINDS)

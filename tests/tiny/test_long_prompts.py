@@ -11,7 +11,7 @@ from transformers import DynamicCache
 
 from specviz import DecodeSettings, InputError, ModelDrafter, speculative_decode
 from specviz.core.request import RunRequest
-from specviz.decoding import AutoregressiveRun, SpeculativeRun
+from specviz.decoding import AutoregressiveRun
 from specviz.measure import compare
 from specviz.models import memory
 from specviz.models.cached_model import CHUNK, CachedModel
@@ -92,16 +92,6 @@ def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: PassSiz
     assert len(read) >= 12
 
 
-def test_the_drafts_guesses_along_an_output_can_be_paused_between_two_passes(passes: PassSizes) -> None:
-    drafter, output = ModelDrafter(DRAFT), [1, 2, 3, 4] * 25
-    steps = drafter.guess_along_steps(TARGET, LONG, output)
-    read = [sum(passes.sizes) for _ in steps]
-    assert max(b - a for a, b in pairwise(read)) == CHUNK
-    assert read[-1] == len(LONG) + len(output) - 1
-    guesses = drafter.guess_along(TARGET, LONG, output).guesses
-    assert guesses == DRAFT.model(torch.tensor([[*LONG, *output]])).logits[0, len(LONG) - 1 : -1].argmax(-1).tolist()
-
-
 def test_the_time_between_two_passes_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = chain(range(100), [])
     monkeypatch.setattr("specviz.decoding.autoregressive.perf_counter", lambda: next(clock))  # a second at each look
@@ -110,14 +100,6 @@ def test_the_time_between_two_passes_does_not_count(monkeypatch: pytest.MonkeyPa
         next(clock)  # somebody else's second
     assert run.trace().prefill_seconds.target == 5  # four passes, and the look for a fifth
     assert list(run.read_prompt()) == []
-
-
-def test_a_run_whose_prompt_was_not_read_yet_reads_it_first() -> None:
-    ready, lazy = (SpeculativeRun(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS) for _ in range(2))
-    assert len(list(ready.read_prompt())) == 8
-    written = [[token for round in run.rounds() for token in round.emitted_ids] for run in (ready, lazy)]
-    assert written[0] == written[1]
-    assert lazy.trace().prefill_seconds.draft > 0
 
 
 # Memory

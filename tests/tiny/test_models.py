@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import torch
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode
-from specviz.models import loading, memory
+from specviz.models import devices, loading, memory
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
@@ -21,12 +20,6 @@ from specviz.models.transformers_models import from_transformers
 from tests.support.tiny_models import tiny_model
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def folder(saved: Path, tmp_path: Path) -> Path:
-    """A model folder of the test's own, to break."""
-    return shutil.copytree(saved, tmp_path / "model")
 
 
 # Loading
@@ -61,25 +54,12 @@ def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pyte
         asked.append((name, needed))
         return "meta"  # a device that every machine has
 
-    monkeypatch.setattr(loading, "choose_device", choose)
+    for module in (loading, devices):
+        monkeypatch.setattr(module, "choose_device", choose)
     monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")  # on this device nothing can be compared
     loaded = load_model(str(saved), "bfloat16")
     assert loaded.model.device.type == "meta"
     assert set(asked) == {(str(saved), int(2.2 * loaded.info.parameters))}
-
-
-@pytest.mark.parametrize(
-    ("alone", "said"), [(0.004, "compared with plain decoding in float32, a speedup of 2 would be 1.60."), (0.006, "")]
-)
-def test_a_dtype_chosen_for_verification_says_if_plain_decoding_is_faster_in_the_other(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, alone: float, said: str
-) -> None:
-    seconds = {"bfloat16": {1: 0.005, 5: 0.0051}, "float32": {1: alone, 5: 0.007}}
-    monkeypatch.setattr(loading, "pass_seconds", lambda loaded, *_: seconds[loaded.info.dtype])
-    choice = loading.measure_dtypes(str(folder), (1, 5))
-    assert choice.dtype == "bfloat16"
-    assert choice.plain.endswith(said)
-    assert bool(choice.plain) == bool(said)
 
 
 def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,12 +75,14 @@ def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, mon
         load_model(str(folder), "auto")
 
 
-@pytest.mark.parametrize(("faster", "slower"), [("float32", "bfloat16"), ("bfloat16", "float32")])
-def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, faster: str, slower: str
+@pytest.mark.parametrize(
+    ("faster", "slower", "alone"),
+    [("float32", "bfloat16", 0.004), ("bfloat16", "float32", 0.004), ("bfloat16", "float32", 0.006)],
+)
+def test_auto_is_the_dtype_with_the_smaller_sum_measured_once_and_says_if_the_other_is_faster_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, faster: str, slower: str, alone: float
 ) -> None:
-    # the faster one is slower at one token alone: it is the sum that counts
-    times = {faster: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
+    times = {faster: {1: 0.005, 5: 0.0051}, slower: {1: alone, 5: 0.0071}}  # it is the sum that counts
     measured: list[str] = []
 
     def pass_seconds(loaded: LoadedModel, lengths: list[int]) -> dict[int, float]:
@@ -108,9 +90,11 @@ def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
         return {k: times[loaded.info.dtype][k] for k in lengths}
 
     monkeypatch.setattr(loading, "pass_seconds", pass_seconds)
-    assert load_model(str(folder), "auto").info.dtype == faster
-    assert load_model(str(folder), "auto").info.dtype == faster
+    for _ in range(2):
+        assert load_model(str(folder), "auto").info.dtype == faster
     assert sorted(measured) == ["bfloat16", "float32"]
+    said = f"compared with plain decoding in {slower}, a speedup of 2 would be 1.60."
+    assert loading.choose_dtype(str(folder)).plain.endswith(said) == (alone < 0.005)
 
 
 def test_end_of_text_is_the_generation_configs_then_the_tokenizers() -> None:
@@ -133,16 +117,6 @@ def refusal(name: str) -> str:
     assert "\n" not in sentence
     assert len(sentence) < 500
     return sentence
-
-
-@pytest.mark.parametrize(
-    "name", ["nonsense", "", " ", "wren-base/", "../wren-base", "a/b/c", "a/..", "-/-", "a/b\n", "a\x00b", "x" * 5_000,
-             "~nobody-of-that-name/model", "/etc/hostname", "<b>x</b>"]
-)  # fmt: skip
-def test_the_message_about_an_unknown_name_lists_the_known_ones(name: str) -> None:
-    sentence = refusal(name)
-    assert sentence.startswith("There is no model named ")
-    assert "wren-base" in sentence
 
 
 BROKEN: list[
@@ -181,6 +155,7 @@ BROKEN: list[
     (("model.safetensors", None), "has no weights in safetensors, the only format that is loaded."),
     (("model.safetensors", b"\xff" * 100), "model.safetensors is not a safetensors file."),
     (("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"), ""),
+    (("model.safetensors", b"cut"), ""),
 ]
 
 
@@ -195,7 +170,8 @@ def test_what_is_wrong_with_a_model_is_one_sentence_of_the_check_and_of_loading(
     elif wrong[1] is None:
         (folder / wrong[0]).unlink()
     else:
-        (folder / wrong[0]).write_bytes(wrong[1])
+        whole = (folder / wrong[0]).read_bytes()
+        (folder / wrong[0]).write_bytes(whole[:-100] if wrong[1] == b"cut" else wrong[1])
     sentence = refusal(str(folder))
     assert str(folder) in sentence
     assert capfd.readouterr() == ("", "")
@@ -203,12 +179,6 @@ def test_what_is_wrong_with_a_model_is_one_sentence_of_the_check_and_of_loading(
         assert says in sentence
         (problem,) = check_pair(str(folder), None).problems
         assert says in problem
-
-
-def test_truncated_weights_get_one_sentence(folder: Path) -> None:
-    weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100])
-    assert str(folder) in refusal(str(folder))
 
 
 def test_a_folders_own_code_is_never_run(folder: Path) -> None:

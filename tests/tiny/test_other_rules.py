@@ -15,7 +15,7 @@ from specviz.decoding import Draft, ModelDrafter, speculative_decode
 from specviz.measure.proof.draws import Draws, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
 from specviz.measure.proof.other_rules import make_other_rule
-from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
+from specviz.measure.proof.remembering import Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 from specviz.measure.proof.rule_names import RULES, Position, RuleName
 from tests.support.grids import grid
@@ -116,28 +116,6 @@ def test_remembered_logits_are_the_models_own_and_each_pass_is_made_once() -> No
     torch.testing.assert_close(one.read([9])[0], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_cache_that_is_not_cropped_continues_after_rejected_tokens() -> None:
-    passes = Passes(TARGET, 14, PROMPT)
-    stale, clean = NeverCropped(passes), RememberingModel(passes)
-    for model in (stale, clean):
-        model.read([PROMPT[-1], 8, 9])
-        model.crop(len(PROMPT))
-    assert (stale.length, clean.length) == (len(PROMPT) + 2, len(PROMPT))
-    assert not torch.allclose(stale.read([4]), clean.read([4]))
-
-
-def test_a_batch_depends_only_on_its_number_and_the_seed() -> None:
-    """So an interrupted proof continues as if nothing had happened."""
-    source = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "second")
-    whole = [batch for batch in draw_batches(source, 7, 50, range(4)) if batch]
-    again = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "second")
-    later = [batch for batch in draw_batches(again, 7, 50, range(2, 4)) if batch]
-    assert [batch.speculative for batch in later] == [batch.speculative for batch in whole[2:]]
-    assert [batch.plain for batch in later] == [batch.plain for batch in whole[2:]]
-    other = [batch for batch in draw_batches(source, 8, 50, range(1)) if batch]
-    assert other[0].speculative != whole[0].speculative
-
-
 # ---- acceptance
 
 
@@ -215,15 +193,6 @@ def test_the_result_for_one_drafted_token(rule: RuleName, expected: list[float])
     """Token 0 is drafted: within four standard errors of what the rule says on paper."""
     got = shares(make_other_rule(rule, torch.Generator().manual_seed(3)), Draft([0], Q), P)
     assert got == pytest.approx(expected, abs=0.032)
-
-
-def test_a_guess_outside_the_top_k_is_replaced() -> None:
-    flat = torch.full((2, 20), 0.05)
-    flat[0, 19], flat[0, 0] = 0.0, 0.1
-    verification = make_other_rule("top-k", torch.Generator().manual_seed(0)).verify(
-        Draft([19], torch.full((1, 20), 0.05)), flat
-    )
-    assert verification.accepted == 0
 
 
 def test_bad_requests_get_a_sentence() -> None:

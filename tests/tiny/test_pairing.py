@@ -9,10 +9,11 @@ from unittest.mock import Mock
 import pytest
 import torch
 import transformers
+from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz import InputError, load_model
-from specviz.models import configuration, devices, memory, pairing
+from specviz.models import configuration, memory
 from specviz.models.loading import inspect_model
 from specviz.models.pairing import PairReport, check_pair, difference, same_tokens
 from specviz.models.pairs import known_models
@@ -29,12 +30,6 @@ SEVENTY_B = {
     "vocab_size": 128256,
     "tie_word_embeddings": False,
 }
-
-
-@pytest.fixture
-def folder(saved: Path, tmp_path: Path) -> Path:
-    """A model folder of the test's own, to break."""
-    return shutil.copytree(saved, tmp_path / "model")
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +72,8 @@ def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted(kind: s
     assert not any("tokenizers of" in note for note in report.notes)
     slides = "sliding_window" in DECODABLE[kind]
     assert any("sliding window" in note for note in report.notes) == slides
+    if kind == "bloom":  # which has no limit
+        assert check_pair(name, None, new_tokens=10**6).ok
 
 
 @pytest.mark.parametrize("kind", [*REFUSED, "rwkv"])
@@ -192,14 +189,6 @@ def test_a_containers_limit_counts(version: int, tmp_path: Path, monkeypatch: py
     assert memory.available_bytes() == 50_000
 
 
-def test_a_gpu_that_cannot_say_how_much_is_free_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> tuple[int, int]:
-        raise RuntimeError("CUDA error: operation not supported")
-
-    monkeypatch.setattr(devices.torch.cuda, "mem_get_info", refuse)
-    assert devices.free_bytes("cuda") == 0
-
-
 # Context window
 
 
@@ -211,27 +200,7 @@ def test_the_context_of_a_pair_is_the_shorter_one(tmp_path: Path, saved: Path) -
     assert "context window of 32: choose fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
 
 
-def test_a_model_without_a_limit_has_none(tmp_path: Path) -> None:
-    report = check_pair(model_of("bloom", DECODABLE["bloom"], tmp_path), None, new_tokens=10**6)
-    assert report.ok
-
-
 # Configurations that lie
-
-
-def write_weights(weights: dict[str, torch.Tensor], file: Path) -> None:
-    """A safetensors file, by hand."""
-    header, content = {}, b""
-    for name, weight in weights.items():
-        data = weight.detach().numpy().tobytes()
-        header[name] = {
-            "dtype": "F32",
-            "shape": list(weight.shape),
-            "data_offsets": [len(content), len(content + data)],
-        }
-        content += data
-    described = json.dumps(header).encode()
-    file.write_bytes(len(described).to_bytes(8, "little") + described + content)
 
 
 def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Path) -> None:
@@ -241,7 +210,7 @@ def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Pa
     weights = {key.removeprefix("transformer."): value for key, value in model.state_dict().items()}
     del weights["lm_head.weight"]
     weights["h.0.attn.bias"] = torch.ones(1, 1, 64, 64)
-    write_weights(weights, tmp_path / "model.safetensors")
+    save_file(weights, tmp_path / "model.safetensors")
     assert check_pair(name, None).problems == []
     assert inspect_model(name).parameters == sum(
         value.numel() for key, value in weights.items() if key != "h.0.attn.bias"
@@ -252,42 +221,3 @@ def test_each_wrong_model_gets_its_own_sentence(tmp_path: Path) -> None:
     report = check_pair("no/../path", str(tmp_path))
     assert len(report.problems) == 2
     assert report.sizes == {}
-
-
-# Devices
-
-
-@pytest.mark.parametrize(
-    ("name", "gpu", "free", "asked", "device"),
-    [
-        ("owner/model", "cuda", 100, None, "cuda"),
-        ("owner/model", "mps", 100, None, "mps"),
-        ("owner/model", "cuda", 10, None, "cpu"),  # it does not fit there
-        ("owner/model", "cpu", 100, None, "cpu"),
-        ("wren-base", "cuda", 100, None, "cpu"),
-        ("wren-base", "cuda", 100, "cuda", "cuda"),
-        ("owner/model", "cuda", 100, "cpu", "cpu"),
-    ],
-)
-def test_a_gpu_with_enough_memory_is_used(
-    name: str, gpu: str, free: int, asked: str | None, device: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(devices, "accelerator", lambda: gpu)
-    monkeypatch.setattr(devices, "free_bytes", lambda _: free)
-    monkeypatch.setenv("SPECVIZ_DEVICE", asked or "")
-    assert devices.choose_device(name, 50) == device
-
-
-@pytest.mark.parametrize("asked", ["cuda", "mps", "tpu"])
-def test_a_missing_device_gets_one_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "accelerator", lambda: "cpu")
-    monkeypatch.setenv("SPECVIZ_DEVICE", asked)
-    with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', but there is no such device here"):
-        devices.choose_device("owner/model", 1)
-
-
-def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
-    assert not check_pair(str(saved), None).ok
-    monkeypatch.setattr(pairing, "choose_device", lambda *_: "cuda")
-    assert check_pair(str(saved), None).ok

@@ -17,6 +17,9 @@ def rows(*values: list[float]) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float32)
 
 
+GENERATOR = torch.Generator().manual_seed(0)
+
+
 def given(monkeypatch: pytest.MonkeyPatch, numbers: list[float]) -> None:
     """The random numbers of a rule, in order."""
     left = iter(numbers)
@@ -42,11 +45,15 @@ def test_greedy_accepts_all_and_adds_a_bonus() -> None:
     assert (verification.accepted, verification.token_id, verification.accept_probs) == (2, 1, [1.0, 1.0])
 
 
-def test_a_round_without_a_draft_is_one_step_of_the_target() -> None:
-    nothing = Draft([], None)
-    assert GreedyRule().verify(nothing, rows([0, 0, 1])).token_id == 2
-    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(nothing, rows([0, 1, 0]))
-    assert (verification.accepted, verification.token_id, verification.accept_probs) == (0, 1, [])
+@pytest.mark.parametrize("tree", [False, True])
+def test_a_round_without_a_draft_is_one_step_of_the_target(tree: bool) -> None:
+    nothing = Draft([], None, parents=[] if tree else None)
+    assert (GreedyTreeRule() if tree else GreedyRule()).verify(nothing, rows([0, 0, 1])).token_id == 2
+    sampling = [SamplingTreeRule(GENERATOR)] if tree else [SamplingRule(GENERATOR), BlockRule(GENERATOR)]
+    for rule in sampling:
+        found = rule.verify(nothing, rows([0, 1, 0]))
+        assert (found.accepted, found.token_id, found.accept_probs, found.residual) == (0, 1, [], None)
+        assert found.rows == ([0] if tree else None)
 
 
 def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual(
@@ -56,15 +63,11 @@ def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual
     draft = Draft([0], rows([0.5, 0.25, 0.25]))
     target = rows([0.25, 0.40, 0.35], [1.0, 0.0, 0.0])
     given(monkeypatch, [0.49])
-    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
-    assert (verification.accepted, verification.token_id, verification.accept_probs, verification.drawn) == (
-        1,
-        0,
-        [0.5],
-        [0.49],
-    )
+    verification = SamplingRule(GENERATOR).verify(draft, target)
+    assert (verification.accepted, verification.token_id) == (1, 0)
+    assert (verification.accept_probs, verification.drawn) == ([0.5], [0.49])
     given(monkeypatch, [0.5])
-    rejected = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
+    rejected = SamplingRule(GENERATOR).verify(draft, target)
     assert (rejected.accepted, rejected.accept_probs) == (0, [0.5])
     assert rejected.token_id in (1, 2)
     assert rejected.residual is not None
@@ -74,7 +77,7 @@ def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual
 def test_sampling_always_keeps_what_the_target_likes_better(monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, [0.999999])
     draft = Draft([1], rows([0.9, 0.1]))
-    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, rows([0.2, 0.8], [1, 0]))
+    verification = SamplingRule(GENERATOR).verify(draft, rows([0.2, 0.8], [1, 0]))
     assert (verification.accepted, verification.accept_probs) == (1, [1.0])
 
 
@@ -82,7 +85,7 @@ def test_a_guess_without_a_distribution_is_a_point_mass(monkeypatch: pytest.Monk
     draft = Draft([1], None)
     target = rows([0.2, 0.3, 0.5], [1, 0, 0])
     given(monkeypatch, [0.31])
-    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
+    verification = SamplingRule(GENERATOR).verify(draft, target)
     assert verification.accept_probs == pytest.approx([0.3])
     assert verification.accepted == 0
     assert verification.residual is not None
@@ -92,9 +95,6 @@ def test_a_guess_without_a_distribution_is_a_point_mass(monkeypatch: pytest.Monk
 def test_a_residual_lost_to_rounding_falls_back_to_the_target() -> None:
     same = rows([0.5, 0.5])
     assert residual(same[0], Draft([0], same), 0).tolist() == [0.5, 0.5]
-
-
-GENERATOR = torch.Generator().manual_seed(0)
 
 
 def judged(draft: Draft, target: torch.Tensor, drawn: list[float], monkeypatch: pytest.MonkeyPatch) -> Verification:
@@ -157,11 +157,6 @@ def test_a_draft_of_one_token_is_judged_as_by_the_token_rule() -> None:
         assert block.accept_probs == pytest.approx(token.accept_probs)
 
 
-def test_no_draft_is_one_step_of_the_target() -> None:
-    verification = BlockRule(GENERATOR).verify(Draft([], None), rows([0, 1, 0]))
-    assert (verification.accepted, verification.token_id, verification.accept_probs) == (0, 1, [])
-
-
 def test_equal_distributions_accept_everything() -> None:
     for seed in range(20):
         verification = BlockRule(torch.Generator().manual_seed(seed)).verify(Draft([0, 1], PROPOSED), rows(Q, Q, P))
@@ -189,9 +184,10 @@ def test_the_setting_chooses_the_rule() -> None:
 class RandomPair:
     """p and q after every text of a small vocabulary."""
 
-    def __init__(self, seed: int, vocabulary: int = 3, length: int = 3) -> None:
-        generator = torch.Generator().manual_seed(seed)
-        self.vocabulary, self.length = vocabulary, length
+    vocabulary = length = 3
+
+    def __init__(self, seed: int) -> None:
+        generator, vocabulary, length = torch.Generator().manual_seed(seed), self.vocabulary, self.length
         texts = [text for n in range(length + 1) for text in product(range(vocabulary), repeat=n)]
         self.p, self.q = (
             {text: (2 * torch.randn(vocabulary, generator=generator)).softmax(-1) for text in texts} for _ in range(2)
@@ -224,7 +220,7 @@ def lengths_of_block(passes: list[float]) -> list[float]:
     return [left, *reversed(lengths)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_output_is_distributed_as_the_targets_to_the_last_digit(seed: int) -> None:
     """All drafts, all accepted lengths, the rest drawn from (s·p - q)+ and then from p: summed up, not sampled."""
     pair = RandomPair(seed)
@@ -252,20 +248,6 @@ def _add_all(written: dict[tuple[int, ...], float], pair: RandomPair, text: tupl
         return
     for token, part in enumerate(pair.p[text].tolist()):
         _add_all(written, pair, (*text, token), chance * part)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_never_fewer_are_accepted_in_expectation_and_here_more(seed: int) -> None:
-    pair = RandomPair(seed)
-    by_block = by_token = 0.0
-    for text, chance in pair.drafts():
-        passes = pair.judged(text, BlockRule(GENERATOR)).accept_probs
-        by_block += chance * sum(length * weight for length, weight in enumerate(lengths_of_block(passes)))
-        survives = 1.0
-        for i, token in enumerate(text):
-            survives *= min(1.0, float(pair.p[text[:i]][token] / pair.q[text[:i]][token]))
-            by_token += chance * survives
-    assert by_block > by_token
 
 
 def test_the_papers_example_accepts_eleven_ninths_instead_of_ten() -> None:
@@ -319,13 +301,6 @@ def test_greedy_goes_down_the_tree_to_where_no_child_is_the_targets_own() -> Non
     assert (found.path, found.judged, found.token_id) == ([1, 5], [0, 1, 4, 5], 6)
     assert found.accept_probs == [0.0, 1.0, 0.0, 1.0]
     assert found.rows == [0, 2, 6]
-
-
-def test_an_empty_tree_is_one_step_of_the_target() -> None:
-    nothing = Draft([], None, parents=[])
-    assert GreedyTreeRule().verify(nothing, rows([0, 0, 1])).token_id == 2
-    found = SamplingTreeRule(torch.Generator()).verify(nothing, rows([0, 1, 0]))
-    assert (found.token_id, found.path, found.rows, found.residual) == (1, [], [0], None)
 
 
 LOGITS = 4 * torch.randn(20, 101, generator=torch.Generator().manual_seed(7))

@@ -1,16 +1,11 @@
-"""The engine service, against an engine without models (`fake_engine.py`): queue, cancelling, restarts, leaving."""
+"""The engine service, against an engine without models (`replaying_engine.py`): queue, restarts, leaving."""
 
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import replace
-from itertools import count, cycle
-from pathlib import Path
 from threading import Event
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -19,146 +14,58 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
-from specviz.measure.race import RacePrompt
-from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService, JobView, Limits, fleet
+from specviz.service import protocol as say
 from specviz.service.engine import Inbox
 from specviz.service.fleet import BROKEN, Restarts
-from specviz.service.job import UNEXPECTED, Items, Job, RunResult, Slot, advance
-from specviz.service.protocol import (
-    Alive,
-    Calibrate,
-    CostsResult,
-    Finished,
-    Item,
-    Loading,
-    Progress,
-    Race,
-    Rounds,
-    Run,
-    Sweep,
-    dump_command,
-    dump_event,
-    parse_command,
-    parse_event,
-)
-from specviz.service.schedule import Schedule, that_had_its_turn
+from specviz.service.job import UNEXPECTED, Items, Job, advance
+from specviz.service.schedule import Schedule
 from specviz.service.service import RESTARTING, admit
 from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
-
-FAKE = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_engine.py"))
-PATIENCE = 120.0  # seconds; far more than anything here takes, so that a busy machine fails no test
-
-SEEDS = count(1)
-DRAFTS = cycle(["wren-nano", "wren-mini", "wren-small", "lookup"])
-
-Start = Callable[..., EngineService]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Makes services that are closed afterwards, each leaving no process behind."""
-    services = []
-    before = children()
-
-    def make(*arguments: str, **limits: float) -> EngineService:
-        engines = int(limits.pop("engines", 1))
-        service = EngineService(
-            [*FAKE, *arguments], Limits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), engines=engines
-        )  # type: ignore[arg-type]
-        services.append(service)
-        service.start()
-        return service
-
-    yield make
-    for service in services:
-        service.close()
-    assert children() <= before
-
-
-def children() -> set[int]:
-    """This process's child processes, those that ended and were not reaped among them."""
-    found: set[int] = set()
-    for task in Path("/proc/self/task").iterdir():
-        with suppress(OSError):  # a thread that has just ended
-            found.update(int(child) for child in (task / "children").read_text().split())
-    return found
-
-
-def until(service: EngineService, holds: Callable[[], bool]) -> None:
-    deadline = monotonic() + PATIENCE
-    with service._changed:
-        while not holds():
-            assert monotonic() < deadline
-            service._changed.wait(0.05)  # most of what is waited for is notified, some only comes with time
-
-
-def until_state(service: EngineService, job: int, state: str) -> JobView:
-    until(service, lambda: service.view(job).state == state)
-    return service.view(job)
-
-
-def submit(service: EngineService, session: str, request: RunRequest) -> int:
-    return service.submit(session, "run", lambda job: Run(job, request))
-
-
-def run(service: EngineService, session: str, prompt: str) -> int:
-    """A run of its own: no other one has its seed."""
-    return submit(service, session, RunRequest(prompt, settings=DecodeSettings(seed=next(SEEDS))))
-
-
-def measure_costs(service: EngineService, session: str, prompt: str, slot: Slot = "costs") -> int:
-    """A calibration of its own: the one before was of another pair."""
-    request = RunRequest(prompt, draft=next(DRAFTS))
-    return service.submit(session, slot, lambda job: Calibrate(job, request))
-
-
-def has_begun(view: JobView) -> bool:
-    return view.rounds >= 1
-
-
-def run_of(view: JobView) -> RunResult:
-    assert isinstance(view.result, RunResult)
-    return view.result
-
+from tests.support.known import known
+from tests.support.services import (
+    ENGINE,
+    PATIENCE,
+    has_begun,
+    measure_costs,
+    run,
+    run_of,
+    sweep_of,
+    until,
+    until_state,
+)
+from tests.tiny.conftest import Start
 
 # ---- a run
 
 
-def test_a_run_arrives_round_by_round_with_the_plain_steps_beside(start: Start) -> None:
+def test_a_run_arrives_round_by_round_with_the_plain_steps_beside_and_no_view_changes_later(start: Start) -> None:
     service = start()
     job = run(service, "ada", "rounds 3")
-    view = service.wait(job, lambda view: view.rounds >= 2, PATIENCE)
-    assert view.rounds >= 2
+    early = service.wait(job, lambda view: view.rounds >= 2, PATIENCE)
+    assert early.rounds >= 2
+    seen = early.rounds
     view = until_state(service, job, "done")
     found = run_of(view)
     assert [round.index for round in found.trace.rounds] == [0, 1, 2]
     assert found.trace.output.token_ids == [0, 1, 2]
     assert found.trace.autoregressive == Autoregressive([0.01] * 3, [0, 1, 2], alternating=True)
     assert (found.plain_text, view.message) == ("plain", "")
-
-
-def test_an_earlier_view_never_changes(start: Start) -> None:
-    service = start()
-    job = run(service, "ada", "rounds 50")
-    early = service.wait(job, has_begun, PATIENCE)
-    seen = early.rounds
-    until_state(service, job, "done")
     assert early.rounds == seen
 
 
-def test_a_refusal_is_the_jobs_message(start: Start) -> None:
+def test_a_refusal_is_the_jobs_message_and_noise_is_ignored(start: Start) -> None:
     service = start()
-    assert (
-        until_state(service, run(service, "ada", "fail"), "failed").message
-        == "The prompt is not to the engine's taste."
-    )
-    until_state(service, run(service, "ada", "rounds 1"), "done")
+    refused = until_state(service, run(service, "ada", "fail"), "failed")
+    assert refused.message == "The prompt is not to the engine's taste."
+    (driver,) = service._fleet.drivers
+    driver._on_line(known(driver._child), b"Downloading shards: 100%\n")
+    assert until_state(service, run(service, "ada", "rounds 1"), "done").rounds == 1
 
 
 def test_a_model_that_does_not_ship_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = Run(1, RunRequest("rounds 1", target="/etc"))
+    folder = say.Run(1, RunRequest("rounds 1", target="/etc"))
     with pytest.raises(InputError, match=r"^There is no model named '/etc' here: use wren-base.*from the catalogue\.$"):
         admit(folder)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
@@ -170,10 +77,10 @@ def test_a_model_that_does_not_ship_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 def test_whatever_a_link_says_only_bundled_and_catalogued_models_are_open_to_all() -> None:
     for name in ("EleutherAI/pythia-70m", "wren-mini"):
-        admit(Run(1, RunRequest("rounds 1", target=name)))
+        admit(say.Run(1, RunRequest("rounds 1", target=name)))
     for name in ("eleutherai/pythia-70m", "EleutherAI/pythia-1b", "meta-llama/Llama-2-70b", "."):
         with pytest.raises(InputError, match="There is no model named"):
-            admit(Run(1, RunRequest("rounds 1", draft=name)))
+            admit(say.Run(1, RunRequest("rounds 1", draft=name)))
 
 
 @pytest.mark.parametrize(
@@ -184,13 +91,8 @@ def test_whatever_a_link_says_only_bundled_and_catalogued_models_are_open_to_all
     ],
 )
 def test_a_prompt_the_engine_need_not_see_is_refused_at_once(prompt: str, message: str) -> None:
-    service = EngineService(FAKE)
+    service = EngineService(ENGINE)
     assert service.view(run(service, "ada", prompt)).message == message
-
-
-def test_noise_from_the_engine_is_ignored(start: Start) -> None:
-    service = start()
-    assert until_state(service, run(service, "ada", "noise"), "done").rounds == 1
 
 
 def test_waiting_gives_up_after_its_timeout(start: Start) -> None:
@@ -226,11 +128,12 @@ def test_a_new_request_takes_the_place_of_its_sessions_waiting_one(start: Start)
     until_state(service, new, "running")
 
 
-def test_a_new_request_of_the_running_session_goes_to_the_end(start: Start) -> None:
+def test_a_new_request_of_the_running_session_goes_to_the_end_and_the_run_before_is_lost(start: Start) -> None:
     service = start()
-    until_state(service, run(service, "ada", "hold"), "running")
-    other = run(service, "bob", "hold")
-    again = run(service, "ada", "hold")
+    old = run(service, "ada", "hold")
+    until_state(service, old, "running")
+    other, again = run(service, "bob", "hold"), run(service, "ada", "hold")
+    assert (service.view(old).state, service.view(old).message) == ("lost", "This run has expired.")
     until_state(service, other, "running")
     assert service.view(again).place == 1
 
@@ -249,16 +152,6 @@ def test_background_work_waits_for_watched_runs_and_gives_way_to_new_ones(start:
     assert service.view(measuring).state == "cancelled"
 
 
-def test_a_run_does_not_replace_the_sessions_background_work(start: Start) -> None:
-    service = start()
-    measuring = measure_costs(service, "ada", "quick")
-    watched = run(service, "ada", "rounds 1")
-    until_state(service, watched, "done")
-    view = until_state(service, measuring, "done")
-    assert isinstance(view.result, CostsResult)
-    assert view.result.costs.verification == {1: 1.0, 5: 1.5}
-
-
 def test_a_proof_replaces_neither_the_sweep_nor_the_costs_of_its_session(start: Start) -> None:
     """Found in the app: a started proof ended a running sweep, and rows not yet read were lost."""
     service = start()
@@ -271,141 +164,6 @@ def test_a_proof_replaces_neither_the_sweep_nor_the_costs_of_its_session(start: 
     assert until_state(service, sweep, "done").result
     assert until_state(service, proof, "done").result
     assert service.view(costs).state == "cancelled"
-
-
-def test_a_run_replaced_by_a_newer_one_is_lost(start: Start) -> None:
-    service = start()
-    old = run(service, "ada", "hold")
-    until_state(service, old, "running")
-    new = run(service, "ada", "rounds 1")
-    assert (service.view(old).state, service.view(old).message) == ("lost", "This run has expired.")
-    until_state(service, new, "done")
-
-
-def make_job(number: int, session: str) -> Job:
-    return Job(session, "run", JobView(number), Run(number, RunRequest("wait")))
-
-
-def make_long(number: int, session: str, slot: Slot, address: str = "") -> Job:
-    return Job(session, slot, JobView(number), Calibrate(number, RunRequest("wait")), address=address)
-
-
-def test_queue_puts_watched_runs_before_background_work() -> None:
-    queue = Schedule(Limits())
-    background, first, second = make_long(1, "ada", "costs"), make_job(2, "ada"), make_job(3, "bob")
-    for job in (background, first, second):
-        queue.put(job)
-    assert queue.jobs() == [first, second, background]
-    assert queue.place(background) == 3
-    assert [queue.take() for _ in range(4)] == [first, second, background, None]
-
-
-def test_an_addresss_tabs_share_its_turns() -> None:
-    queue = Schedule(Limits())
-    tabs = [make_long(number, f"tab {number}", "sweep", "203.0.113.7") for number in (1, 2, 3)]
-    again, other = make_long(4, "tab 1", "proof", "203.0.113.7"), make_long(5, "bob", "sweep", "198.51.100.1")
-    unknown = make_long(6, "cleo", "sweep")
-    for job in (*tabs, again, other, unknown):
-        queue.put(job)
-    assert [queue.take() for _ in range(6)] == [tabs[0], other, unknown, tabs[1], tabs[2], again]
-
-
-def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
-    queue = Schedule(Limits())
-    sweep, costs = make_long(1, "ada", "sweep"), make_long(2, "ada", "costs")
-    proof, third, newer = make_long(3, "ada", "proof"), make_long(4, "bob", "sweep"), make_long(5, "ada", "costs")
-    for job in (sweep, costs, proof, third):
-        queue.put(job)
-    queue.put(newer, instead_of=costs)
-    assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
-
-
-engine = Schedule(Limits())
-
-
-def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_all_models_are_bundled() -> None:
-    one, two = make_job(1, "ada"), make_job(2, "bob")
-    other_pair = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="lookup")))
-    other_format = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", precision="fast")))
-    long_prompt = Job("cleo", "run", JobView(3), Run(3, RunRequest("x" * 8_000)))
-    hub = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="EleutherAI/pythia-70m")))
-    race = make_race(4)
-    assert engine.fits_beside(hub, [])
-    assert engine.fits_beside(two, [one])
-    assert not Schedule(Limits(runs_at_once=1)).fits_beside(two, [one])
-    assert engine.fits_beside(other_pair, [one])
-    for job in (other_format, long_prompt, hub):
-        assert not engine.fits_beside(job, [one])
-        assert not engine.fits_beside(one, [job])
-    assert engine.fits_beside(race, [one, two])
-    for job in (one, other_format, make_race(5)):
-        assert engine.fits_beside(job, [race])
-    assert engine.fits_beside(race, [race] * 3)
-    assert not engine.fits_beside(race, [race] * 4), "each holds memory"
-    for job in (long_prompt, hub, replaced_models(race)):
-        assert not engine.fits_beside(job, [race])
-        assert not engine.fits_beside(race, [job])
-
-
-def make_race(number: int, **view: Any) -> Job:
-    command = Race(number, RunRequest(""), [RacePrompt("a", "w")])
-    return Job("cleo", "race", JobView(number, **view), command)
-
-
-def replaced_models(race: Job) -> Job:
-    command = replace(race.command, request=RunRequest("", target="EleutherAI/pythia-70m"))  # type: ignore[call-arg]
-    return Job("cleo", "race", JobView(9), command)
-
-
-def test_long_work_gives_way_to_a_watched_job_that_does_not_fit_beside_it() -> None:
-    race, watched, hub = make_race(1), make_job(2, "ada"), replaced_models(make_race(3))
-    hub_run = Job("bob", "run", JobView(4), Run(4, RunRequest("wait", draft="EleutherAI/pythia-70m")))
-    assert engine.that_give_way(hub_run, [race]) == [race]
-    assert engine.that_give_way(watched, [hub]) == [hub]
-    assert engine.that_give_way(hub_run, [race, watched]) == [], "it waits for the other visitor's run anyway"
-
-
-def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
-    watched, other_hub = make_job(1, "ada"), replaced_models(make_job(2, "cleo"))
-    download = Job("bob", "run", JobView(4), Run(4, RunRequest("wait", draft="EleutherAI/pythia-70m")))
-    assert engine.that_give_way(watched, [download]) == [], "it loads a model: that cannot be interrupted"
-    download.view = advance(download.view, Loading(4, "EleutherAI/pythia-70m", 10, 100))
-    assert engine.that_give_way(watched, [download]) == [download]
-    assert engine.that_give_way(other_hub, [download]) == [], "two downloads would take turns without end"
-    download.wanted = "give way"
-    assert engine.that_give_way(watched, [download]) == [], "once is enough"
-    download.wanted = "end"
-    download.view = advance(download.view, Loading(4, "EleutherAI/pythia-70m", 100, 100))
-    assert engine.that_give_way(watched, [download]) == [], "it is complete"
-
-
-def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_again() -> None:
-    watched, race = make_job(2, "ada"), replaced_models(make_race(1))
-    race.view = replace(race.view, progress=Progress(1, "timing", 8, repeat=3))
-    race.gave_way_found = race.found
-    race.wait_again()
-    for repeat, gives_way in [(0, False), (3, False), (4, True)]:
-        race.view = advance(race.view, Progress(1, "timing", 8, repeat=repeat))
-        assert (engine.that_give_way(watched, [race]) == [race]) is gives_way
-
-
-def test_one_long_job_at_a_time_ends_its_turn_and_only_after_it_found_something() -> None:
-    early, late, stuck = make_race(1), make_race(2), make_race(3)
-    running = [stuck, late, early]
-    for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):
-        job.taken_at = taken_at
-    assert that_had_its_turn(running, 5.0) is None
-    for job in (early, late):
-        job.view = advance(job.view, Progress(job.id, "timing", 8, repeat=1))
-    assert that_had_its_turn(running, 0.5) is None
-    assert that_had_its_turn(running, 5.0) is early
-    early.wanted = "take turns"
-    assert that_had_its_turn(running, 5.0) is None, "it is about to end"
-
-
-def sweep_of(number: int) -> Sweep:
-    prompts = (SweepPrompt("story", "story-1", "text"),)
-    return Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))
 
 
 def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
@@ -423,41 +181,24 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
     assert ends == [3, 3]
 
 
-def test_a_job_that_gave_way_goes_on_after_what_it_has() -> None:
-    race = Race(1, RunRequest("", settings=RunRequest("").settings), [RacePrompt("a", "w"), RacePrompt("b", "w")])
-    job = Job("ada", "race", JobView(1, result=Items("race", ("lap",))), race)
-    job.wait_again()
-    assert job.command == replace(race, done=1)
-    assert (job.view.state, job.view.items) == ("waiting", 1)
-    job = Job("ada", "run", JobView(1, state="running"), Run(1, RunRequest("x")))
-    job.wait_again()
-    assert job.view == JobView(1), "a run begins again"
-
-
 def test_a_tasks_items_add_up() -> None:
-    view = advance(JobView(1), Progress(1, "measuring", 3, prompt="story-1"))
+    view = advance(JobView(1), say.Progress(1, "measuring", 3, prompt="story-1"))
     assert (view.state, view.items, view.result) == ("running", 0, None)
     for item in ("a", "b"):
-        view = advance(view, Item(1, "sweep", item))
+        view = advance(view, say.Item(1, "sweep", item))
     assert view.result == Items("sweep", ("a", "b"))
-    assert view.progress == Progress(1, "measuring", 3, done=2, prompt="story-1")
-    view = advance(view, Alive(1))
+    assert view.progress == say.Progress(1, "measuring", 3, done=2, prompt="story-1")
+    view = advance(view, say.Alive(1))
     assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
-    assert advance(view, Finished(1)).state == "done"
-
-
-def test_items_survive_the_pipe() -> None:
-    for item in ("One sentence.", a_row(draft_dtype=None)):
-        event = Item(7, "sweep", item)
-        assert parse_event(dump_event(event)) == event
+    assert advance(view, say.Finished(1)).state == "done"
 
 
 # ---- many sessions from one address
 
 
-def test_so_many_sessions_from_one_public_address_have_a_job_at_once(start: Start) -> None:
+def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
     """Thirty students behind one router have one address, and each has a run; a hundred tabs have not."""
-    service = start(sessions_at_once=40)
+    service = EngineService(ENGINE, Limits(sessions_at_once=40))
     jobs = {}
     for number in range(42):
         service.arrive(f"tab {number}", "2001:4860:4860::8888")
@@ -473,8 +214,8 @@ def test_so_many_sessions_from_one_public_address_have_a_job_at_once(start: Star
 
 
 @pytest.mark.parametrize("address", [None, "not an address", "10.0.0.7", "192.168.1.1", "fd00::1"])
-def test_an_address_that_may_be_a_proxys_has_no_limit(start: Start, address: str | None) -> None:
-    service = start(sessions_at_once=1)
+def test_an_address_that_may_be_a_proxys_has_no_limit(address: str | None) -> None:
+    service = EngineService(ENGINE, Limits(sessions_at_once=1))
     for number in range(3):
         service.arrive(f"tab {number}", address)
         assert service.view(run(service, f"tab {number}", "hold")).state != "failed"
@@ -536,20 +277,21 @@ def test_a_session_that_left_and_does_not_come_back_is_forgotten(start: Start) -
     until(service, lambda: not service._sessions._tickets and not service._sessions._left)
 
 
-@pytest.mark.parametrize("sign", ["arrive", "view", "wait", "submit"])
-def test_a_session_that_comes_back_has_not_left(start: Start, sign: str) -> None:
+SIGNS: dict[str, Callable[[EngineService, int], object]] = {
+    "arrive": lambda service, job: service.arrive("ada"),
+    "view": lambda service, job: service.view(job),
+    "wait": lambda service, job: service.wait(job, lambda view: True, 0),
+    "submit": lambda service, job: measure_costs(service, "ada", "hold"),
+}
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_a_session_that_comes_back_has_not_left(sign: str) -> None:
     """A short break of the network, or a reload."""
-    service = start(reconnect=3600)
+    service = EngineService(ENGINE, Limits(reconnect=3600))
     job = run(service, "ada", "hold")
     service.leave("ada")
-    if sign == "arrive":
-        service.arrive("ada")
-    elif sign == "view":
-        service.view(job)
-    elif sign == "wait":
-        service.wait(job, lambda view: True, 0)
-    else:
-        job = run(service, "ada", "hold")
+    SIGNS[sign](service, job)
     assert not service._sessions._left
     assert not service.view(job).finished
 
@@ -563,15 +305,6 @@ def test_a_session_that_says_nothing_stays(start: Start) -> None:
     service.leave("bob")
     until(service, lambda: service._sessions.ticket(other) is None)
     assert service.view(job).state == "running"
-
-
-def test_leaving_ends_and_forgets_a_sessions_jobs(start: Start) -> None:
-    service = start(reconnect=0)
-    held, other = run(service, "ada", "hold"), run(service, "bob", "rounds 1")
-    service.leave("ada")
-    until_state(service, other, "done")
-    assert service.view(held).state == "lost"
-    assert list(service._sessions._tickets) == [other]
 
 
 # ---- an engine that dies
@@ -616,14 +349,11 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     assert service.state == "ready"
 
 
-def test_jobs_that_wait_for_an_engine_that_never_starts_fail(start: Start) -> None:
-    service = start("stillborn")
-    job = run(service, "ada", "rounds 1")
-    assert until_state(service, job, "failed").message.startswith("The engine keeps stopping")
-
-
-def test_jobs_that_wait_for_an_engine_that_cannot_be_started_fail(tmp_path: Path) -> None:
-    service = EngineService([str(tmp_path / "missing")])
+@pytest.mark.parametrize(
+    "command", [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",)], ids=["never starts", "cannot be"]
+)
+def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: tuple[str, ...]) -> None:
+    service = EngineService(command)
     service.start()
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
     service.close()
@@ -664,14 +394,14 @@ def test_the_driver_goes_on_after_an_error_in_itself(
     assert "injected" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["parse_event", "advance"])
+@pytest.mark.parametrize(("owner", "name"), [(say, "parse_event"), (fleet, "advance")])
 def test_the_reader_goes_on_after_an_error_in_itself(
-    start: Start, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    start: Start, owner: object, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = start()
     until_state(service, run(service, "ada", "rounds 1"), "done")
     first = service.engine_pids
-    raises_once(monkeypatch, fleet, name)
+    raises_once(monkeypatch, owner, name)
     view = until_state(service, run(service, "ada", "rounds 1"), "failed")
     assert view.message == BROKEN
     until_state(service, run(service, "bob", "rounds 1"), "done")
@@ -748,7 +478,7 @@ import sys
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService
-service = EngineService({FAKE!r})
+service = EngineService({ENGINE!r})
 service.start()
 with service._changed:
     service._changed.wait_for(lambda: service._fleet.drivers[0].ready, {PATIENCE})
@@ -806,7 +536,7 @@ print(len(names))
 
 
 def test_an_engine_that_breaks_the_protocol_fails_the_job() -> None:
-    view = advance(JobView(1), Rounds(1, [], Output([], "", None)))
+    view = advance(JobView(1), say.Rounds(1, [], Output([], "", None)))
     assert (view.state, view.message) == ("failed", UNEXPECTED)
 
 
@@ -824,16 +554,19 @@ def test_deaths_long_apart_begin_no_rest() -> None:
     assert not restarts.resting  # it starts with a clean slate
 
 
-def test_commands_survive_the_pipe() -> None:
-    command = Run(7, RunRequest("two\nlines \u2028 and ✓", settings=replace(RunRequest("").settings, seed=2**63 - 1)))
-    line = dump_command(command)
+def test_commands_and_events_survive_the_pipe() -> None:
+    command = say.Run(7, RunRequest("two\nlines \u2028 and ✓", settings=DecodeSettings(seed=2**63 - 1)))
+    line = say.dump_command(command)
     assert line.count(b"\n") == 1
-    assert parse_command(line) == command
+    assert say.parse_command(line) == command
+    for item in ("One sentence.", a_row(draft_dtype=None)):
+        event = say.Item(7, "sweep", item)
+        assert say.parse_event(say.dump_event(event)) == event
 
 
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n"])
 def test_what_is_no_event_is_none(line: bytes) -> None:
-    assert parse_event(line) is None
+    assert say.parse_event(line) is None
 
 
 # ---- first rounds go first, with an engine that takes turns
@@ -847,8 +580,7 @@ def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: p
         put(queue, job, instead_of)
 
     monkeypatch.setattr(Schedule, "put", noted)
-    replaying = (sys.executable, "-m", "tests.support.replaying_engine")
-    service = EngineService(replaying, Limits(reconnect=3600, runs_at_once=2))
+    service = EngineService(ENGINE, Limits(reconnect=3600, runs_at_once=2))
     service.start()
     try:
         jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(5)]

@@ -1,6 +1,5 @@
 """Visitors who ask for the same share one run, while it is made and after; an engine without models."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,28 +7,30 @@ import pytest
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.service import EngineService, JobView, Limits
-from specviz.service.job import RunResult
+from specviz.service import EngineService
 from specviz.service.protocol import Calibrate, CostsResult, Run, Sweep
 from specviz.service.run_store import RunStore
 from specviz.service.service import sharing_key
-from tests.tiny.test_service import FAKE, PATIENCE, has_begun, measure_costs, run, submit, sweep_of, until, until_state
+from tests.support.services import (
+    PATIENCE,
+    has_begun,
+    measure_costs,
+    run,
+    run_of,
+    submit,
+    sweep_of,
+    until,
+    until_state,
+)
+from tests.tiny.conftest import Start
 
 REQUEST = RunRequest("rounds 3")
 HELD = RunRequest("hold")
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[EngineService]:
-    made = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), RunStore(tmp_path / "runs"))
-    made.start()
-    yield made
-    made.close()
-
-
-def result(view: JobView) -> RunResult:
-    assert isinstance(view.result, RunResult)
-    return view.result
+def service(start: Start, tmp_path: Path) -> EngineService:
+    return start(store=RunStore(tmp_path / "runs"))
 
 
 def test_a_class_that_opens_one_link_has_one_run(service: EngineService) -> None:
@@ -38,17 +39,17 @@ def test_a_class_that_opens_one_link_has_one_run(service: EngineService) -> None
     jobs = [submit(service, f"student {number}", REQUEST) for number in range(30)]
     assert {service.view(job).place for job in jobs} == {1}, "all wait for the same run"
     service.cancel("teacher", "run")
-    results = [result(until_state(service, job, "done")) for job in jobs]
+    results = [run_of(until_state(service, job, "done")) for job in jobs]
     assert len({found.id for found in results}) == 1
     late = service.view(submit(service, "late", REQUEST))
-    assert (late.state, result(late)) == ("done", results[0]), "it is there at once"
+    assert (late.state, run_of(late)) == ("done", results[0]), "it is there at once"
 
 
 def test_run_again_measures_again_and_replaces_the_run(service: EngineService) -> None:
-    first = result(until_state(service, submit(service, "ada", REQUEST), "done"))
+    first = run_of(until_state(service, submit(service, "ada", REQUEST), "done"))
     again = service.submit("ada", "run", lambda job: Run(job, REQUEST), fresh=True)
     assert not service.view(again).finished
-    second = result(until_state(service, again, "done"))
+    second = run_of(until_state(service, again, "done"))
     assert second.trace.rounds == first.trace.rounds, "this engine always takes the same time"
     other = service.submit("bob", "run", lambda job: Run(job, REQUEST), fresh=True)
     third = service.submit("cleo", "run", lambda job: Run(job, REQUEST), fresh=True)
@@ -92,12 +93,11 @@ def test_costs_are_measured_once_for_all(service: EngineService) -> None:
     assert (view.state, view.result) == ("done", measured)
 
 
-def test_what_was_stored_is_there_after_the_server_was_started_again(tmp_path: Path) -> None:
+def test_what_was_stored_is_there_after_the_server_was_started_again(start: Start, tmp_path: Path) -> None:
     found = []
     for _ in range(2):
-        service = EngineService(FAKE, Limits(runs_at_once=1), RunStore(tmp_path / "runs"))
-        service.start()
-        found.append(result(until_state(service, submit(service, "ada", REQUEST), "done")))
+        service = start(store=RunStore(tmp_path / "runs"))
+        found.append(run_of(until_state(service, submit(service, "ada", REQUEST), "done")))
         service.close()
     assert found[0] == found[1]
     store = RunStore(tmp_path / "runs")
@@ -138,9 +138,8 @@ def test_new_weights_make_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- several engines
 
 
-def test_several_engines_work_at_the_same_time_and_say_so() -> None:
-    service = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), engines=2)
-    service.start()
+def test_several_engines_work_at_the_same_time_and_say_so(start: Start) -> None:
+    service = start(engines=2)
     one, two = run(service, "ada", "hold"), run(service, "bob", "hold")
     until(service, lambda: {service.view(job).state for job in (one, two)} == {"running"})
     assert len(service.engine_pids) == 2
@@ -149,16 +148,13 @@ def test_several_engines_work_at_the_same_time_and_say_so() -> None:
     assert service.view(third).place == 1
     service.cancel("ada", "run")
     until_state(service, third, "done")
-    service.close()
 
 
-def test_background_work_goes_on_while_another_engine_is_idle() -> None:
-    service = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), engines=2)
-    service.start()
+def test_background_work_goes_on_while_another_engine_is_idle(start: Start) -> None:
+    service = start(engines=2)
     until(service, lambda: all(driver.ready for driver in service._fleet.drivers))
     measuring = measure_costs(service, "ada", "hold")
     until_state(service, measuring, "running")
     watched = run(service, "bob", "hold")
     until_state(service, watched, "running")
     assert service.view(measuring).state == "running"
-    service.close()

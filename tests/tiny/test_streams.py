@@ -16,8 +16,8 @@ from specviz.service.job import Items
 from specviz.service.service import STARTING
 from specviz.service.stream import StreamEngine, Where
 from specviz.service.wanted import service_wanted, stream_limits
+from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
 from tests.support.stream_server import BEAT, TOKEN, StreamServer
-from tests.tiny.test_service import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
 
 FAST = Limits(reconnect=3600, runs_at_once=1, deaths=6)
 
@@ -56,19 +56,15 @@ def test_a_run_comes_round_by_round_and_a_texts_own_line_ends_end_no_line(serve:
     assert service.engine_pids == []
 
 
-def test_a_stream_that_ends_in_the_middle_is_tried_once_more(serve: Serve, server: StreamServer) -> None:
+@pytest.mark.parametrize("order", ["once", "busy"])
+def test_a_stream_that_ends_in_the_middle_or_has_no_place_is_tried_once_more(
+    serve: Serve, server: StreamServer, order: str
+) -> None:
     service = serve()
-    assert until_state(service, run(service, "ada", "once"), "done").rounds == 1
-    assert server.asked == ["once", "once"]
+    assert until_state(service, run(service, "ada", order), "done").rounds == 1
+    assert server.asked == [order, order]
     view = until_state(service, run(service, "ada", "break"), "failed")
     assert (view.message, view.rounds) == (DIED, 1), "what it found stays"
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-
-
-def test_engines_that_have_no_place_are_asked_again(serve: Serve, server: StreamServer) -> None:
-    service = serve()
-    until_state(service, run(service, "ada", "busy"), "done")
-    assert server.asked == ["busy", "busy"]
 
 
 def test_a_silent_stream_is_lost(serve: Serve, server: StreamServer) -> None:
@@ -144,13 +140,17 @@ def test_engines_that_are_never_there_are_one_sentence() -> None:
 # ---- settings
 
 
-def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_url_makes_streams_and_a_number_engines_here(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("SPECVIZ_RUNS", "memory")
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
     assert len(service_wanted()._fleet.drivers) == 3
     assert not caplog.text
+    monkeypatch.setenv("SPECVIZ_ENGINES", "2")
+    assert len(service_wanted()._fleet.drivers) == 2
     monkeypatch.setenv("SPECVIZ_ENGINES", "http://engines.example")
     with caplog.at_level(logging.WARNING):
         service_wanted()
@@ -160,6 +160,7 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
+        *(("SPECVIZ_ENGINES", text, "a whole number from 1 to 64") for text in ("0", "-1", "two", "", "65", "1.5")),
         ("SPECVIZ_ENGINES", "ray:auto", r"takes no ray: addresses any more: .*serve_engines.*http://HOST:8000"),
         ("SPECVIZ_ENGINES", "https://", "is no URL of engines"),
         ("SPECVIZ_ENGINES", "https://host:99999", "is no URL of engines"),

@@ -17,7 +17,7 @@ from specviz.measure.sweep import ray_nodes
 from specviz.measure.sweep.measure import Models
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
 from specviz.measure.sweep.ray_nodes import RayNodes, Worker, named_nodes
-from specviz.measure.sweep.spread import Answer, Gone, Loaded, Measured, Refused, spread
+from specviz.measure.sweep.spread import Answer, Gone
 from specviz.measure.sweep.table import parse_rows
 from specviz.models.devices import describe_machine
 from tests.support.commands import Cli, command_line, without_progress
@@ -54,10 +54,8 @@ def a_worker(tmp_path: Path, version: str = __version__) -> Worker:
 def test_a_worker_names_its_node_and_machine_in_every_row(tmp_path: Path) -> None:
     worker, (group, _) = a_worker(tmp_path), groups(PLAN.cells())
     here = torch.get_num_threads(), describe_machine().machine
-    assert worker.load(PAIR) == Loaded(("target", "float32", "draft", "float32", *here))
-    answer = worker.measure(group)
-    assert isinstance(answer, Measured)
-    assert [(row.draft_length, row.node, row.machine) for row in answer.rows] == [
+    assert worker.load(PAIR) == ("target", "float32", "draft", "float32", *here)
+    assert [(row.draft_length, row.node, row.machine) for row in worker.measure(group)] == [
         (1, "first", here[1]), (3, "first", here[1]),
     ]  # fmt: skip
 
@@ -71,66 +69,38 @@ def test_a_worker_reads_folders_of_models_where_the_sweep_was_asked_for(tmp_path
 
 def test_a_worker_refuses_in_one_sentence(tmp_path: Path) -> None:
     worker = a_worker(tmp_path)
-    assert worker.load(SweepPair("x", "draft")) == Refused("There is no model 'x'.")
-    assert isinstance(worker.load(PAIR), Loaded)
-    long = SweepPlan((SweepPrompt("a", "long", "w1 " * 5000),), (PAIR,), (1,)).cells()
-    answer = worker.measure(long)
-    assert isinstance(answer, Refused)
-    assert "context" in answer.sentence
-    old = a_worker(tmp_path, "0.0.1").load(PAIR)
-    assert isinstance(old, Refused)
-    assert "0.0.1" in old.sentence
+    with pytest.raises(InputError, match="There is no model 'x'"):
+        worker.load(SweepPair("x", "draft"))
+    worker.load(PAIR)
+    with pytest.raises(InputError, match="context"):
+        worker.measure(SweepPlan((SweepPrompt("a", "long", "w1 " * 5000),), (PAIR,), (1,)).cells())
+    with pytest.raises(InputError, match=r"0\.0\.1 here"):
+        a_worker(tmp_path, "0.0.1").load(PAIR)
 
 
-class Workers:
-    """Real workers of this process, as nodes."""
-
-    def __init__(self, folder: Path, *names: str) -> None:
-        self.names, self._answers = names, list[tuple[str, Answer]]()
-        self._workers = {name: Worker(name, load, str(folder), __version__) for name in names}
-
-    def load(self, node: str, pair: SweepPair) -> None:
-        self._answers.append((node, self._workers[node].load(pair)))
-
-    def measure(self, node: str, cells: Any) -> None:
-        self._answers.append((node, self._workers[node].measure(cells)))
-
-    def answer(self) -> tuple[str, Answer]:
-        return self._answers.pop(0)
-
-
-def test_a_sweep_that_ran_on_a_cluster_has_nothing_left_to_do_there(tmp_path: Path) -> None:
-    nodes = Workers(tmp_path, "first", "second")
-    rows = list(spread(PLAN.cells(), nodes, (), lambda line: None, lambda line: None))
-    assert {(row.preset, row.draft_length) for row in rows} == {("a-1", 1), ("a-1", 3), ("a-2", 1), ("a-2", 3)}
-    assert {row.node for row in rows} == {"first", "second"}
-    assert list(spread(PLAN.cells(), nodes, rows, lambda line: None, lambda line: None)) == []
-
-
-def test_without_ray_one_sentence_says_how_to_install_it(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "'nowhere' is no address of a Ray cluster: use local"
+    one_prompt = ["compare", *COMMAND[:4], "--prompt", "Once"]
+    for command, ray, says in (
+        (["sweep", *COMMAND], "nowhere", address),
+        (["compare", *COMMAND, "--prompts-file", __file__], "nowhere", address),
+        (one_prompt, "local", "--ray is for several prompts: use --prompts-file.\n"),
+    ):
+        status, out, err = run(*command, "--ray", ray)
+        assert (status, out) == (2, "")
+        assert err.splitlines()[-1].startswith(f"specviz: {says.strip()}")
     monkeypatch.setattr(ray_address, "find_spec", lambda name: None)
     status, out, err = run("sweep", *COMMAND, "--ray", "local")
     said = "specviz: Ray is not installed here: pip install -r requirements-ray.txt, or pip install ray, adds it.\n"
     assert (status, out, err) == (2, "", said)
 
 
-def test_an_address_that_is_none_is_one_sentence(run: Cli, tmp_path: Path) -> None:
-    prompts = tmp_path / "prompts.txt"
-    prompts.write_text("Once\n")
-    for command in (["sweep", *COMMAND], ["compare", *COMMAND, "--prompts-file", prompts]):
-        status, out, err = run(*command, "--ray", "nowhere")
-        assert (status, out) == (2, "")
-        assert err.startswith("specviz: 'nowhere' is no address of a Ray cluster: use local")
-
-
-def test_one_prompt_is_not_measured_on_a_cluster(run: Cli) -> None:
-    status, _, err = run("compare", *COMMAND[:4], "--prompt", "Once", "--ray", "local")
-    assert (status, err) == (2, "specviz: --ray is for several prompts: use --prompts-file.\n")
-
-
-def test_nobody_at_an_address_is_one_sentence() -> None:
+def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_sentence() -> None:
     with pytest.raises(InputError, match=r"^No Ray cluster answers at 127\.0\.0\.1:1: .+\.$"):
         ray_nodes._knock(parse_ray_address("127.0.0.1:1"))
+    why = re.escape("Could not find any running Ray instance.")
+    with pytest.raises(InputError, match=f"^The Ray cluster at auto cannot be used: {why}$"):
+        ray_nodes._connect(FakeRay(), parse_ray_address("auto"))
 
 
 def test_when_all_nodes_are_gone_the_rows_are_saved_and_the_same_command_goes_on(
@@ -181,7 +151,8 @@ class RayError(Exception):
 
 
 class RayTaskError(RayError):
-    cause = ValueError("a bug")
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
 
 
 class FakeRay:
@@ -201,12 +172,6 @@ class FakeRay:
         return reference
 
 
-def test_a_cluster_that_cannot_be_joined_is_one_sentence() -> None:
-    why = "Could not find any running Ray instance."
-    with pytest.raises(InputError, match=f"^The Ray cluster at auto cannot be used: {re.escape(why)}$"):
-        ray_nodes._connect(FakeRay(), parse_ray_address("auto"))
-
-
 def answering(answer: object) -> SimpleNamespace:
     return SimpleNamespace(load=SimpleNamespace(remote=lambda pair: answer))
 
@@ -220,15 +185,17 @@ def answers(**each: object) -> Iterator[tuple[str, Answer]]:
 
 
 def test_whoever_is_ready_answers_and_an_error_of_ray_is_a_node_that_is_gone() -> None:
-    refused = Refused("no")
+    loaded = ("a model",)
     missing = RayError("The actor died.\nModuleNotFoundError: No module named 'specviz'")
-    assert list(answers(first=refused, second=RayError("The node died."), third=missing)) == [
+    assert list(answers(first=loaded, second=RayError("The node died."), third=missing)) == [
         ("third", Gone("specviz is not installed there")),
         ("second", Gone("its process or its machine ended")),
-        ("first", refused),
+        ("first", loaded),
     ]
 
 
-def test_an_error_of_our_own_on_a_node_is_not_taken_for_a_dead_node() -> None:
-    with pytest.raises(ValueError, match="a bug"):
-        list(answers(first=RayTaskError()))
+def test_an_error_of_our_own_on_a_node_is_raised_and_input_that_it_refuses_names_it() -> None:
+    with pytest.raises(ValueError, match=r"^a bug$"):
+        list(answers(first=RayTaskError(ValueError("a bug"))))
+    with pytest.raises(InputError, match=r"^On node first: There is no model x\.$"):
+        list(answers(first=RayTaskError(InputError("There is no model x."))))

@@ -107,15 +107,6 @@ def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
     assert any(row.plain_tokens != row.new_tokens for row in rows), "every pair happened to be of one length"
 
 
-def test_schedules_and_several_pairs_are_rows_of_their_own() -> None:
-    plan = replace(PLAN, prompts=PROMPTS[:1], pairs=(PAIR, LOOKUP), schedules=("fixed", "heuristic", "confidence"))
-    rows = list(sweep(plan.cells(), load))
-    found = [(row.draft_dtype is None, row.draft_schedule, row.draft_length) for row in rows]
-    model = [(False, "fixed", 1), (False, "fixed", 3), (False, "heuristic", 3), (False, "confidence", 3)]
-    assert found == [*model, (True, "fixed", 1), (True, "fixed", 3), (True, "heuristic", 3)]
-    assert all(row.identical for row in rows)
-
-
 def test_a_constrained_row_follows_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     class OnlyWord5:
         def allowed(self, text: Any) -> torch.Tensor:
@@ -130,14 +121,6 @@ def test_a_constrained_row_follows_the_grammar(monkeypatch: pytest.MonkeyPatch) 
     assert held.identical is True
     assert free.acceptance_rate != 1.0
     assert free.key != held.key
-
-
-def test_what_is_done_is_not_measured_again() -> None:
-    cells = PLAN.cells()
-    done = frozenset([cell_key(load(PAIR), cells[1]), cell_key(load(PAIR), cells[2])])
-    rows = list(sweep(cells, load, done))
-    assert [(row.preset, row.draft_length) for row in rows] == [("a-1", 1), ("b-1", 3), ("a-2", 1), ("a-2", 3)]
-    assert {row.key for row in rows} | done == {cell_key(load(PAIR), cell) for cell in cells}
 
 
 def test_whatever_changes_a_measurement_changes_its_key() -> None:
@@ -173,29 +156,24 @@ def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 1 + 24
 
 
-def test_a_repeat_that_is_missing_is_measured(tmp_path: Path) -> None:
+def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     cells = replace(PLAN, prompts=PROMPTS[:2], draft_lengths=(2,), repeats=3).cells()
+
+    def missing() -> list[str]:
+        return [row.preset for row in sweep(cells, load, SweepFile(path).done)]
+
     file = SweepFile(path)
-    for row in islice(sweep(cells, load), 4):  # all of the first repeat, half of the second
+    for row in islice(sweep(cells, load), 4):  # two of three repeats
         file.add(row)
-    again = [row.preset for row in sweep(cells, load, SweepFile(path).done)]
-    assert again == ["a-1", "b-1"]
+    assert missing() == ["a-1", "b-1"]
     file.add(file.rows[0])
-    assert [row.preset for row in sweep(cells, load, SweepFile(path).done)] == ["b-1"]
-
-
-def test_half_a_row_is_measured_again(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    file = SweepFile(path)
-    cells = replace(PLAN, draft_lengths=(2,)).cells()
-    for row in sweep(cells, load):
-        file.add(row)
+    assert missing() == ["b-1"]
     whole = path.read_bytes().decode()
     for lost in (1, 3, 40):
         path.write_text(whole[:-lost], newline="")
-        assert [row.preset for row in sweep(cells, load, SweepFile(path).done)] == ["a-2"]
-        assert path.read_text().count("\n") == 3
+        assert missing() == ["a-1", "b-1"]
+        assert path.read_text().count("\n") == 1 + 4
 
 
 # ---- in the engine
@@ -218,7 +196,10 @@ def rows_in(items: list[Any]) -> list[SweepRow]:
 
 
 def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
-    events, items = steps_of(Sweep(1, PLAN))
+    command = Sweep(1, PLAN)
+    assert parse_command(dump_command(command)) == command
+    assert (command.models, command.texts) == ({"target", "draft"}, ["w1", "w4", "w2"])
+    events, items = steps_of(command)
     assert [(row.preset, row.draft_length) for row in rows_in(items)] == [
         (cell.prompt.name, cell.settings.draft_length) for cell in PLAN.cells()
     ]
@@ -254,15 +235,6 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     assert [isinstance(one, SweepRow) for one in items] == [False] * 6 + [True, True, False, False, True, True]
     assert items[0] == "a-1, drafted by draft: There is no model of that name."
     assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(items[8])
-
-
-def test_a_sweep_command_is_read_by_the_engine_as_it_was_written() -> None:
-    grammar = Grammar("regex", "a|b")
-    plan = replace(PLAN, prompts=(replace(PROMPTS[0], grammar=grammar),), pairs=(PAIR, LOOKUP), temperatures=(0.0, 0.7))
-    command = Sweep(7, plan, done=3)
-    assert parse_command(dump_command(command)) == command
-    assert command.models == {"target", "draft"}
-    assert command.texts == ["w1"]
 
 
 def test_prompt_lookup_has_the_name_its_rows_have() -> None:

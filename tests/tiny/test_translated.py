@@ -103,9 +103,7 @@ def test_the_same_model_under_other_ids_is_always_accepted() -> None:
     assert sum(reads.lengths) <= len(trace.prompt.token_ids) + 30 + 1
 
 
-@pytest.mark.parametrize(
-    ("target", "draft"), [("story", "bare"), ("bare", "story"), ("code", "spaces"), ("spaces", "code")]
-)
+@pytest.mark.parametrize(("target", "draft"), [("story", "bare"), ("code", "spaces")])
 def test_no_token_is_read_twice(target: str, draft: str) -> None:
     big, good, bad = learned_model(target, STORY), learned_model(draft, STORY), random_model(draft, seed=2)
     for small in (good, bad):
@@ -140,16 +138,17 @@ def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
     assert trace.output.token_ids == autoregressive_decode(big, "Once upon", trace.settings).output.token_ids
 
 
-@pytest.mark.parametrize("temperature", [0.3, 1.0])
-def test_sampling_is_refused_before_anything_is_read(temperature: float) -> None:
+def test_sampling_and_another_target_are_refused_before_anything_is_read() -> None:
     big, small = random_model("story"), random_model("code")
-    settings = DecodeSettings(temperature=temperature)
+    settings = DecodeSettings(temperature=0.3)
     sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
     ours, theirs = CountedReads(big), CountedReads(small)
     with pytest.raises(InputError, match=sentence):
         fit_drafter(ours.loaded, theirs.loaded, settings)
     with pytest.raises(InputError, match=sentence):
         speculative_decode(ours.loaded, TranslatedDrafter(theirs.loaded, ours.loaded), STORY, settings)
+    with pytest.raises(InputError, match=r"^code was made to draft for story, not for bare\.$"):
+        speculative_decode(random_model("bare"), TranslatedDrafter(theirs.loaded, ours.loaded), STORY)
     assert ours.lengths == theirs.lengths == []
 
 
@@ -200,12 +199,6 @@ def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
         assert all(candidate.q is None for candidate in token.candidates)
     unrecorded = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", trace.settings, record=False)
     assert [round.draft_tokens for round in unrecorded.rounds] == [round.draft_tokens for round in trace.rounds]
-
-
-def test_a_drafter_translates_for_its_own_target_only() -> None:
-    drafter = TranslatedDrafter(random_model("code"), random_model("story"))
-    with pytest.raises(InputError, match=r"^code was made to draft for story, not for bare\.$"):
-        speculative_decode(random_model("bare"), drafter, STORY)
 
 
 class EvenOnly:

@@ -1,16 +1,14 @@
 """Each attack in a process of its own: it gets its sentence, and the process hardly grows.
 
+What is read, up to the largest that is taken, is measured by `tests/pages/test_door_budgets.py`.
 The bounds are several times of what was measured, and a small part of what each attack took before it was refused.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import pytest
 
-from specviz.core.trace import Output, dump_trace
+from specviz.core.trace import FILE
 from tests.support.child import in_a_child
-from tests.support.fake_traces import fake_trace
+from tests.support.door_contents import long_trace
 from tests.support.grids import grid
 from tests.support.hostile_records import RECORDS, of_about
 
@@ -30,14 +28,6 @@ def test_a_small_record_of_a_large_run_is_refused_before_a_round_is_made(system:
     found = in_a_child(OPEN_RUN, "open_run(content, GIVEN)", content)
     assert "steps; at most 2,000 can be shown here." in found.said
     assert found.megabytes < 120
-
-
-@pytest.mark.parametrize("system", grid(RECORDS, ("vllm", "transformers")))
-def test_the_largest_record_that_is_read_takes_little_memory(system: str) -> None:
-    content = RECORDS[system](370)  # of 64 drafted tokens each
-    found = in_a_child(OPEN_RUN, "len(open_run(content, GIVEN).rounds)", content)
-    assert found.said in ("370", "371")
-    assert found.megabytes < 250
 
 
 DENSE = {
@@ -81,37 +71,25 @@ def show():
 SIZE = 29 * 10**6
 
 
-def long_trace() -> bytes:
-    """A valid trace of nearly 29 MB."""
-    short = fake_trace(tokens=64, plain=False)
-    each = len(dump_trace(short)) // len(short.rounds)
-    rounds = [replace(short.rounds[at % len(short.rounds)], index=at) for at in range(SIZE * 9 // 10 // each)]
-    ids = [token_id for round in rounds for token_id in round.emitted_ids]
-    settings = replace(short.settings, max_new_tokens=len(ids))
-    output = Output(ids, "x" * len(ids), "length")
-    return dump_trace(replace(short, rounds=rounds, output=output, settings=settings)).encode()
-
-
 def rounds_of(part: bytes) -> bytes:
     return b'{"schema":2,"rounds":[' + part * (SIZE // len(part)) + b"0]}"
 
 
-LONG: dict[str, tuple[Callable[[], bytes], str]] = {
-    "a valid trace": (long_trace, "0 "),
-    "empty objects": (lambda: rounds_of(b"{},"), "2 specviz: The trace is not valid"),
-    "empty lists": (lambda: rounds_of(b"[],"), "2 specviz: The trace is not valid"),
-    "short texts": (lambda: rounds_of(b'"ab",'), "2 specviz: The trace is not valid"),
-    "numbers": (lambda: rounds_of(b"0.51234,"), "2 specviz: The trace is not valid"),
-    "rounds without fields": (lambda: rounds_of(b'{"index": 12345},'), "2 specviz: The trace is not valid"),
-    "many brackets": (lambda: b"[" * SIZE, "2 specviz: The trace is not valid"),
+LONG = {
+    "a valid trace": lambda: long_trace(29, FILE.rounds),
+    "empty objects": lambda: rounds_of(b"{},"),
+    "empty lists": lambda: rounds_of(b"[],"),
+    "short texts": lambda: rounds_of(b'"ab",'),
+    "numbers": lambda: rounds_of(b"0.51234,"),
+    "rounds without fields": lambda: rounds_of(b'{"index": 12345},'),
+    "many brackets": lambda: b"[" * SIZE,
 }
 
 
 @pytest.mark.parametrize("name", grid(LONG, ("a valid trace", "empty objects")))
 def test_a_file_of_29_mb_is_shown_in_10_times_its_size_of_memory(name: str) -> None:
     """Before: up to 4,400 MB."""
-    make, said = LONG[name]
-    content = make()
+    content = LONG[name]()
     found = in_a_child(SHOW, "show()", content)
-    assert found.said.startswith(said)
+    assert found.said.startswith("0 " if name == "a valid trace" else "2 specviz: The trace is not valid")
     assert found.megabytes < 10 * len(content) / 10**6

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -21,14 +22,11 @@ def random_lap(speedup: float = 0.6) -> RaceLap:
     return replace(lap, speculative_seconds=[seconds / speedup for seconds in lap.plain_seconds])
 
 
-def swept(*rows: SweepRow) -> list[Beside]:
+def swept(*rows: SweepRow, **changes: Any) -> list[Beside]:
+    """Beside the lap on random words, rows of the same pair and machine but for these changes."""
     run = random_lap().speculative
-    made = {
-        "target": run.target.name,
-        "draft": "wren-nano",
-        "machine": run.recorded_on.machine,
-        "max_new_tokens": run.settings.max_new_tokens,
-    }
+    made = {"target": run.target.name, "draft": "wren-nano", "machine": run.recorded_on.machine}
+    made |= {"max_new_tokens": run.settings.max_new_tokens} | changes
     return beside([random_lap()], studies_of(frame_of(replace(row, **made) for row in rows)))
 
 
@@ -88,9 +86,7 @@ def test_what_was_not_measured_there_is_said() -> None:
 
 
 def test_another_machine_and_number_of_tokens_are_named() -> None:
-    rows = [replace(row, machine="a toaster", max_new_tokens=16) for row in of_random_words(1.2, 1.3)]
-    made = {"target": "wren-base", "draft": "wren-nano"}
-    (found,) = beside([random_lap()], studies_of(frame_of(replace(row, **made) for row in rows)))
+    (found,) = swept(*of_random_words(1.2, 1.3), machine="a toaster", max_new_tokens=16)
     assert "a toaster, 1 thread on When it helps" in found.sentence
     assert "64 on Race; 16 on When it helps" in found.sentence
 
@@ -98,7 +94,5 @@ def test_another_machine_and_number_of_tokens_are_named() -> None:
 def test_other_models_and_settings_are_not_compared() -> None:
     rows = of_random_words(1.2, 1.3)
     assert len(swept(*rows)) == 1
-    run = random_lap().speculative
     for change in ({"draft": "another"}, {"temperature": 1.0}, {"tree": "4,2,1"}):
-        made = {"target": run.target.name, "draft": "wren-nano", **change}
-        assert beside([random_lap()], studies_of(frame_of(replace(row, **made) for row in rows))) == []
+        assert swept(*rows, **change) == []

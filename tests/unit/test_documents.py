@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from math import ceil
@@ -21,7 +21,7 @@ from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
 from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.importers.record import pieces_of
-from specviz.data.lessons import plans
+from specviz.data.lessons import plan, plans
 from specviz.data.lessons.plan import FIRST, Plan
 from specviz.data.lessons.plans import find_plan, parse_plan
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
@@ -120,25 +120,22 @@ def test_operating_and_the_sizing_table_are_complete() -> None:
 BUSIEST = 0.7  # share of the time in which an engine or a server may work
 
 
-@pytest.mark.parametrize("visitors", [100, 300])
-def test_the_advice_on_sizes_keeps_engines_and_servers_at_most_seventy_per_cent_busy(visitors: int) -> None:
+def test_the_advice_on_sizes_follows_from_the_measured_times_and_keeps_every_process_at_most_70_per_cent_busy() -> None:
     reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
-    runs_a_second = visitors / 60
     an_engine = stored_figure("classroom.json", "own.whole_run_seconds.max") / 30
     a_server = stored_figure("classroom.json", "lesson.server_milliseconds_a_run") / 1000
-    engines, servers = (ceil(runs_a_second * seconds / BUSIEST) for seconds in (an_engine, a_server))
-    said = f"{engines} engines and {servers} app servers, so {engines + servers} cores"
-    assert re.search(rf"[Ff]or {visitors}( active visitors [^:]*)?: {said}\.", reasoned)
-    assert f"an app server for every {an_engine / a_server:.1f} engines" in reasoned
-
-
-def test_the_advice_on_one_engine_follows_from_the_measured_time_of_a_run() -> None:
-    reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
-    runs_a_minute = BUSIEST * 60 * 30 / stored_figure("classroom.json", "own.whole_run_seconds.max")
-    assert f"about {int(runs_a_minute)} visitors who each ask for a new run every minute" in reasoned
-    assert f"about {int(runs_a_minute / 3)} with a new run every 20 seconds" in reasoned
-    three = 100 / (3 * runs_a_minute / BUSIEST)
-    assert f"With 3 engines, 100 visitors would keep them {100 * three:.0f} % busy" in reasoned
+    for visitors in (100, 300):
+        engines, servers = (ceil(visitors / 60 * seconds / BUSIEST) for seconds in (an_engine, a_server))
+        said = f"{engines} engines and {servers} app servers, so {engines + servers} cores"
+        assert re.search(rf"[Ff]or {visitors}( active visitors [^:]*)?: {said}\.", reasoned)
+    runs_a_minute = BUSIEST * 60 / an_engine
+    for said in (
+        f"an app server for every {an_engine / a_server:.1f} engines",
+        f"about {int(runs_a_minute)} visitors who each ask for a new run every minute",
+        f"about {int(runs_a_minute / 3)} with a new run every 20 seconds",
+        f"With 3 engines, 100 visitors would keep them {100 * 100 * an_engine / 60 / 3:.0f} % busy",
+    ):
+        assert said in reasoned
 
 
 def names_in_the_code() -> set[str]:
@@ -173,7 +170,7 @@ def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
     assert [path for path in paths if not list(ROOT.rglob(path)) and not (ROOT / path).exists()] == []
 
 
-TEACHING = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+TEACHING = (ROOT / "docs/teaching.md").read_text(encoding="utf-8")
 TEACHING_PLAIN = " ".join(TEACHING.split())
 
 
@@ -210,30 +207,26 @@ def test_teaching_lists_controls_lessons_and_runs() -> None:
     assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == {FIRST, *stories, *METHOD_RUNS}
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        f"up to {plans.MAX_TITLE} characters",
-        f"a whole number up to {plans.MAX_MINUTES}",
-        f"a list of up to {plans.MAX_GOALS} sentences",
-        f"a list of up to {plans.MAX_MOMENTS} moments",
-        f"up to {plans.MAX_TEXT:,} characters each",
-        f"at most {plans.MAX_BYTES:,} bytes",
-        f"{place.MOST} newer plans",
-    ],
-)
-def test_the_limits_are_the_programs(said: str) -> None:
-    assert said in TEACHING_PLAIN
+LIMITS = [
+    f"up to {plan.MAX_TITLE} characters",
+    f"a whole number up to {plan.MAX_MINUTES}",
+    f"a list of up to {plans.MAX_GOALS} sentences",
+    f"a list of up to {plans.MAX_MOMENTS} moments",
+    f"up to {plan.MAX_TEXT:,} characters each",
+    f"at most {plans.MAX_BYTES:,} bytes",
+    f"{place.MOST} newer plans",
+]
 
 
-@pytest.mark.parametrize("figure", ["within 3.9 s", "within 1.2 s", "444 MB"])
-def test_the_figures_of_a_class_are_those_of_operating(figure: str) -> None:
-    operating = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
-    assert figure in TEACHING_PLAIN
-    assert figure.removeprefix("within ") in operating
+def test_the_limits_of_a_plan_are_the_programs_and_the_figures_of_a_class_those_of_operating() -> None:
+    assert [said for said in LIMITS if said not in TEACHING_PLAIN] == []
+    operating = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
+    for figure in ("3.9 s", "1.2 s", "444 MB"):
+        assert figure in TEACHING_PLAIN
+        assert figure in operating
 
 
-TRACES = (Path(__file__).parents[2] / "docs/traces.md").read_text(encoding="utf-8")
+TRACES = (ROOT / "docs/traces.md").read_text(encoding="utf-8")
 [SMALLEST] = re.findall(r"```json\n(.*?)```", TRACES, re.DOTALL)
 
 
@@ -249,15 +242,16 @@ SHORT_RECORDS = re.findall(r"--from (\S+) (?:(?!--from).)*?```text\n(.*?)```", T
 
 @pytest.mark.parametrize(("system", "record"), SHORT_RECORDS, ids=[system for system, _ in SHORT_RECORDS])
 def test_a_record_in_traces_md_is_read(system: str, record: str) -> None:
+    assert [name for name, _ in SHORT_RECORDS] == list(SYSTEMS)
     assert len(record.splitlines()) <= 8
-    trace = import_run(record.encode(), system, Given(tokenizer=FakeTokenizer() if system == "transformers" else None))
+    trace = import_run(record.encode(), system, given_for(system))
     assert trace.output.text.startswith("Once upon a time,")
     assert any(round.accepted for round in trace.rounds)
     assert any(round.rejected or round.emitted.kind == "correction" for round in trace.rounds)
 
 
-def test_traces_md_has_a_record_of_each_system() -> None:
-    assert [system for system, _ in SHORT_RECORDS] == list(SYSTEMS)
+def given_for(system: str) -> Given:
+    return Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
 
 
 def keys_of(value: object) -> set[str]:
@@ -275,16 +269,15 @@ def without(value: Any, key: str) -> Any:
 @pytest.mark.parametrize(("system", "record"), SHORT_RECORDS, ids=[system for system, _ in SHORT_RECORDS])
 def test_a_record_without_a_field_is_read_or_refused_with_its_name(system: str, record: str) -> None:
     values = [piece.value for piece in pieces_of(record.encode())]
-    given = Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
     refused = dict[str, str]()
     for key in keys_of(values):
         less = "\n".join(json.dumps(each) for each in without(values, key)).encode()
         try:
-            import_run(less, system, given)
+            import_run(less, system, given_for(system))
         except InputError as error:
             refused[key] = str(error)
+    assert refused, "some are needed"
     assert all(key in sentence for key, sentence in refused.items())
-    assert refused  # some are needed
 
 
 @pytest.mark.parametrize("field", [name for name in json.loads(SMALLEST) if name != "schema"])
@@ -346,58 +339,23 @@ def table(text: str) -> list[tuple[str, str]]:
     return [(each[0], each[1]) for each in cells if each[0] not in ("what", "---")]
 
 
-def test_the_figures_of_both_loops_and_of_recording() -> None:
-    found = stored("decoding")
-    assisted = found["assisted_seconds_over_speculative_loop"]
-    lengths = [each["median"] for each in assisted["by_draft_length"].values()]
-    assert row("plain loop") == f"{times(found['generate_seconds_over_plain_loop']['median'])} its speed"
-    assert row("speculative loop") == (
-        f"{times(assisted['median'])} its speed ({min(lengths):.2f} to {times(max(lengths))})"
-    )
-    found = stored("decoding")
-    overhead = found["decode_overhead_over_model_calls"]["median"]
-    recorded = found["recorded_seconds_over_unrecorded"]["median"] - 1
-    assert row("time in the loop") == f"{100 * overhead:.1f} % of the model calls"
-    assert row("recording probabilities") == f"{100 * recorded:.1f} %"
-
-
 MACHINES = {"Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux", "AMD": "AMD EPYC, 2 cores, Linux"}
-FILES = {  # of benchmarks/results, by the beginning of a row's command
-    "decoding": "decoding",
-    "family": "family",
-    "baselines": "baselines",
-    "experiment": "experiment",
-    "app": "app",
-    "first_view": "first_view",
-    "classroom": "classroom",
-    "steadiness": "steadiness",
-    "agreement": "agreement",
-}
 
 
 def test_each_figure_names_its_machine() -> None:
-    rows = [line.strip("| ").split(" | ") for line in MEASUREMENTS.partition("| command |")[2].splitlines()]
+    lines = [line.strip("| ").split(" | ") for line in MEASUREMENTS.partition("| command |")[2].splitlines()]
     before = ""
-    for cells in (each for each in rows if len(each) == 4 and each[0] != "---"):
+    for cells in (each for each in lines if len(each) == 4 and each[0] != "---"):
         command = before if cells[3] == "the same" else cells[3]
         before = command
-        name = next(FILES[each] for each in FILES if f"benchmarks.{each}" in command)
-        found = stored(name)
+        found = stored(known(re.search(r"benchmarks\.(\w+)", command))[1])
         machine = found["memory"]["machine"] if cells[0].startswith("memory") else found["machine"]
         assert MACHINES[cells[2]] == (machine if isinstance(machine, str) else machine["machine"]), cells[0]
-    told = {cells[0]: cells[2] for cells in rows if len(cells) == 4}
+    told = {cells[0]: cells[2] for cells in lines if len(cells) == 4}
     shown = [line.strip("| ").split(" | ") for line in README.partition("| machine |")[2].splitlines()]
     for cells in (each for each in shown if len(each) == 3 and each[0] != "---"):
         assert cells[2] == told.get(cells[0], "AMD"), cells[0]
     assert read_methods(FILE).machine.machine == MACHINES["AMD"]
-
-
-def test_the_time_to_another_drafts_plots_is_the_stored_one() -> None:
-    found = stored("first_view")
-    first, whole = (
-        found[f"seconds_from_another_draft_to_{end}"]["median"] for end in ("its_first_rounds", "all_plots")
-    )
-    assert row("in Chromium, from another draft") == f"{first:.2f} s; {whole:.2f} s"
 
 
 def test_speedups_over_the_apps_prompts_have_their_intervals_and_the_other_samples_are_told() -> None:
@@ -445,40 +403,54 @@ def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> Non
     assert found["off_by_median"] <= 0.08
 
 
-def test_the_figures_of_the_family_and_its_stories() -> None:
-    found = stored("decoding")["greedy_speedup_decode"]
-    bf16, f32 = (found[f"target {dtype}, draft float32"]["story"] for dtype in ("bfloat16", "float32"))
-    expected = [times(one["by_draft_length"][LENGTH]) for one in (bf16, f32)]
-    assert (
-        row("greedy speedup on 10 of the app's stories") == f"{expected[0]} (bf16 target), {expected[1]} (all float32)"
-    )
-    for beginning, draft in (("greedy speedup over 8 prompts", "wren-nano"), ("wren-mini → wren-base", "wren-mini")):
-        said = [
-            ", ".join(
-                times(family(draft, dtype)[kind]["greedy"]["speedup_by_gamma"][LENGTH])
-                for kind in ("story", "structured")
-            )
-            for dtype in ("bfloat16", "float32")
-        ]
-        assert row(beginning) == f"{said[0]} (bf16 target), {said[1]} (all float32)"
-    said = [
-        times(
-            median(
-                way["speedup_by_gamma"][LENGTH]
-                for kind in family("wren-nano", dtype, "wren-mini").values()
-                for way in kind.values()
-            )
-        )
-        for dtype in ("bfloat16", "float32")
-    ]
-    assert row("wren-nano → wren-mini") == f"{said[0]} (bf16 target), {said[1]} (all float32)"
+def of_each_dtype(figures: Callable[[str], str]) -> str:
+    return f"{figures('bfloat16')} (bf16 target), {figures('float32')} (all float32)"
+
+
+def rows() -> dict[str, str]:
+    """What stands in the table, by the beginning of a row."""
+    found, first_view = stored("decoding"), stored("first_view")
+    assisted, decode = found["assisted_seconds_over_speculative_loop"], found["greedy_speedup_decode"]
+    lengths = [each["median"] for each in assisted["by_draft_length"].values()]
+    recorded = found["recorded_seconds_over_unrecorded"]["median"] - 1
+    ends = [first_view[f"seconds_from_another_draft_to_{end}"]["median"] for end in ("its_first_rounds", "all_plots")]
     wanted = {"layers": 12, "dtype": "bfloat16", "draft": "wren-mini", "gamma": int(LENGTH)}
-    rows = [found for found in stored("baselines")["speedups"] if wanted.items() <= found.items()]
-    quickest, own = (", ".join(times(found[name]) for found in rows) for name in ("quickest", "own"))
-    assert row("so wren-mini → wren-base") == f"{quickest} (over bf16: {own})"
+    baselines = [each for each in stored("baselines")["speedups"] if wanted.items() <= each.items()]
+    quickest, own = (", ".join(times(each[name]) for each in baselines) for name in ("quickest", "own"))
+
+    def of_family(draft: str) -> str:
+        kinds = ("story", "structured")
+        return of_each_dtype(lambda dtype: ", ".join(at_length(family(draft, dtype)[kind]["greedy"]) for kind in kinds))
+
+    def to_mini(dtype: str) -> str:
+        ways = [way for kind in family("wren-nano", dtype, "wren-mini").values() for way in kind.values()]
+        return times(median(way["speedup_by_gamma"][LENGTH] for way in ways))
+
+    def of_stories(dtype: str) -> str:
+        return times(decode[f"target {dtype}, draft float32"]["story"]["by_draft_length"][LENGTH])
+
+    return {
+        "plain loop": f"{times(found['generate_seconds_over_plain_loop']['median'])} its speed",
+        "speculative loop": (f"{times(assisted['median'])} its speed ({min(lengths):.2f} to {times(max(lengths))})"),
+        "time in the loop": f"{100 * found['decode_overhead_over_model_calls']['median']:.1f} % of the model calls",
+        "recording probabilities": f"{100 * recorded:.1f} %",
+        "in Chromium, from another draft": "; ".join(f"{seconds:.2f} s" for seconds in ends),
+        "greedy speedup on 10 of the app's stories": of_each_dtype(of_stories),
+        "greedy speedup over 8 prompts": of_family("wren-nano"),
+        "wren-mini → wren-base": of_family("wren-mini"),
+        "wren-nano → wren-mini": of_each_dtype(to_mini),
+        "so wren-mini → wren-base": f"{quickest} (over bf16: {own})",
+    }
 
 
-@pytest.mark.skipif(not FILE.is_file(), reason="no comparison of methods is stored yet")
+def at_length(way: dict[str, Any]) -> str:
+    return times(way["speedup_by_gamma"][LENGTH])
+
+
+def test_the_rows_of_the_measurements_are_the_stored_ones() -> None:
+    assert {beginning: row(beginning) for beginning in rows()} == rows()
+
+
 def test_the_table_of_methods_is_that_of_the_stored_comparison() -> None:
     assert with_table(MEASUREMENTS, read_methods(FILE)) == MEASUREMENTS, "python -m scripts.write_methods_table"
 

@@ -82,11 +82,6 @@ def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence(target: 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("draft", ["wren-eagle", "wren-medusa", "early-exit:2", PROMPT_LOOKUP, "wren-nano"])
-def test_what_can_draft_is_let_in(draft: str) -> None:
-    admit(Run(1, RunRequest("a", "wren-base", draft)))
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.draft}-{pair.target}")
 def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> None:
     ships = {pair.target, pair.draft} <= {*bundled_names()}
@@ -132,10 +127,19 @@ def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.Monke
     assert not draft_menu.is_allowed(ON_HUB)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "/etc", "a/b/c", "../x/y", "a b/c", "é/x", "~/models", "a" * 5_000])
-def test_what_is_no_hub_id_is_not_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "../..", "/etc", "a/b/c", "../x/y", "a/../b", "*/*", "a b/c", "é/x", "~/models", "a" * 5_000],
+)
+def test_what_is_no_hub_id_is_not_asked_of_the_hub_and_leads_nowhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hub").mkdir()
+    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     assert not draft_menu.is_allowed(name)
+    assert tokenizer_file(name) is None
 
 
 @pytest.mark.parametrize(
@@ -205,15 +209,6 @@ def test_a_downloaded_model_lends_its_tokenizer(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     with pytest.raises(InputError, match="is not on this server"):
         tokenizer_here(name)
-
-
-@pytest.mark.parametrize("name", ["../..", "..", "/etc", "a/../b", "", "*/*", "a" * 5000])
-def test_no_name_leads_out_of_the_cache(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hub").mkdir()
-    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    assert tokenizer_file(name) is None
 
 
 @pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"])

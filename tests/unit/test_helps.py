@@ -172,7 +172,7 @@ def test_points_pool_their_rows() -> None:
     assert point.acceptance_rate == pytest.approx(150 / 200)
     assert (point.runs, point.prompts, point.outcome, point.sure) == (2, 2, "cannot be told", False)
     assert point.tokens_per_target_call == 128 / 40
-    half = 12.706 * math.log(2) / math.sqrt(2) * math.sqrt(2)  # of the two logarithms, log 4 and 0
+    half = 12.706205 * math.log(2) / math.sqrt(2) * math.sqrt(2)  # of the two logarithms, log 4 and 0
     assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
     assert points(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")])).empty
     nothing = {"drafted": 0, "accepted": 0, "rejected": 0, "discarded": 0}

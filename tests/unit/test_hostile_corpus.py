@@ -121,6 +121,8 @@ REFUSED = {
     "race-not-a-lap.json": "The race is not valid at speculative: Field required.",
 }
 DENSE = "The trace is not valid at the file: it has too many values for its size."
+SHORT_ROW = REFUSED["sweep-short-row.csv"]
+NO_OBJECT = "The trace is not valid at the file: Input should be an object."
 LONG_ROW = "It is not valid: a row has more than 20,000 characters."
 READ = {  # these are strange, but they say what they mean
     "trace-bom.json",
@@ -143,12 +145,9 @@ def test_a_hostile_file_gets_its_sentence(name: str) -> None:
     assert_one_sentence(str(refused.value))
 
 
-@pytest.mark.parametrize("name", sorted(READ))
-def test_a_strange_file_is_read(name: str) -> None:
-    READERS[name.split("-")[0]]((FOLDER / name).read_bytes())
-
-
-def test_each_file_of_the_corpus_is_in_one_table() -> None:
+def test_a_strange_file_is_read_and_each_file_of_the_corpus_is_in_one_table() -> None:
+    for name in READ:
+        READERS[name.split("-")[0]]((FOLDER / name).read_bytes())
     assert {file.name for file in FOLDER.iterdir()} == READ | REFUSED.keys()
 
 
@@ -163,48 +162,25 @@ def table(text: str) -> bytes:
     return f"{header}\r\n{','.join(cells)}\r\n".encode()
 
 
+OTHER_COLUMNS = "It is not a sweep of this version: it has other columns."
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
-    "a trace that is one text": (
-        "trace",
-        lambda: json.dumps("x" * 3_900_000).encode(),
-        "The trace is not valid at the file: Input should be an object.",
-    ),
-    "a list of nested lists": (
-        "trace",
-        lambda: b"[" + b",".join([b"[[[[[[[[[[1]]]]]]]]]]"] * 170_000) + b"]",
-        DENSE,
-    ),
+    "a trace that is one text": ("trace", lambda: json.dumps("x" * 3_900_000).encode(), NO_OBJECT),
+    "a list of nested lists": ("trace", lambda: b"[" + b"[[[[[[[[[[1]]]]]]]]]]," * 170_000 + b"1]", DENSE),
     "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, NOT_JSON),
-    "a table with one enormous cell": (
-        "sweep",
-        lambda: table("x" * 3_900_000),
-        LONG_ROW,
-    ),
-    "a table of 3,900,000 columns": (
-        "sweep",
-        lambda: b"," * 3_900_000,
-        "It is not a sweep of this version: it has other columns.",
-    ),
-    "a row of 3,900,000 cells": (
-        "sweep",
-        lambda: table("x," * 1_950_000),
-        LONG_ROW,
-    ),
+    "a table with one enormous cell": ("sweep", lambda: table("x" * 3_900_000), LONG_ROW),
+    "a table of 3,900,000 columns": ("sweep", lambda: b"," * 3_900_000, OTHER_COLUMNS),
+    "a row of 3,900,000 cells": ("sweep", lambda: table("x," * 1_950_000), LONG_ROW),
     "a row of 480,000 lines": ("sweep", lambda: table('"x\n",' * 480_000), LONG_ROW),
     "a table of 1,900,000 short lines": (
         "sweep",
         lambda: table("x") + b"1\n" * 1_900_000,
-        "It is not valid: a row has fewer values than the header.",
+        REFUSED["sweep-short-row.csv"],
     ),
-    "900,000 lines of prompts": (
-        "prompts",
-        lambda: b"\0\n" * 490_000,
-        REFUSED["prompts-nul.txt"],
-    ),
+    "900,000 lines of prompts": ("prompts", lambda: b"\0\n" * 490_000, REFUSED["prompts-nul.txt"]),
     "a prompt that is a list of nested lists": (
         "prompts",
-        lambda: b'{"prompt": [' + b",".join([b"[[[[[[[[[[1]]]]]]]]]]"] * 40_000) + b"]}",
+        lambda: b'{"prompt": [' + b"[[[[[[[[[[1]]]]]]]]]]," * 40_000 + b"1]}",
         "Line 1 is left out: it is longer than 140,000 characters.",
     ),
     "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", NOTHING_FOUND),

@@ -55,30 +55,24 @@ def test_there_is_a_record_of_each_system() -> None:
 def test_each_record_gives_the_same_rounds_and_a_trace_that_leaves_unknown_what_is_not_reported(
     name: str, tmp_path: Path
 ) -> None:
-    trace = imported(name)
+    trace, file = imported(name), tmp_path / "trace.json"
     assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
     assert [round.emitted.kind for round in trace.rounds] == KINDS
-    assert trace.output.text == TEXT
-    assert trace.output.stopped_by == "length"
+    assert (trace.output.text, trace.output.stopped_by) == (TEXT, "length")
     counts = count(trace.rounds)
     assert (counts.drafted, counts.accepted, counts.rejected, counts.emitted) == (12, 7, 2, 12)
-    trace = imported(name)
-    file = tmp_path / "trace.json"
     file.write_text(dump_trace(trace), encoding="utf-8")
     assert read_trace(file) == trace
     assert json.loads(dump_trace(trace))["schema"] == 2
-    trace = imported(name)
     assert known(trace.drafter).kind == "other"
     assert not trace.timed
     assert all(round.draft_seconds is round.verify_seconds is round.overhead_seconds is None for round in trace.rounds)
     assert trace.autoregressive is None
-    for round in trace.rounds:
-        assert all(token.target_prob is token.draft_prob is token.u is None for token in round.drafted)
-        rest = [token for token in round.drafted if token.status != "accepted"]
-        if known(trace.imported).system.startswith("transformers"):
-            assert all(token.id is not None for token in rest), "transformers reports what was rejected"
-        else:
-            assert all(token.id is token.text is None for token in rest)
+    drafted = [token for round in trace.rounds for token in round.drafted]
+    assert all(token.target_prob is token.draft_prob is token.u is None for token in drafted)
+    rest = [token for token in drafted if token.status != "accepted"]
+    by_name = known(trace.imported).system.startswith("transformers")  # it reports what was rejected
+    assert all((token.id is not None) if by_name else (token.id is token.text is None) for token in rest)
 
 
 @pytest.mark.parametrize("name", [CHAT, LLAMA, TRANSFORMERS])

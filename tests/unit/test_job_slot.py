@@ -9,27 +9,11 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, EmittedToken, Round
 from specviz.measure.paired import Pace, pace_of_costs
-from specviz.measure.proof.rule_names import POSITIONS
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
+from specviz.service import protocol as say
 from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.limits import seconds_a_job
-from specviz.service.protocol import (
-    Calibrate,
-    CostsResult,
-    Done,
-    Failed,
-    Finished,
-    Item,
-    Loading,
-    Progress,
-    Prove,
-    Race,
-    Rounds,
-    Run,
-    Started,
-    Sweep,
-)
 from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
 from specviz.ui.helps import helps_state as sweep_state
@@ -41,17 +25,17 @@ from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run, run_notice
-from tests.support.fake_engine import header, output
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
+from tests.support.replaying_engine import header, output
 
 PLAN = SweepPlan((), (), (1,))
 
 
-def sweep(job: int) -> Sweep:
-    return Sweep(job, PLAN)
+def sweep(job: int) -> say.Sweep:
+    return say.Sweep(job, PLAN)
 
 
 def started() -> JobSlot[Items[str]]:
@@ -67,13 +51,18 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     job = slot.start(sweep)
     assert service.started
     states = []
-    for events in ([], [Loading(job, "wren-base")], [Progress(job, "measuring", 2)], [Item(job, "sweep", "a")]):
+    for events in (
+        [],
+        [say.Loading(job, "wren-base")],
+        [say.Progress(job, "measuring", 2)],
+        [say.Item(job, "sweep", "a")],
+    ):
         service.tell(*events)
         assert not slot.refresh()
         states.append(slot.state)
         assert slot.busy
     assert states == ["waiting", "loading", "running", "running"]
-    service.tell(Finished(job))
+    service.tell(say.Finished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
     assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
@@ -81,11 +70,11 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
 
 def test_a_failed_or_cancelled_job_has_what_it_found(service: FakeService) -> None:
     slot = started()
-    service.tell(Item(1, "sweep", "a"), Failed(1, "The engine stopped."))
+    service.tell(say.Item(1, "sweep", "a"), say.Failed(1, "The engine stopped."))
     assert slot.refresh()
     assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", Items("sweep", ("a",)))
     slot = started()
-    service.tell(Item(2, "sweep", "a"))
+    service.tell(say.Item(2, "sweep", "a"))
     slot.cancel()
     assert slot.refresh()
     assert (slot.state, slot.result) == ("cancelled", Items("sweep", ("a",)))
@@ -95,7 +84,7 @@ def test_a_failed_or_cancelled_job_has_what_it_found(service: FakeService) -> No
 
 def test_a_lost_job_never_overwrites_what_was_taken_in(service: FakeService) -> None:
     slot = started()
-    service.tell(Progress(1, "measuring", 2), Item(1, "sweep", "a"))
+    service.tell(say.Progress(1, "measuring", 2), say.Item(1, "sweep", "a"))
     slot.refresh()
     service.expire("ada")
     assert slot.refresh(), "it has ended"
@@ -112,21 +101,9 @@ def test_a_slot_is_its_own_and_can_be_used_again(service: FakeService) -> None:
     slot.reset()
     assert (slot.state, service.cancelled) == ("idle", ["sweep"])
     other = JobSlot("sweep", RunResult)
-    service.tell(Item(other.start(sweep), "sweep", "a"))
+    service.tell(say.Item(other.start(sweep), "sweep", "a"))
     other.refresh()
     assert other.result is None
-
-
-def test_other_slots_of_the_visitor_are_left_alone(service: FakeService) -> None:
-    """Found in the app: a started proof ended a running sweep, and rows not yet read were lost."""
-    measuring = started()
-    service.tell(Item(1, "sweep", "a"))
-    proof = JobSlot("proof", Items)
-    position = next(iter(POSITIONS))
-    proof.start(lambda job: Prove(job, RunRequest("x"), "lossless", position, 500))
-    service.tell(Item(1, "sweep", "b"))
-    measuring.refresh()
-    assert (measuring.state, measuring.result) == ("running", Items("sweep", ("a", "b")))
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -138,10 +115,10 @@ def test_a_job_replaced_while_its_page_waits_for_it_is_no_error(
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
     """
     slot = JobSlot("run", Items)
-    slot.start(lambda job: Run(job, RunRequest("old")))
+    slot.start(lambda job: say.Run(job, RunRequest("old")))
 
     def while_waiting(job: int, *_: object) -> JobView:
-        slot.start(lambda job: Run(job, RunRequest("new")))
+        slot.start(lambda job: say.Run(job, RunRequest("new")))
         return FakeService.view(service, job)
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
@@ -155,7 +132,7 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
     assert slot.busy
 
     def end_soon(job: int, *_: object) -> JobView:
-        service.tell(Finished(job))
+        service.tell(say.Finished(job))
         return service.view(job)
 
     monkeypatch.setattr(service, "wait", end_soon)
@@ -186,9 +163,9 @@ def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, mon
         (JobView(1, place=1, message="The engine is starting."), "The engine is starting."),
         (JobView(1), "waiting"),
         (JobView(1, state="loading"), "starting"),
-        (JobView(1, state="loading", loading=Loading(1, "wren-small")), "loading wren-small"),
+        (JobView(1, state="loading", loading=say.Loading(1, "wren-small")), "loading wren-small"),
         (
-            JobView(1, state="loading", loading=Loading(1, "gpt2", 12_000_000, 548_000_000)),
+            JobView(1, state="loading", loading=say.Loading(1, "gpt2", 12_000_000, 548_000_000)),
             "downloading gpt2: 12 of 548 MB (2 %)",
         ),
         (JobView(1, state="running"), None),
@@ -201,8 +178,8 @@ def test_every_wait_is_named(view: JobView, said: str | None) -> None:
 
 def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) -> None:
     racing = Racing(Entry(), started=Entry())
-    racing.slot.start(lambda job: Race(job, Entry().request, Entry().prompts))
-    service.tell(Progress(1, "timing", 4), Item(1, "race", "a lap"))  # type: ignore[arg-type]
+    racing.slot.start(lambda job: say.Race(job, Entry().request, Entry().prompts))
+    service.tell(say.Progress(1, "timing", 4), say.Item(1, "race", "a lap"))  # type: ignore[arg-type]
     assert not racing.refresh()
     service.expire("ada")
     assert racing.refresh()
@@ -214,8 +191,8 @@ def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) 
 
 def test_a_lost_sweep_keeps_every_row_once(service: FakeService) -> None:
     sweeps = Sweeps()
-    sweeps.slot.start(lambda job: Sweep(job, SweepPlan((), (), (1,))))
-    service.tell(Item(1, "sweep", a_row()), Item(1, "sweep", "One cannot be measured."))
+    sweeps.slot.start(lambda job: say.Sweep(job, SweepPlan((), (), (1,))))
+    service.tell(say.Item(1, "sweep", a_row()), say.Item(1, "sweep", "One cannot be measured."))
     sweeps.refresh()
     service.expire("ada")
     for _ in range(2):
@@ -270,8 +247,8 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     service = EngineService(["none"])
     request = RunRequest("any text", draft="lookup")
     assert service.known_costs(request) is None
-    key = known(sharing_key(Calibrate(1, replace(request, prompt="another"))))
-    service._costs[key] = CostsResult(KNOWN_COSTS)
+    key = known(sharing_key(say.Calibrate(1, replace(request, prompt="another"))))
+    service._costs[key] = say.CostsResult(KNOWN_COSTS)
     assert service.known_costs(request) == KNOWN_COSTS
 
 
@@ -282,7 +259,7 @@ COSTS = Costs(0.01, 0.1, {1: 1.0}, 0.05)
 
 def watching() -> Watching:
     made = Watching(asked=(REQUEST, None))
-    made.run.start(lambda job: Run(job, REQUEST))
+    made.run.start(lambda job: say.Run(job, REQUEST))
     return made
 
 
@@ -292,20 +269,20 @@ def a_round() -> Round:
 
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
     page = watching()
-    service.tell(Started(1, header(Run(1, REQUEST))))
+    service.tell(say.Started(1, header(say.Run(1, REQUEST))))
     page.refresh()
     assert page.notice is None
     assert page.shown is None, "nothing to show before its first round"
-    service.tell(Rounds(1, [a_round()], output(1), Autoregressive([0.01], [0], alternating=True)))
+    service.tell(say.Rounds(1, [a_round()], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
     assert page.shown
     assert page.shown.run_id == "live-1"
     assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
-    service.tell(Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
+    service.tell(say.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
-    service.tell(Done(1, "plain"))
+    service.tell(say.Done(1, "plain"))
     page.refresh()
     assert page.shown.plain_text == "plain"
     assert [run.run_id for run in page.past.finished] == ["live-1"]
@@ -317,8 +294,8 @@ def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -
     service.expire("ada")
     page.refresh()
     assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
-    page.run.start(lambda job: Run(job, REQUEST))
-    service.tell(Failed(page.run.job or 0, "Too long."))
+    page.run.start(lambda job: say.Run(job, REQUEST))
+    service.tell(say.Failed(page.run.job or 0, "Too long."))
     page.refresh()
     assert page.message == "Too long."
 
@@ -327,7 +304,7 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
     """The visitor may choose another pair while they are measured."""
     page = Watching(asked=(REQUEST, None))
     page.costs.measure(REQUEST)
-    service.tell(Item(1, "calibrate", CostsResult(COSTS)), Finished(1))
+    service.tell(say.Item(1, "calibrate", say.CostsResult(COSTS)), say.Finished(1))
     page.costs.measure(OTHER)
     assert page.costs.known == {pair_key(REQUEST): COSTS}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
@@ -338,7 +315,7 @@ def test_costs_that_cannot_be_measured_are_asked_for_once(service: FakeService) 
     for _ in range(3):
         page.costs.measure(REQUEST)
         if page.costs.slot.busy:
-            service.tell(Failed(1, "The pair does not fit in memory."))
+            service.tell(say.Failed(1, "The pair does not fit in memory."))
     assert len(service.commands) == 1
 
 
@@ -346,12 +323,12 @@ def test_costs_that_were_refused_say_why_and_the_next_run_asks_again(service: Fa
     page, refused = Watching(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
     for job in (1, 3):
         page.costs.measure(REQUEST)
-        service.tell(Failed(job, refused))
+        service.tell(say.Failed(job, refused))
         page.costs.measure(REQUEST)
         assert page.costs.known == {}
         assert page.costs.formats[pair_key(REQUEST)] == (refused,)
         page.submit(REQUEST, None, fresh=True)
-    asked = [command for command in service.commands if isinstance(command, Calibrate)]
+    asked = [command for command in service.commands if isinstance(command, say.Calibrate)]
     assert len(asked) == 2
 
 
@@ -366,9 +343,6 @@ def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need(
         page.past.finish(long)
     assert len(page.past.finished) == MAX_TOKENS // tokens_in(long.trace) < 9
     assert page.past.count == 9
-    assert not any(
-        token.candidates for run in page.past.finished for each in run.trace.rounds for token in each.drafted
-    )
     page, trace = Watching(), fake_trace()
     page.past.finish(recorded_run(trace, "live-1"))
     slim = page.past.finished[0].trace
@@ -400,9 +374,9 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
 def test_costs_measured_while_other_engines_were_busy_say_so(service: FakeService) -> None:
     page = Watching(asked=(REQUEST, None))
     page.costs.measure(REQUEST)
-    service.tell(Item(1, "calibrate", CostsResult(COSTS)), Finished(1))
+    service.tell(say.Item(1, "calibrate", say.CostsResult(COSTS)), say.Finished(1))
     ticket = known(service._sessions.ticket(1))
-    ticket.job.view = replace(ticket.job.view, result=CostsResult(COSTS, ("Why.",), beside=2))
+    ticket.job.view = replace(ticket.job.view, result=say.CostsResult(COSTS, ("Why.",), beside=2))
     page.costs.measure(REQUEST)
     assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
     assert "2 other engines were busy" in (beside_line(2) or "")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from specviz.core import verdict as verdicts
+from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, Word, if_timed_again, judge
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
 from specviz.data.batches import Ratio
@@ -46,9 +47,9 @@ PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), Model(0.8,
 
 
 def two_ratios(low: float, high: float) -> list[float]:
-    """Two ratios with this 95 % interval: half of it is 12.706 standard errors."""
+    """Two ratios with this 95 % interval: half of it is `student_t(1)` standard errors."""
     middle, half = math.sqrt(low * high), math.log(high / low) / 2
-    return [middle * math.exp(-half / 12.706), middle * math.exp(half / 12.706)]
+    return [middle * math.exp(-half / student_t(1)), middle * math.exp(half / student_t(1))]
 
 
 @pytest.mark.parametrize(("low", "high", "word"), CASES)

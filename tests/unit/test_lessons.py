@@ -1,9 +1,9 @@
-"""The story as data: complete, in two voices, and every figure taken from the run it shows; and the page's methods."""
+"""The story, its answers and the map of methods as data: complete, in two voices, and true of what is stored."""
 
 import json
 import re
-from dataclasses import replace
-from math import log
+from dataclasses import asdict, replace
+from itertools import combinations
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,17 +12,13 @@ import pytest
 
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
+from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
-from specviz.core.names import in_words
 from specviz.core.rounds import DraftedToken
-from specviz.core.settings import UNSURE_BELOW
-from specviz.data.batches import recorded_batches
 from specviz.data.lessons import facts
 from specviz.data.lessons.facts import facts_in, facts_of
 from specviz.data.lessons.family import family
-from specviz.data.lessons.overlap import overlap_of
-from specviz.data.lessons.pass_shares import pass_shares
-from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
+from specviz.data.lessons.questions import FaqEntry, answer_facts, faq, rule_counts
 from specviz.data.lessons.recorded_runs import (
     METHOD_RUNS,
     STORY_RUNS,
@@ -31,6 +27,7 @@ from specviz.data.lessons.recorded_runs import (
     full_round,
     linked_trace,
     mixed_round,
+    overlap_of,
     siblings_of,
     story_figures,
     story_trace,
@@ -39,16 +36,18 @@ from specviz.data.lessons.recorded_runs import (
 from specviz.data.lessons.stopping import DRAFT, stopping
 from specviz.data.lessons.stopping import FILE as SWEEP
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
-from specviz.data.measured_methods import FILE, stored_methods
+from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link
 from specviz.data.texts import Facts, Says, Words, figures_in, fill
+from specviz.measure.proof.findings import looks
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.sweep.points import fair_rows, of_kind, pooled
 from specviz.models.catalogue import head_names
 from specviz.models.pairs import known_names
-from specviz.ui.learn.family import family_table, figures_of
+from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.questions import asked_questions, href, read_answers
+from specviz.ui.shared.run_controls import draft_help
 from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, on_kind
 from tests.support.tree_rounds import tree_round, tree_trace
@@ -184,154 +183,66 @@ class TestAnswer:
             assert len(plain.split()) <= 110 or entry.name == "temperature"
 
 
-def test_the_answers_on_temperature_and_near_ties_show_what_is_recorded() -> None:
-    (entry,) = [entry for entry in faq().questions if entry.name == "temperature"]
-    overlap = story_figures().overlap
-    shown = fill(entry.answer.technical, answer_facts(entry.trace))
-    for share in (overlap.minimum, overlap.most_likely, overlap.product):
-        assert f"{100 * share:.0f} %" in shown
-    for system in ("vLLM", "SGLang", "llama.cpp", "transformers"):
-        assert system in shown
-    assert "vanish" not in shown + entry.question.technical
-    proof = known(recorded_proof())
+def test_the_answer_on_near_ties_links_to_the_recorded_one() -> None:
+    near_tie = known(recorded_proof()).near_tie
     address = urlsplit(href(next(entry for entry in faq().questions if entry.name == "rounding")))
     linked = request_from_link(parse_qs(address.query), linked_names())
-    assert (linked.preset, linked.request.prompt) == (proof.near_tie.preset, proof.near_tie.prompt)
-    assert linked.request.settings.draft_length == proof.near_tie.draft_length
+    assert (linked.preset, linked.request.prompt) == (near_tie.preset, near_tie.prompt)
+    assert linked.request.settings.draft_length == near_tie.draft_length
 
 
-def test_the_recorded_figures_support_what_the_answers_claim() -> None:
-    figures = story_figures()
-    best, longest = max(figures.draft_lengths, key=lambda row: row.speedup), figures.draft_lengths[-1]
-    assert longest.resolved_from(best)
-    assert longest.speedup < best.speedup
-    assert any(not row.resolved_from(best) for row in figures.draft_lengths if row is not best)  # "cannot say which"
-    small, *_, big = figures.drafts
-    assert big.accepted / big.drafted > small.accepted / small.drafted
-    fastest = max(figures.drafts, key=lambda row: row.speedup)
-    assert big.resolved_from(fastest)
-    greedy, *_, hottest = figures.temperatures
-    assert hottest.speedup < greedy.speedup
-    assert bool(facts_of("sampled")["hot_note"]) != hottest.resolved_from(greedy)
-    assert figures.overlap.product < figures.overlap.most_likely < figures.overlap.minimum
-    assert facts.from_to([1.436, 1.444]) == "1.44"
-    assert facts.from_to([1.2, 1.5]) == "1.20 to 1.50"
+def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_value_is_that_value() -> None:
     base = story_figures().draft_lengths[0]
     slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
     assert fast.resolved_from(slow)
     assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
+    assert facts.from_to([1.436, 1.444]) == "1.44"
+    assert facts.from_to([1.2, 1.5]) == "1.20 to 1.50"
 
 
-def test_half_of_the_fall_in_a_batch_is_finished_texts_and_the_lesson_says_both() -> None:
-    study, said = recorded_batches(), said_in(step_named("together"))
-    length, most = study.draft_lengths[-1], study.batches[-1]
-    alone, together = study.at(1, length).speedup.value, study.at(most, length)
-    unfilled = log(together.full_speedup.value / together.speedup.value)
-    assert 0.4 < unfilled / log(alone / together.speedup.value) < 0.5  # "nearly half of this fall", as a factor
-    fall = alone - together.speedup.value
-    assert 0.4 < (together.full_speedup.value - together.speedup.value) / fall < 0.5  # and as a difference
-    assert together.speedup.high < study.at(1, length).speedup.low  # there is a fall
-    for figure in (f"{together.full_speedup.value:.2f} times [", f"{100 * together.empty_places:.0f} % of all"):
-        assert figure in said
-    assert together.verification.low > study.at(1, length).verification.high  # the other cause
-
-
-def test_half_of_the_drafts_are_wrong_in_the_run_of_that_answer_and_a_quantised_draft_goes_both_ways() -> None:
-    entry = next(entry for entry in faq().questions if entry.name == "right")
-    counts = count(story_trace(entry.trace).rounds)
-    assert 0.45 < counts.accepted / counts.drafted < 0.55
-    kinds = json.loads((ROOT / "benchmarks/results/int8_draft.json").read_text(encoding="utf-8"))["kinds"].values()
-    assert {kind["accepted_int8"] < kind["accepted_float32"] for kind in kinds} == {True, False}
-    assert all(kind["draft_phase"] > 1 for kind in kinds)  # "its step is cheaper"
-
-
-def test_a_chosen_run_says_among_how_many_and_what_it_shows() -> None:
-    for step in (step_named("pays"), step_named("no-gain")):
-        assert f"{story_figures().tried[step.trace]} " in said_in(step)
-        assert "tokens a pass among those that" in said_in(step)
+def test_a_chosen_run_has_the_most_or_the_fewest_tokens_a_pass_and_is_never_chosen_by_time() -> None:
     by_tokens = {name: RECORDED_RUNS[name].score(story_trace("pays")) for name in ("pays", "no-gain")}
     per_call = known(count(story_trace("pays").rounds).tokens_per_target_call)
-    assert by_tokens == {"pays": per_call, "no-gain": -per_call}  # never by time
-    step = step_named("no-gain")
-    shown = step.run.rounds[step.playhead(False) // 3]
-    assert shown.drafted
-    assert shown.accepted == 0
+    assert by_tokens == {"pays": per_call, "no-gain": -per_call}
+    for name in by_tokens:
+        assert f"{story_figures().tried[name]} " in said_in(step_named(name))
 
 
-def test_the_lessons_on_chance_and_on_passes_have_the_runs_own_numbers() -> None:
-    step = step_named("sampled")
-    lost = known(drawn_round(step.run))
-    token = lost.drafted[lost.accepted]
-    assert token.target_prob is not None
-    assert token.draft_prob is not None
-    assert token.accept_prob == pytest.approx(token.target_prob / token.draft_prob)
-    assert token.u is not None
-    assert token.accept_prob < token.u
-    said = said_in(step)
-    for number in (token.target_prob, token.draft_prob, token.accept_prob, token.u):
-        assert f"{number:.2f}" in said
-    left = {c.id: c.p - (c.q or 0.0) for c in token.candidates}
-    residual = {c.id: c.r for c in lost.emitted.residual_top}
-    shown = [(residual[i] / residual[lost.emitted.id], left[i] / left[lost.emitted.id]) for i in residual if i in left]
-    assert len(shown) >= 2
-    assert all(share == pytest.approx(rest, rel=1e-3) for share, rest in shown)  # the leftover is p - q, scaled
-    assert token.id not in residual
-    said = said_in(step_named("arithmetic"))
-    found = pass_shares()
-    exact, fast = found.of("float32", found.most), found.of("bfloat16", found.most)
-    for one in (exact, fast):
-        assert one.ratio.high < found.most  # "faster than five passes"
-        assert f"{one.ratio.value:.2f}" in said
-    single = found.of("float32", 1)
-    assert f"{100 * single.share('weights'):.0f} % of a pass over one token" in said
-    assert f"{100 * single.share('program'):.0f} %" in said
-    assert found.of("bfloat16", 1).to_float32.low > 1  # "where the pass over one is slower"
-    grows = exact.ms["program"].median / single.ms["program"].median
-    assert grows < 1.25 < exact.ratio.low  # "much of a pass does not grow with its tokens"
-
-
-def test_the_rule_gives_every_token_its_own_probability_with_the_recorded_numbers() -> None:
-    step = step_named("lossless")
-    lost = known(drawn_round(step.run))
-    found, token = overlap_of(lost), lost.drafted[lost.accepted]
+def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -> None:
+    lost = known(drawn_round(step_named("sampled").run))
+    token, found = lost.drafted[lost.accepted], overlap_of(lost)
+    assert token.accept_prob == pytest.approx(known(token.target_prob) / known(token.draft_prob))
+    assert known(token.accept_prob) < known(token.u)
     left = {each.id: each.r for each in lost.emitted.residual_top}
+    assert token.id not in left
     totals = [(c.p - known(c.q)) / left[c.id] for c in token.candidates if c.id in left]
     assert len(totals) >= 3
     assert totals == pytest.approx([1 - found.alpha] * len(totals), rel=1e-4)  # each token gives the same α
     p_others, q_others, both_others = found.others
-    common = sum(min(each.p, each.q) for each in found.tokens) + both_others
-    assert common == pytest.approx(found.alpha)
+    assert sum(min(each.p, each.q) for each in found.tokens) + both_others == pytest.approx(found.alpha)
     assert 0 < both_others < min(p_others, q_others)
-    p, q = ([getattr(each, name) for each in found.tokens] for name in ("p", "q"))
-    distance = sum(abs(a - b) for a, b in zip(p, q, strict=True)) + p_others + q_others
-    distance = (distance - 2 * both_others) / 2
-    assert distance == pytest.approx(1 - found.alpha)  # α = 1 − TV(p, q)
-    assert f"here {found.alpha:.2f}" in said_in(step)
+    apart = sum(abs(each.p - each.q) for each in found.tokens) + p_others + q_others - 2 * both_others
+    assert apart / 2 == pytest.approx(1 - found.alpha)  # α = 1 − TV(p, q)
 
 
-def test_the_lesson_on_stopping_says_what_the_sweep_and_the_run_say() -> None:
-    found, said = stopping(), said_in(step_named("stop"))
-    rows = pd.read_csv(SWEEP)
+def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
+    found, rows = stopping(), pd.read_csv(SWEEP)
     rows = rows[(rows["draft"] == DRAFT) & (rows["temperature"] == 0)]
-    fair, unsure = fair_rows(rows), of_kind(rows, "confidence")
-    for schedule, its in (("fixed", fair), ("confidence", unsure)):  # as When it helps pools them
+    for schedule, its in (("fixed", fair_rows(rows)), ("confidence", of_kind(rows, "confidence"))):
         point = pooled(its, ["target"]).iloc[0]
         assert found.speedups[schedule].value == pytest.approx(point["speedup"])
         assert found.wasted[schedule] == pytest.approx(1 - point["acceptance_rate"])
-        assert f"{found.speedups[schedule].value:.2f} times" in said
-    assert found.gain.low > 1  # the stop is faster than a fixed length
-    assert found.wasted["confidence"] < found.wasted["fixed"]
-    judged = [t for r in story_trace("round").rounds for t in r.drafted if t.status in ("accepted", "rejected")]
-    sure = [t for t in judged if known(t.draft_prob) >= UNSURE_BELOW]
-    rate = known(count(story_trace("round").rounds).per_judgement_rate)
-    assert sum(t.status == "accepted" for t in sure) / len(sure) > rate  # "is a hint"
-    study = recorded_batches()
-    checks = [study.at(batch, study.draft_lengths[-1]).verification for batch in (1, study.batches[-1])]
-    assert checks[0].high < checks[1].low  # "in a large batches longer checks cost more"
-    lengths = (study.draft_lengths[-1], study.draft_lengths[0])
-    speedups = [study.at(study.batches[-1], length).speedup for length in lengths]
-    assert speedups[0].high < speedups[1].low  # the two are told apart
-    assert f"drafts of {in_words(lengths[0])} bring {speedups[0].value:.2f} times" in said
+
+
+def test_the_answers_count_the_experts_that_a_check_touches_and_how_far_a_rule_is_from_the_target() -> None:
+    chosen = [set(pair) for pair in combinations(range(8), 2)]
+    missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
+    shown = answer_facts("pays")
+    assert shown["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
+    for each in known(recorded_proof()).draws:
+        if each.rule in ("block", "lenient", "typical", "ensemble"):
+            stored = [asdict(batch) for batch in each.batches]
+            assert rule_counts(stored).distance == pytest.approx(looks(each.batches)[-1].distance, abs=0.03)
 
 
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
@@ -363,28 +274,15 @@ def test_answers_are_read_back() -> None:
     assert read_answers(json.dumps(given)) == given
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "7",
-        "[" * 100_000,
-        '{"quiz-1": 99}',
-        '{"quiz-1": -1}',
-        '{"quiz-1": true}',
-        '{"quiz-1": 1.0}',
-        '{"quiz-1": "1"}',
-        '{"quiz-1": [1]}',
-        '{"quiz-99": 0}',
-        '{"lesson": 0}',
-    ],
-)
+NO_ANSWERS = ["", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}']
+NO_ANSWERS += [f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]")]
+
+
+@pytest.mark.parametrize("text", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
 def test_what_is_no_answer_is_left_out(text: str) -> None:
     assert read_answers(text) == {}
 
 
-STORED = pytest.mark.skipif(not FILE.is_file(), reason="no comparison of methods is stored yet")
 VOICES: tuple[Words, ...] = ("technical", "plain")
 
 
@@ -462,37 +360,46 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
         facts.method_facts.cache_clear()
 
 
-@STORED
-def test_the_lesson_and_the_answer_on_heads_have_the_figures_of_the_stored_comparison() -> None:
-    said = said_in(step_named("head"))
-    stored = known(stored_methods())
-    assert stored.greedy is not None
-    for name in ("wren-eagle", "wren-nano"):
-        method = known(stored.greedy.find(name))
-        at = known(method.kinds["all"].at(4))
-        assert f"{at.costs.tokens_per_target_call:.2f}" in said
-        on_stories = known(method.kinds["story"].at(4))
-        assert f"{on_stories.costs.tokens_per_target_call:.2f}" in said
-    training = json.loads((ROOT / "assets/models/wren-eagle/training.json").read_text(encoding="utf-8"))
-    assert training["started_from"] == "wren-nano"
-    figures = facts.method_facts()
-    assert float(figures["medusa_draft"]) < float(figures["eagle_draft"])  # "the whole draft cost ... instead of ..."
-    assert float(figures["medusa_per_call"]) < float(figures["eagle_per_call"])
-
-
-@STORED
-def test_the_lesson_on_trees_names_the_two_siblings_and_a_tree_is_wider_than_a_chain() -> None:
+def test_the_lesson_on_trees_names_the_two_siblings_and_stands_at_their_round() -> None:
     step = step_named("tree")
-    round = branch_round(step.run)
-    pair = siblings_of(round) if round else None
-    assert round is not None
-    assert pair is not None
-    figures, said = facts_of(step.trace), said_in(step)
-    failed, taken = (token.text.strip() for token in pair)
-    assert f"“{failed}” failed, and its sibling “{taken}” was accepted" in said
+    round = known(branch_round(step.run))
+    failed, taken = (token.text.strip() for token in known(siblings_of(round)))
+    assert f"“{failed}” failed, and its sibling “{taken}” was accepted" in said_in(step)
     assert step.playhead(True) == 3 * round.index + 2
-    assert float(figures["tree_per_call"]) > float(figures["chain_per_call"])
-    assert float(figures["tree_check"]) > float(figures["chain_check"])
-    assert float(figures["equal_check"]) == pytest.approx(float(figures["tree_check"]), rel=0.02)  # "about as much"
-    for figure in ("equal_per_call", "equal_speedup", "tree_speedup"):
-        assert figures[figure] in said
+
+
+def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:
+    elsewhere = [member for member in family().methods if not member.name]
+    titles = ["EAGLE-3", "PARD", "DFlash", "DSpark", "Suffix decoding", "Typical acceptance, FLy"]
+    assert [member.title.technical for member in elsewhere] == titles
+    html = served_table("technical")
+    assert html.count("<tr") == len(elsewhere)  # the last is in the other table; and the head
+    assert "–" not in html
+    for member in elsewhere:
+        assert not member.measured
+        assert member.url.startswith("https://")
+        assert member.paper
+        said = known(member.about)
+        assert 25 <= len(said.technical.split()) <= 80
+        assert is_plain(said.plain), said.plain
+        assert (f'href="{member.url}"' in html) == (member.lossless.technical == "yes")
+    assert all(member.about is None for member in family().methods if member.name)
+
+
+def test_the_map_and_the_menu_name_the_same_systems() -> None:
+    menu = " ".join(method.used for method in METHODS)
+    rows = " ".join(member.used.technical for member in family().methods)
+    for system in ("vLLM", "SGLang", "llama.cpp", "LM Studio", "TensorRT-LLM", "transformers"):
+        assert system in menu
+        assert system in rows
+    assert READ_ON in draft_help()
+
+
+def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:
+    sampled = next(part for part in known(stored_methods()).temperatures if part.temperature)
+    usual, block = (known(sampled.find(name)).kinds[ALL].best for name in ("wren-nano", "wren-nano block"))
+    for member in family().methods:
+        _, beside = best_of(member, stored_methods())
+        assert (beside == usual) == (member.name in ("method-argmax", "method-block")), member.name
+    tokens = f"{block.costs.tokens_per_target_call:.2f} ({usual.costs.tokens_per_target_call:.2f})"
+    assert f">{tokens}</td>" in family_table(stored_methods(), "technical")

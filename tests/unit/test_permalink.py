@@ -1,4 +1,7 @@
-"""The links of the pages: they read back as what they were made of, and what cannot be used is one line."""
+"""The links of the pages: they read back as what they were made of, and what cannot be used is one line.
+
+`test_links_of_before.py` has more values that cannot be used, on each page.
+"""
 
 from typing import Annotated, ClassVar
 from urllib.parse import urlencode
@@ -13,7 +16,7 @@ from specviz.data.page_link import DIGITS, ZERO_OR_ONE, PageLink, one_of, real, 
 from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 from specviz.models.pairs import known_names
-from specviz.ui.proof.proof_state import FIRST_SWITCH, wanted_from_link
+from specviz.ui.proof.proof_state import wanted_from_link
 from tests.support.known import known
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]
@@ -118,38 +121,24 @@ def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
 @pytest.mark.parametrize(
     ("params", "line"),
     [
-        ({"gamma": "99"}, "gamma=99 is not a draft length from 1 to 16: using 4."),
         ({"gamma": "0"}, "gamma=0 is not a draft length from 1 to 16: using 4."),
         ({"gamma": "4.5"}, "gamma=4.5 is not a draft length from 1 to 16: using 4."),
-        ({"gamma": "1_0"}, "gamma=1_0 is not a draft length from 1 to 16: using 4."),
-        ({"gamma": "٣"}, "gamma=? is not a draft length from 1 to 16: using 4."),
         ({"gamma": ""}, "gamma=(nothing) is not a draft length from 1 to 16: using 4."),
         ({"tokens": "1000000"}, "tokens=1000000 is not a number of tokens from 1 to 256: using 64."),
-        ({"tokens": "-5"}, "tokens=-5 is not a number of tokens from 1 to 256: using 64."),
-        ({"temperature": "nan"}, "temperature=nan is not a temperature from 0 to 2: using 0."),
         ({"temperature": "1e999"}, "temperature=1e999 is not a temperature from 0 to 2: using 0."),
         ({"temperature": "."}, "temperature=. is not a temperature from 0 to 2: using 0."),
-        ({"top_p": "0"}, "top_p=0 is not a top-p above 0 and at most 1: using 1."),
         ({"top_k": "1e3"}, "top_k=1e3 is not a top-k from 0 (keep all) to 1000: using 0."),
         ({"seed": "9" * 5000}, f"seed={'9' * 40}… is not a whole number from 0 to 9007199254740991: using 0."),
-        ({"target": "gpt-9"}, "target=gpt-9 is not a model known here: using wren-base."),
         ({"target": "lookup"}, "target=lookup is not a model known here: using wren-base."),
         ({"draft": "../../etc"}, "draft=../../etc is not a draft known here: using wren-nano."),
         ({"draft": "early-exit:0"}, "draft=early-exit?0 is not a draft known here: using wren-nano."),
         ({"draft": "early-exit:"}, "draft=early-exit? is not a draft known here: using wren-nano."),
         ({"draft": "wren-hydra"}, "draft=wren-hydra is not a draft known here: using wren-nano."),
-        ({"dtype": "int4"}, "dtype=int4 is not exact or fast: using exact."),
         ({"draft_sampling": "beam"}, "draft_sampling=beam is not sample or argmax: using sample."),
         ({"verification": "wild"}, "verification=wild is not token or block: using token."),
         ({"tree": "4,,1"}, "tree=4??1 is not the shape of a tree known here: using none."),
         ({"tree": "9,9"}, "tree=9?9 is not the shape of a tree known here: using none."),
         ({"tree": "2,2"}, "tree 2,2 has 2 depths, so draft_length must be 2: using no tree."),
-        ({"preset": "story-99"}, "preset=story-99 is not a preset known here: using story-2."),
-        ({"step": "x"}, "step=x is not a step from 0 to 100000: starting at the first."),
-        (
-            {"prompt": " "},
-            "The prompt is empty: write a few words for the models to continue. Using the preset story-2.",
-        ),
         (
             {"prompt": "a" * 2**20},
             "The prompt is too long: 1,048,576 characters, and at most 20,000 are allowed. Using the preset story-2.",
@@ -224,11 +213,3 @@ def test_a_proof_link_brings_everything_back() -> None:
     again, problems = wanted_from_link(link, known_names())
     assert (again.position, again.draws, again.rule, problems) == ("after", 500, "match", [])
     assert again.request.settings.draft_length == 7
-
-
-@pytest.mark.parametrize(("name", "text"), [("position", "ninth"), ("draws", "7"), ("rule", "lossless")])
-def test_a_proof_link_says_what_it_cannot_use(name: str, text: str) -> None:
-    wanted, problems = wanted_from_link({name: text}, known_names())
-    assert (wanted.position, wanted.draws, wanted.rule) == ("first", 2000, FIRST_SWITCH)
-    assert len(problems) == 1
-    assert problems[0].startswith(f"{name}={text} is not ")

@@ -26,11 +26,10 @@ def test_what_the_source_says_is_what_is_computed_with(machine: Machine) -> None
     assert any(said in machine.says for said in bandwidths)
 
 
-def test_the_models_are_a_dense_one_and_two_with_experts() -> None:
-    assert [(model.experts, model.active) for model in published_peaks().models] == [(1, 1), (8, 2), (128, 8)]
-
-
-def test_the_three_questions_are_answered_in_both_voices() -> None:
+def test_the_three_questions_are_answered_in_both_voices_and_what_stands_around_is_plain_too() -> None:
+    texts = roofline()
+    for said in (texts.title, texts.introduction, texts.limits, texts.batching.title, texts.batching.text):
+        assert is_plain(said.plain), said.plain
     assert [asked.name for asked in roofline().questions] == ["batch", "context", "experts"]
     for asked in roofline().questions:
         for said in (asked.question, asked.answer):
@@ -39,17 +38,9 @@ def test_the_three_questions_are_answered_in_both_voices() -> None:
         assert all(speedups <= figures_in(voice) for voice in (asked.answer.technical, asked.answer.plain))
 
 
-def test_what_stands_around_the_picture_is_plain_too() -> None:
-    texts = roofline()
-    for said in (texts.title, texts.introduction, texts.limits, texts.batching.title, texts.batching.text):
-        assert is_plain(said.plain), said.plain
-
-
 @pytest.mark.parametrize("words", get_args(Words))
 def test_the_browser_gets_the_figures_the_texts_and_the_words_of_the_judge(words: Words) -> None:
     payload = roofline_payload(words)
-    assert [machine["terabytes"] for machine in payload["machines"]] == [2.039, 3.35, 4.8, 8.0, 5.3]
-    assert payload["models"][1]["experts"] == 8
     for kind, sent in ((MachinePayload, payload["machines"]), (ShapePayload, payload["models"])):
         assert all(set(each) == set(kind.__annotations__) for each in sent)
     assert [asked["answer"] for asked in payload["questions"]] == [

@@ -33,17 +33,20 @@ def saved(**changes: Any) -> SavedGame:
     return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
 
 
+DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
+DOWN = [" the", " cat", " sat", " down"]  # what the target writes
+
+
+def with_tree(guesses: list[list[str]], target: list[str]) -> SavedGame:
+    """A game whose one turn has these guesses."""
+    plan = Plan()
+    return SavedGame(plan.link, 0, [[a_tree_turn(guesses, target, before=plan.prompts[0].text)], [], []], "half", "Ada")
+
+
 def test_a_saved_game_is_read_back_finished_or_not() -> None:
-    game = saved()
-    assert load_game(dump_game(game)) == game
-    assert load_game(dump_game(game)).plan == Plan(seed=21, set="prose")
-    game = saved(place=PROMPTS)
-    assert load_game(dump_game(game)).place == PROMPTS
-    plan = Plan(seed=21, set="prose")
-    prompt = plan.prompts[0].text
-    turn = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"], before=prompt)
-    game = SavedGame(plan.link, 0, [[turn], [], []], "half", "Ada", second="or half")
-    assert load_game(dump_game(game)) == game
+    for game in (saved(), saved(place=PROMPTS), replace(with_tree([DOG, CAT], DOWN), second="or half")):
+        assert load_game(dump_game(game)) == game
+    assert saved().plan == Plan(seed=21, set="prose")
     text = dump_game(SavedGame(Plan().link)).replace(',"second":""', "")
     assert "second" not in text
     assert load_game(text).second == ""
@@ -58,32 +61,17 @@ def _set(*path: str | int, to: Any) -> Callable[[Any], None]:
     return change
 
 
-def _many_turns(found: Any) -> None:
-    found["games"][0] *= MAX_TURNS + 1
-
-
-def _six_scored_turns(found: Any) -> None:
-    found["games"][0] *= 6
-
-
-def _moved_turn(found: Any) -> None:
-    found["games"][1], found["games"][0] = found["games"][0], []
-
-
-HOSTILE = {
+HOSTILE: dict[str, Callable[[Any], None]] = {
     "another place": _set("place", to=PROMPTS + 1),
-    "a place before the first": _set("place", to=-1),
     "two texts": _set("games", to=[[], []]),
-    "more turns than a text has": _many_turns,
-    "more scored turns than a text has": _six_scored_turns,
-    "a turn on another text": _moved_turn,
+    "more turns than a text has": lambda found: found["games"][0].extend(found["games"][0] * MAX_TURNS),
+    "more scored turns than a text has": lambda found: found["games"][0].extend(found["games"][0] * 5),
+    "a turn on another text": lambda found: found["games"].reverse(),
     "a turn without a run": _set("games", 0, 0, "trace", to=None),
-    "a run without rounds": _set("games", 0, 0, "trace", "rounds", to=[]),
     "no rival": _set("games", 0, 0, "rivals", to={}),
     "an output that the round does not emit": _set("games", 0, 0, "trace", "output", "token_ids", to=[1]),
     "a probability of two": _set("games", 0, 0, "trace", "rounds", 0, "drafted", 0, "target_prob", to=2),
     "an endless guess": _set("typed", to="a" * 10_000),
-    "an endless name": _set("name", to="a" * 10_000),
     "another kind of text": _set("link", "set", to="poem"),
     "a text that is none": _set("games", 0, 0, "text", to=7),
 }
@@ -101,9 +89,6 @@ def test_what_is_no_game_is_refused_with_one_sentence(case: str) -> None:
 def test_what_is_no_json_of_a_game_is_refused_too(text: str) -> None:
     with pytest.raises(InputError, match=NO_GAME):
         load_game(text)
-
-
-DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +115,7 @@ def statuses(round: Round) -> list[str]:
 
 
 def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
-    first, second = branches(a_tree_round([DOG, CAT], [" the", " cat", " sat", " down"]))
+    first, second = branches(a_tree_round([DOG, CAT], DOWN))
     assert [token.text for token in first.drafted] == DOG
     assert [token.text for token in second.drafted] == CAT
     assert statuses(first) == ["accepted", "rejected", "not taken"]
@@ -138,7 +123,7 @@ def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
     assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
     chain = a_round([" a"], 1)
     assert branches(chain) == [chain]
-    assert best_branch(a_tree_round([DOG, CAT], [" the", " cat", " sat", " down"])).accepted == 3
+    assert best_branch(a_tree_round([DOG, CAT], DOWN)).accepted == 3
     assert [t.text for t in best_branch(a_tree_round([DOG, CAT], [" the", " owl"])).drafted] == DOG
     assert draft_text(a_tree_round([DOG, CAT], [" an"])) == "the dog ran / the cat sat"
     first, second = branches(a_tree_round([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]))
@@ -151,7 +136,7 @@ def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ([" the", " cat", " sat", " down"], "Your second guess was better: 3 tokens accepted."),
+        (DOWN, "Your second guess was better: 3 tokens accepted."),
         ([" the", " dog", " sat"], "Your first guess was better: 2 tokens accepted."),
         ([" the", " owl"], "Both guesses were right for 1 token."),
         ([" an"], "Neither guess was right this time."),
@@ -163,7 +148,7 @@ def test_the_headline_names_the_better_guess(target: list[str], said: str) -> No
 
 
 def test_what_happened_is_said_of_the_tree_and_drawn() -> None:
-    lines = "\n".join(explain(a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])))
+    lines = "\n".join(explain(a_tree_turn([DOG, CAT], DOWN)))
     assert "yours were 5 tokens" in lines
     assert "“dog” was rejected: there the target wanted “cat” (your other guess) and gave this one 5 %." in lines
     assert "1 token was not taken, never judged" in lines
@@ -172,40 +157,37 @@ def test_what_happened_is_said_of_the_tree_and_drawn() -> None:
     assert both.count("there the target wanted “owl” and gave this one 5 %") == 2
     assert "“owl” is the correction" in both
     assert "discarded" not in both
-    drawn = turn_data(a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"]))
+    drawn = turn_data(a_tree_turn([DOG, CAT], DOWN))
     assert [[chip["text"] for chip in guess["chips"]] for guess in drawn["guesses"]] == [DOG, [*CAT, " down"]]
     assert drawn["asked"] == "The target’s probabilities for the next token:"
     model = drawn["rivals"][0]
     assert [chip["text"] for chip in model["chips"]] == [*CAT, " down"]
     assert model["more"] == "3 of 3 accepted, a tree of 5; this is its best branch"
     # A browser may send anything; of the rivals only the types are checked.
-    turn = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])
+    turn = a_tree_turn([DOG, CAT], DOWN)
     rival = turn.rivals[MODEL]
     own_parents = [replace(token, parent=place) for place, token in enumerate(rival.drafted)]
     strange = replace(turn, rivals={**turn.rivals, MODEL: replace(rival, drafted=own_parents)})
     assert turn_data(strange)["rivals"][0]["name"] == MODEL
-    bonus = a_tree_round([DOG, CAT], [" the", " cat", " sat", " down"])
-    correction = a_tree_round([DOG, CAT], [" the", " owl"])
-    assert wanted(bonus)[0][0] == " down"
-    assert wanted(correction)[0][0] == " owl"
+    assert wanted(a_tree_round([DOG, CAT], DOWN))[0][0] == " down"
+    assert wanted(a_tree_round([DOG, CAT], [" the", " owl"]))[0][0] == " owl"
 
 
 def test_scores_and_tables_show_both_guesses() -> None:
     """Tokens per target call count what the round wrote; the acceptance rate counts all that was drafted."""
-    turns = [a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])]
+    turns = [a_tree_turn([DOG, CAT], DOWN)]
     counts = score(turns)
     assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
     assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4
     assert counts[YOU].acceptance_rate == 3 / 5
-    plan = Plan()
-    turn = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"], before=plan.prompts[0].text)
-    assert "the dog ran / the cat sat" in game_csv(plan, [[turn], [], []])
-    (shared,) = shared_rounds(plan, [[turn], [], []])
+    game = with_tree([DOG, CAT], DOWN)
+    assert "the dog ran / the cat sat" in game_csv(game.plan, game.games)
+    (shared,) = shared_rounds(game.plan, game.games)
     assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
 
 
 def a_game() -> list[Turn]:
-    tree = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])
+    tree = a_tree_turn([DOG, CAT], DOWN)
     return [tree, a_turn([" a", " b"], 1, before=tree.text)]
 
 
@@ -221,7 +203,5 @@ def test_rounds_with_one_guess_and_with_two_are_one_valid_run() -> None:
 
 @pytest.mark.parametrize("guesses", [[DOG, CAT, [" the", " owl"]], [[" a"], [" b"], [" c"], [" d"]]])
 def test_a_saved_game_with_more_than_two_guesses_is_no_game(guesses: list[list[str]]) -> None:
-    plan = Plan()
-    turn = a_tree_turn(guesses, [" the", " cat"], before=plan.prompts[0].text)
-    with pytest.raises(InputError):
-        load_game(dump_game(SavedGame(plan.link, 0, [[turn], [], []])))
+    with pytest.raises(InputError, match=NO_GAME):
+        load_game(dump_game(with_tree(guesses, [" the", " cat"])))

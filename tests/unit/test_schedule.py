@@ -6,21 +6,28 @@ import pytest
 
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output, Prompt
-from specviz.service.job import Job, JobView, RunResult
+from specviz.measure.race import RacePrompt
+from specviz.service import protocol as say
+from specviz.service.job import Job, JobView, RunResult, Slot, advance
 from specviz.service.limits import Limits
-from specviz.service.protocol import Calibrate, Run
-from specviz.service.schedule import Schedule
+from specviz.service.schedule import Schedule, that_had_its_turn
 from specviz.service.sessions import address_block
 from tests.support.fake_traces import run_of
 
 GREEDY = 150
 RUNS_AT_ONCE = Limits().runs_at_once
+HUB = "EleutherAI/pythia-70m"  # a model that does not ship with the app
 NEIGHBOUR = "203.0.113.9"  # in the block of the greedy address
 
 
-def make_run(number: int, session: str, address: str = "", **request: str) -> Job:
-    command = Run(number, RunRequest("wait", **request))  # type: ignore[arg-type]
+def make_run(number: int, session: str, address: str = "", prompt: str = "wait", **request: str) -> Job:
+    command = say.Run(number, RunRequest(prompt, **request))  # type: ignore[arg-type]
     return Job(session, "run", JobView(number), command, address=address, block=address_block(address))
+
+
+def make_long(number: int, session: str, slot: Slot = "race", target: str = "wren-base") -> Job:
+    command = say.Race(number, RunRequest("", target=target), [RacePrompt("a", "w")])
+    return Job(session, slot, JobView(number), command)
 
 
 def crowd(address: str = "") -> list[Job]:
@@ -160,7 +167,7 @@ def test_one_run_makes_room_at_a_time_and_the_oldest_never_does() -> None:
 
 
 def test_a_run_that_made_room_waits_behind_new_ones_and_in_front_of_long_work() -> None:
-    queue, long = Schedule(Limits()), Job("bob", "sweep", JobView(1), Calibrate(1, RunRequest("wait")))
+    queue, long = Schedule(Limits()), make_long(1, "bob")
     shown, new = make_run(2, "ada"), make_run(3, "cleo")
     shown.view, shown.wanted = replace(shown.view, result=RunResult(run_of([]))), "give way"
     shown.wait_again()
@@ -210,10 +217,93 @@ def test_addresses_of_one_block_share_turns(one: str, other: str, together: bool
 
 
 def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None:
+    """Someone with an unknown address has turns of their own; long work waits in the same way, behind all runs."""
     queue = Schedule(Limits())
     greedy = [make_run(number, f"tab {number}", "203.0.113.7") for number in (1, 2, 3)]
     neighbour, stranger = make_run(4, "bob", NEIGHBOUR), make_run(5, "cleo", "198.51.100.1")
-    again = make_run(6, "cleo", "198.51.100.1")
-    for job in (*greedy, neighbour, stranger, again):
+    again, unknown = make_run(6, "cleo", "198.51.100.1"), make_run(7, "dan")
+    for job in (*greedy, neighbour, stranger, again, unknown):
         queue.put(job)
-    assert [queue.take() for _ in range(6)] == [greedy[0], stranger, neighbour, again, greedy[1], greedy[2]]
+    taken = [queue.take() for _ in range(8)]
+    assert taken == [greedy[0], stranger, unknown, neighbour, again, greedy[1], greedy[2], None]
+
+
+def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
+    queue = Schedule(Limits())
+    sweep, costs = make_long(1, "ada", "sweep"), make_long(2, "ada", "costs")
+    proof, third, newer = make_long(3, "ada", "proof"), make_long(4, "bob", "sweep"), make_long(5, "ada", "costs")
+    for job in (sweep, costs, proof, third):
+        queue.put(job)
+    queue.put(newer, instead_of=costs)
+    assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
+
+
+# ---- which jobs an engine has together, and which give way
+
+ALONE = Schedule(Limits())
+
+
+def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_all_models_are_bundled() -> None:
+    one, two, race = make_run(1, "ada"), make_run(2, "bob"), make_long(4, "cleo")
+    other_pair, other_format = make_run(3, "cleo", draft="lookup"), make_run(3, "cleo", precision="fast")
+    long_prompt, hub = make_run(3, "cleo", prompt="x" * 8_000), make_run(3, "cleo", draft=HUB)
+    assert ALONE.fits_beside(hub, [])
+    assert ALONE.fits_beside(two, [one])
+    assert not Schedule(Limits(runs_at_once=1)).fits_beside(two, [one])
+    assert ALONE.fits_beside(other_pair, [one])
+    for job in (other_format, long_prompt, hub):
+        assert not ALONE.fits_beside(job, [one])
+        assert not ALONE.fits_beside(one, [job])
+    assert ALONE.fits_beside(race, [one, two])
+    for job in (one, other_format, make_long(5, "cleo")):
+        assert ALONE.fits_beside(job, [race])
+    assert ALONE.fits_beside(race, [race] * 3)
+    assert not ALONE.fits_beside(race, [race] * 4), "each holds memory"
+    for job in (long_prompt, hub, make_long(9, "cleo", target=HUB)):
+        assert not ALONE.fits_beside(job, [race])
+        assert not ALONE.fits_beside(race, [job])
+
+
+def test_long_work_gives_way_to_a_watched_job_that_does_not_fit_beside_it() -> None:
+    race, watched, hub = make_long(1, "cleo"), make_run(2, "ada"), make_long(3, "cleo", target=HUB)
+    hub_run = make_run(4, "bob", draft=HUB)
+    assert ALONE.that_give_way(hub_run, [race]) == [race]
+    assert ALONE.that_give_way(watched, [hub]) == [hub]
+    assert ALONE.that_give_way(hub_run, [race, watched]) == [], "it waits for the other visitor's run anyway"
+
+
+def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
+    watched, other_hub, download = make_run(1, "ada"), make_run(2, "cleo", target=HUB), make_run(4, "bob", draft=HUB)
+    assert ALONE.that_give_way(watched, [download]) == [], "it loads a model: that cannot be interrupted"
+    download.view = advance(download.view, say.Loading(4, HUB, 10, 100))
+    assert ALONE.that_give_way(watched, [download]) == [download]
+    assert ALONE.that_give_way(other_hub, [download]) == [], "two downloads would take turns without end"
+    download.wanted = "give way"
+    assert ALONE.that_give_way(watched, [download]) == [], "once is enough"
+    download.wanted = "end"
+    download.view = advance(download.view, say.Loading(4, HUB, 100, 100))
+    assert ALONE.that_give_way(watched, [download]) == [], "it is complete"
+
+
+def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_again() -> None:
+    watched, race = make_run(2, "ada"), make_long(1, "cleo", target=HUB)
+    race.view = replace(race.view, progress=say.Progress(1, "timing", 8, repeat=3))
+    race.gave_way_found = race.found
+    race.wait_again()
+    for repeat, gives_way in [(0, False), (3, False), (4, True)]:
+        race.view = advance(race.view, say.Progress(1, "timing", 8, repeat=repeat))
+        assert (ALONE.that_give_way(watched, [race]) == [race]) is gives_way
+
+
+def test_one_long_job_at_a_time_ends_its_turn_and_only_after_it_found_something() -> None:
+    early, late, stuck = (make_long(number, "cleo") for number in (1, 2, 3))
+    running = [stuck, late, early]
+    for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):
+        job.taken_at = taken_at
+    assert that_had_its_turn(running, 5.0) is None
+    for job in (early, late):
+        job.view = advance(job.view, say.Progress(job.id, "timing", 8, repeat=1))
+    assert that_had_its_turn(running, 0.5) is None
+    assert that_had_its_turn(running, 5.0) is early
+    early.wanted = "take turns"
+    assert that_had_its_turn(running, 5.0) is None, "it is about to end"

@@ -21,8 +21,8 @@ from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.points import costs_of, points
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.sentences import conclusions, lookup_map_sentence, prediction_sentence, repetition_sentence
-from specviz.measure.sweep.study import RISK, errors, predictions, rivals_t, studies_of, t_quantile, with_rivals
+from specviz.measure.sweep.sentences import conclusions, map_sentence, prediction_sentence, repetition_sentence
+from specviz.measure.sweep.study import RISK, errors, predictions, rivals_t, studies_of, with_rivals
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.measure.worksheet.runs import of_rows
 from specviz.ui.helps.figures import break_even_tokens_figure
@@ -60,7 +60,7 @@ def test_prompt_lookup_is_predicted_and_drawn_from_its_counts() -> None:
     assert line["y"] == [pytest.approx(costs.verification[5])]
     assert above["y"] == [1.5]
     assert below["y"] == [30 / 29]
-    assert lookup_map_sentence(every, costs).startswith("2 of 2 measured points are on the side of break-even")
+    assert map_sentence(every, costs, lookup=True).startswith("2 of 2 measured points are on the side of break-even")
 
 
 def test_on_the_recorded_sweep_counts_predict_prompt_lookup_far_better_than_the_formula() -> None:
@@ -185,8 +185,7 @@ def test_what_a_sweep_concludes() -> None:
     assert "at each prompt's own best draft length, which flatters, speculative decoding runs at 1.50 times" in text
     assert "one prompt, so there is no interval" in text
     assert "chosen" not in text
-    text = said(*speeds(4, 1.5, 1.4, 1.6), *speeds(4, 1.5, 1.4, 1.6))
-    assert "95 % interval over 3 prompts" in text
+    assert "95 % interval over 3 prompts" in said(*speeds(4, 1.5, 1.4, 1.6), *speeds(4, 1.5, 1.4, 1.6))
 
 
 def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> None:
@@ -241,11 +240,9 @@ def test_figures_are_png_and_svg_for_each_pair_of_models(tmp_path: Path) -> None
     assert {path.stem.rpartition("-")[2] for path in drawn} == {"1", "2"}
 
 
-COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={1: 1.0, 2: 1.1, 5: 1.3, 17: 1.9}, overhead=0.05)
-
-
 def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> None:
-    found = by_name(verification_figure(COSTS))
+    costs = Costs(step_seconds=0.005, cost_ratio=0.1, verification={1: 1.0, 2: 1.1, 5: 1.3, 17: 1.9}, overhead=0.05)
+    found = by_name(verification_figure(costs))
     assert found["measured here"]["y"] == [1.0, 1.1, 1.3, 1.9]
     assert found["one by one"]["y"] == [1, 2, 5, 17]
 
@@ -276,7 +273,7 @@ def test_equal_draft_lengths_are_told_apart_in_at_most_one_case_of_twenty(
     rows = equal_cases(400, lengths, prompts)
     assert falsely_told_apart(rows) <= RISK
     one_sided = RISK / 2 / (lengths - 1)  # as if the best were known before
-    monkeypatch.setattr(studying, "rivals_t", lambda freedom, _: t_quantile(freedom, 1 - one_sided))
+    monkeypatch.setattr(studying, "rivals_t", lambda freedom, _: student_t(freedom, 1 - one_sided))
     assert RISK < falsely_told_apart(rows) < 0.15
     monkeypatch.setattr(studying, "rivals_t", lambda freedom, _: student_t(freedom))
     assert falsely_told_apart(rows) > 0.15  # one comparison at a time: what the page did before
@@ -285,7 +282,7 @@ def test_equal_draft_lengths_are_told_apart_in_at_most_one_case_of_twenty(
 def test_the_t_of_several_comparisons_is_exact() -> None:
     for freedom in (1, 2, 5, 8, 9, 30, 400):
         for probability in (0.975, 0.995, 0.9995):
-            assert t_quantile(freedom, probability) == pytest.approx(stats.t.ppf(probability, freedom), rel=1e-9)
+            assert student_t(freedom, probability) == pytest.approx(stats.t.ppf(probability, freedom), rel=1e-9)
     assert rivals_t(9, 2) == pytest.approx(student_t(9), abs=0.001)  # of two lengths there is one pair
     assert rivals_t(9, 5) > rivals_t(9, 4) > rivals_t(9, 3)
 

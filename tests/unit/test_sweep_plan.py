@@ -1,7 +1,7 @@
 """What a sweep will measure, and how several nodes measure it: each combination once, and a dead node loses nothing."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -14,7 +14,7 @@ from specviz.data.grammars import Grammar
 from specviz.data.workloads import CONSTRAINED, WORKLOADS
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.spread import Answer, Gone, NoNodeLeft, Refused, spread
+from specviz.measure.sweep.spread import Answer, Gone, spread
 from tests.support.fake_nodes import FakeNodes, row_of
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
@@ -149,23 +149,6 @@ def test_the_cells_of_a_node_that_dies_last_are_measured_by_one_that_had_nothing
     assert len(rows) == 6
 
 
-def test_when_all_nodes_die_one_sentence_says_so_and_the_same_sweep_goes_on_with_what_is_there() -> None:
-    first = FakeNodes("first", "second", say=lambda node, number: Gone("its machine ended") if number == 4 else None)
-    rows, arriving = list[SweepRow](), spread(CELLS, first, (), lambda line: None, lambda line: None)
-    with pytest.raises(
-        NoNodeLeft, match=r"^no node of the cluster is left: \w+ was the last one \(its machine ended\)$"
-    ):
-        save_each(arriving, rows)
-    assert 0 < len(rows) < len(CELLS)
-    assert what([*rows, *run(FakeNodes("third"), known=rows)]) == ALL
-
-
-def save_each(arriving: Iterator[SweepRow], rows: list[SweepRow]) -> None:
-    """Put each row where it is safe, as the command does."""
-    for row in arriving:
-        rows.append(row)
-
-
 def test_rows_that_are_there_are_not_measured_again() -> None:
     known = [row_of("a node that is no more", cell) for cell in CELLS[:5]]
     assert what(run(FakeNodes("first"), known=known)) == what([row_of("any", cell) for cell in CELLS[5:]])
@@ -177,11 +160,3 @@ def test_rows_that_are_there_are_not_measured_again() -> None:
     known = [row_of("first", cell) for cell in CELLS]
     assert what(run(FakeNodes("first"), cells, known)) == ALL
     assert run(FakeNodes("first"), cells, [*known, *known]) == []
-
-
-def test_input_that_a_node_refuses_ends_the_sweep_and_names_the_node() -> None:
-    nodes = FakeNodes(
-        "first", "second", say=lambda node, number: Refused("There is no model x.") if number == 1 else None
-    )
-    with pytest.raises(InputError, match=r"^On node first: There is no model x\.$"):
-        run(nodes)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,29 +65,16 @@ def test_the_columns_have_types_and_numbers_are_written_as_python_writes_them() 
         read_frame(",".join(old).encode() + b"\r\n", "old.csv")
 
 
-OF_TREES = {"draft_sampling": "sample", "verification": "token", "tree": None}
-
-
-@pytest.mark.parametrize(
-    ("missing", "added"),
-    [
-        ({"node": None, **OF_TREES, "repetition": None}, {"repetition": 0.25}),
-        ({"node": None, **OF_TREES}, {"draft_length": 3, "tree": "4,2,1"}),
-        ({"node": None}, {"draft_length": 3, "node": "=first"}),
-    ],
-    ids=["repetition", "trees", "clusters"],
-)
-def test_a_file_from_before_a_column_was_written_is_read_and_goes_on_with_it(
-    missing: dict[str, object], added: dict[str, Any], tmp_path: Path
-) -> None:
-    path, last = tmp_path / "sweep.csv", next(reversed(missing))
+def test_a_file_from_before_a_column_was_written_is_read_and_goes_on_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    missing = {"node": None, "draft_sampling": "sample", "verification": "token", "tree": None, "repetition": None}
     path.write_text(dump_frame(frame_of([a_row()]).drop(columns=[*missing])), encoding="utf-8", newline="")
     (row,) = parse_rows(path.read_text(encoding="utf-8"), "x.csv")
-    assert {name: getattr(row, name) for name in missing} == missing
-    assert row.key == a_row().key
-    assert read_frame(path.read_bytes(), "x.csv")[last].isna().all()
+    assert ({name: getattr(row, name) for name in missing}, row.key) == (missing, a_row().key)
+    added = {"draft_length": 3, "tree": "4,2,1", "repetition": 0.25, "node": "=first"}
     SweepFile(path).add(replace(a_row(), **added))
-    assert [getattr(row, last) for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, added[last]]
+    last = parse_rows(path.read_text(encoding="utf-8"), "x.csv")[-1]
+    assert {name: getattr(last, name) for name in added} == added
 
 
 def changed(**values: object) -> Callable[[], bytes]:
@@ -103,19 +89,15 @@ def changed(**values: object) -> Callable[[], bytes]:
     ("content", "says"),
     [
         (changed(speedup="-1"), "row 1, column speedup"),
-        (changed(speedup="1e999"), "row 1, column speedup"),
         (changed(draft_length="17"), "row 1, column draft_length"),
         (changed(draft_schedule="wild"), "row 1, column draft_schedule"),
-        (changed(acceptance_rate="1.5"), "row 1, column acceptance_rate"),
         (changed(rounds="many"), "row 1, column rounds"),
         (changed(acceptance_rate=""), "acceptance rate says otherwise"),
         (changed(preset="x" * 201), "row 1, column preset"),
         (changed(preset="a,b"), "more values than the header"),
         (lambda: changed()().rpartition(b",")[0] + b"\n", "fewer values than the header"),
         (changed(seed="10" * 3000), "row 1, column seed"),
-        (changed(threads="10" * 30), "row 1, column threads"),
         (changed(top_k="10" * 30), "row 1, column top_k"),
-        (lambda: b"\x00" * 50, "it has other columns"),
         (lambda: b"a,b\n1,2\n", "it has other columns"),
         (lambda: b"x" * 4_000_001, "larger than 4 MB"),
         (lambda: many_rows(2_001), "more than 2,000 rows"),
@@ -206,10 +188,8 @@ def test_lines_are_prompts_and_json_may_name_them() -> None:
     [
         (b'{"prompt": ', "it is not JSON"),
         (b"[" * 20_000, "it is not JSON"),
-        (b"[1]", 'it has no "prompt"'),
         (b'{"prompt": 7}', 'it has no "prompt"'),
         (b'{"prompt": "a", "grammar": "x"}', "'grammar', but a line can only have"),
-        (b'{"prompt": "a", "name": 7}', '"name" is not a text'),
         (b'{"prompt": "a", "name": "a\\u0007b"}', '"name" is not a text'),
         (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', '"workload" is not a text'),
         (b'{"prompt": " "}', "the prompt is empty"),
@@ -227,20 +207,11 @@ def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> 
     assert says in found.problems[0]
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"a" * 10_000_000, "larger than 1 MB"),
-        (b"\x00\x01\x02", "Line 1 is left out: the prompt contains only control characters"),
-    ],
-    ids=["10 MB", "controls"],
-)
-def test_a_file_without_a_prompt_is_one_sentence(content: bytes, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        read_prompts(content)
-
-
-def test_the_number_of_prompts_and_of_problems_is_limited() -> None:
+def test_a_file_without_a_prompt_is_one_sentence_and_prompts_and_problems_are_limited() -> None:
+    with pytest.raises(InputError, match="larger than 1 MB"):
+        read_prompts(b"a" * 10_000_000)
+    with pytest.raises(InputError, match="Line 1 is left out: the prompt contains only control characters"):
+        read_prompts(b"\x00\x01\x02")
     found = read_prompts(b"\n".join(b"prompt %d" % number for number in range(MAX_PROMPTS + 50)))
     assert len(found.prompts) == MAX_PROMPTS
     assert found.problems == (f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are used.",)
@@ -274,11 +245,8 @@ USER = {"role": "user", "content": "Hello\nyou"}
     ("line", "says"),
     [
         (conversation(USER, prompt="a"), "only one of them"),
-        (conversation(), "1 to 64 messages"),
         (json.dumps({"messages": "hello"}).encode(), "1 to 64 messages"),
-        (json.dumps({"messages": None}).encode(), "1 to 64 messages"),
         (conversation(*[USER] * 65), "1 to 64 messages"),
-        (conversation("hello"), "other keys than"),
         (conversation({"role": "user"}), "other keys than"),
         (conversation({**USER, "tool": 1}), "other keys than"),
         (conversation({"role": "a\nb", "content": "x"}), '"role" is not a text'),
@@ -310,15 +278,10 @@ def test_a_text_that_looks_like_a_list_of_prompts_is_noticed(text: str, count: i
     assert prompts_in(text) == count
 
 
-@pytest.mark.parametrize("text", ["Once upon a time", "é", "a\x00b", "{", "日本", " x ", "x" * MAX_PROMPT_CHARACTERS])
-def test_a_prompt_with_something_to_read(text: str) -> None:
-    assert prompt_problem(text) is None
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "empty"),
+        *((text, None) for text in ("Once upon a time", "a\x00b", "{", "日本", " x ", "x" * MAX_PROMPT_CHARACTERS)),
         (" \n\t\u00a0", "empty"),
         ("\x00\x01\x1b", "control characters"),
         ("\u200b\u202e \ufeff", "control characters"),
@@ -326,8 +289,7 @@ def test_a_prompt_with_something_to_read(text: str) -> None:
         ("a" * 2**20, "1,048,576 characters, and at most 20,000"),
     ],
 )
-def test_a_prompt_that_cannot_be_used_gets_one_sentence(text: str, says: str) -> None:
-    problem = known(prompt_problem(text))
-    assert says in problem
-    assert problem.endswith(".")
-    assert "\n" not in problem
+def test_a_prompt_that_cannot_be_used_gets_one_sentence(text: str, says: str | None) -> None:
+    problem = prompt_problem(text)
+    assert problem is None if says is None else says in known(problem)
+    assert problem is None or (problem.endswith(".") and "\n" not in problem)

@@ -1,7 +1,9 @@
-"""The texts as files, the glossary and the tour: what the check finds, and that they say what the runs show."""
+"""The texts as files, the glossary and the tour: what the check finds, what uses them, that they say what runs show."""
 
+import ast
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,14 +16,24 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons import text_check
-from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.glossary import Word, explained, find_word, glossary
 from specviz.data.lessons.questions import answer_facts
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
 from specviz.data.lessons.story import steps
 from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.lessons.tour import LAST_ROUNDS, Beat, Tour, tour_of
-from specviz.data.texts import FOLDER, TextError, Voices, read_texts
+from specviz.data.texts import (
+    FOLDER,
+    Sentences,
+    TextError,
+    Voices,
+    any_of,
+    figures_in,
+    fill,
+    pages,
+    read_texts,
+)
 from specviz.player.data import PHASES, stage_data
 from specviz.player.replay import replay_data
 from specviz.ui.learn.learn_state import Learning, take
@@ -48,10 +60,11 @@ def change(file: Path, old: str, new: str) -> int:
 
 def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) -> None:
     assert text_problems() == []
-    assert {file.name for file in FOLDER.iterdir()} == set(CHECKS)
-    for file in folder.iterdir():
+    files = [*folder.rglob("*.yaml")]
+    assert len(files) > len(CHECKS)
+    for file in files:
         file.write_text("")
-    assert text_problems(folder) == [f"{name} is empty." for name in CHECKS]
+    assert sorted(text_problems(folder)) == sorted(f"{file.name} is empty." for file in files)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +104,18 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
             "the form is either “regex” or “object”",
         ),
         ("workloads", "- name: code", "- name: story", "“story” is there twice."),
+        ("roofline", "machine: MI300X", "machine: MI30X", "“MI30X” is no machine"),
+        ("pages", "watch: Watch", "watch: Wa{tch", "a brace is alone."),
+        ("sentences/proof", "Nothing has been drawn yet.", "Nothing of {draws has been drawn.", "a brace is alone."),
+        ("sentences/worksheet", "{needed!p}", "{needed!q}", "a figure is not written !q"),
+        ("figures", "{most!w}", "{most!words}", "a brace is alone."),
     ],
 )
 def test_what_is_wrong_is_said_with_its_file_and_line(folder: Path, name: str, old: str, new: str, says: str) -> None:
     file = folder / f"{name}.yaml"
     line = change(file, old, new)
     problems = text_problems(folder)
-    found = [re.match(rf"{name}\.yaml, line (\d+): ", problem) for problem in problems if says in problem]
+    found = [re.match(rf"{file.name}, line (\d+): ", problem) for problem in problems if says in problem]
     assert found, problems
     assert found[0]
     assert abs(int(found[0][1]) - line) <= 18  # the text itself, or what it is a part of
@@ -148,6 +166,93 @@ def test_the_command_line_checks_the_texts(
     assert problem.startswith(f"quiz.yaml, line {line}: ")
     assert last == "specviz: The texts cannot be used yet: 1 problem, see above."
     assert main(["lesson", "sheet", "-o", str(folder / "sheet.html")]) == 2
+
+
+SPECVIZ = Path(__file__).parents[2] / "specviz"
+CODE = {file: ast.parse(file.read_text(encoding="utf-8")) for file in SPECVIZ.rglob("*.py")}
+
+
+def calls_of(function: str, trees: Iterable[ast.Module]) -> Iterator[ast.Call]:
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("plot.") == function:
+            yield node
+
+
+def texts_in(node: ast.AST) -> Iterator[str]:
+    yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+
+
+def given_by(function: str, trees: Iterable[ast.Module]) -> dict[str, set[str | None]]:
+    """The names of the arguments that the calls of this function have, by each text that is its first one."""
+    given: dict[str, set[str | None]] = {}
+    for call in calls_of(function, trees):
+        for name in texts_in(call.args[0]):
+            given.setdefault(name, set()).update(keyword.arg for keyword in call.keywords)
+    return given
+
+
+def named_in(*texts: str) -> set[str]:
+    """The names in braces, without what follows a dot."""
+    return {name.split(".")[0] for text in texts for name in figures_in(text)}
+
+
+def test_a_module_says_every_sentence_of_its_file_with_the_figures_that_it_names() -> None:
+    said = {name: tree for tree in CODE.values() for name in given_by("Sentences", [tree])}
+    assert {file.stem for file in (FOLDER / "sentences").iterdir()} == set(said)
+    for name, tree in said.items():
+        wanted = {key: named_in(text) for key, text in Sentences(name).texts().items()}
+        assert wanted == given_by("say", [tree]), name
+    lessons = [CODE[SPECVIZ / f"data/lessons/{name}.py"] for name in ("facts", "questions")]
+    parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
+    assert parts == given_by("written", lessons)
+
+
+def test_shares_and_words_for_several_are_written_as_a_reader_expects() -> None:
+    text = "{share!p} of {count} {count:prompt|prompts}, {times:.2f}×"
+    assert fill(text, {"share": 0.456, "count": 1, "times": 1.5}) == "46 % of 1 prompt, 1.50×"
+    assert fill(text, {"share": 1, "count": 2, "times": 2}) == "100 % of 2 prompts, 2.00×"
+    assert [any_of([2]), any_of([2, 3]), any_of([2, 3, 4])] == ["2", "2 or 3", "2, 3 or 4"]
+
+
+def asked_of_pages() -> Iterator[tuple[str, str]]:
+    """The parts and the names that the code has as constants; a name that is put together is a pattern."""
+    for tree in CODE.values():
+        says = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "SAYS"]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "SAYS":
+                yield ast.literal_eval(says[0].value.args[0]), pattern(node.slice)  # type: ignore[attr-defined]
+
+
+def pattern(name: ast.expr) -> str:
+    if isinstance(name, ast.Constant):
+        return re.escape(str(name.value))
+    if isinstance(name, ast.JoinedStr):
+        return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in name.values)
+    return ".+"
+
+
+def test_each_text_that_a_page_asks_for_is_there_and_each_text_is_asked_for() -> None:
+    asked = set(asked_of_pages())
+    assert len(asked) > 90
+    for part, name in asked:
+        assert any(re.fullmatch(name, text) for text in pages()[part]), f"no text {name} in {part}"
+    for part in {part for part, _ in asked}:
+        for text in pages()[part].keys() - {"heading", "lead"}:
+            assert any(re.fullmatch(name, text) for where, name in asked if where == part), f"unused: {text}"
+    examples = {("helps", "file_help"), ("worksheet", "paste")}  # shown as they are
+    texts = {(part, name): text for part, its in pages().items() for name, text in its.items()}
+    for place in texts.keys() - examples:
+        assert all(each.isidentifier() or not each for each in figures_in(texts[place])), place
+
+
+def test_each_figure_and_table_says_what_it_shows_under_its_own_name() -> None:
+    drawn = [call for name in ("chart", "data_table") for call in calls_of(name, CODE.values())]
+    named = [call.args[1] for call in drawn if len(call.args) == 2 and all(each.arg != "alt" for each in call.keywords)]
+    pairs = [each for call in calls_of("two_charts", CODE.values()) for each in call.args]
+    named += [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple)]
+    keys = {name.value for name in named if isinstance(name, ast.Constant)}
+    assert len(keys) > 25
+    assert keys == set(pages()["shown"])
 
 
 WORDS = """draft model, target model, round, draft length, accepted, rejected, discarded, correction, bonus, own token,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise, zip_longest
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
@@ -25,6 +25,8 @@ from specviz.core.trace import (
     Trace,
 )
 from specviz.core.tree_shape import MAX_NODES
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +134,36 @@ def cut(text: str, count: int) -> list[str]:
     return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
 
 
-def tokens_of_text(text: str, count: int, tokenizer: Tokenizer | None, *, ended: bool) -> tuple[list[Written], str]:
-    """The `count` tokens of a text, and a note where they are not the real ones. `ended`: the last may be its end."""
-    if tokenizer is None:
-        return written_of(cut(text, count)), CUT
+def tokens_of(
+    pieces: Sequence[tuple[str, int]], ids: Sequence[int], tokenizer: Tokenizer | None, *, ended: bool
+) -> tuple[list[Written], str]:
+    """The tokens of a text in pieces, each with its number of tokens; and a note where they are not the real ones.
+
+    `ended`: the last token may be the end of the text, which the text does not show.
+    """
+    count = sum(tokens for _, tokens in pieces)
+    if len(ids) == count and tokenizer:
+        return written_of(tokenizer.texts(ids), ids), ""
+    if tokenizer:
+        return _tokens_again("".join(text for text, _ in pieces), count, tokenizer, ended)
+    texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
+    return written_of(texts, ids), CUT_WITH_IDS if len(ids) == count else CUT
+
+
+def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> tuple[list[Written], str]:
     ids = tokenizer.encode(text)
     if len(ids) != count and not (ended and len(ids) == count - 1):
         raise InputError(
             f"The tokenizer makes {len(ids):,} tokens of the text, but the record counts {count:,}: it is another "
             "model’s, or the text is not whole."
         )
-    pieces = [*tokenizer.texts(ids), ""][:count]
     note = "The ids are not in the record: the tokenizer made the tokens again from the text."
-    return written_of(pieces), note
+    return written_of([*tokenizer.texts(ids), ""][:count]), note
 
 
-def tokens_of_ids(token_ids: Sequence[int], text: str, tokenizer: Tokenizer | None) -> tuple[list[Written], str]:
-    texts = tokenizer.texts(token_ids) if tokenizer else cut(text, len(token_ids))
-    return written_of(texts, token_ids), "" if tokenizer else CUT_WITH_IDS
+def first(values: Iterable[T | None]) -> T | None:
+    """The first that is reported."""
+    return next((value for value in values if value is not None), None)
 
 
 StoppedBy = Literal["length", "eos", "other"]
@@ -249,9 +263,3 @@ def _created(seconds: int | None) -> str:
         return UNKNOWN if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return UNKNOWN
-
-
-def tokens_of_parts(parts: Iterable[tuple[str, int]], ids: Sequence[int] = ()) -> tuple[list[Written], str]:
-    """The tokens of a text in parts, each with its number of tokens, and what to note: their texts are cut."""
-    pieces = [piece for text, count in parts for piece in cut(text, count)]
-    return written_of(pieces, ids), CUT_WITH_IDS if len(ids) == len(pieces) else CUT

@@ -29,8 +29,8 @@ from specviz.data.importers.assembling import (
     StoppedBy,
     Written,
     cut,
-    tokens_of_ids,
-    tokens_of_text,
+    first,
+    tokens_of,
     written_of,
 )
 from specviz.data.importers.record import MOST_CHOICES, Choice, Count, Ids, Milliseconds, Piece, Tokens, reader
@@ -92,9 +92,9 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         raise InputError("The record says that nothing was drafted (draft_n is missing).")
     text = "".join(part.text for part in parts)
     stopped_by = _stopped_by(parts)
-    written, note = _written(parts, text, given, stopped_by)
+    written, note = _written(parts, given, stopped_by)
     end = parts[-1]
-    build = next((part.system_fingerprint for part in parts if part.system_fingerprint), "")
+    build = first(part.system_fingerprint for part in parts) or ""
     prompt_ms = counted[-1].prompt_ms
     return Report(
         f"llama.cpp {build}".strip(),
@@ -102,10 +102,10 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         written,
         text,
         stopped_by,
-        target=next((part.model for part in parts if part.model), None),
+        target=first(part.model for part in parts),
         prompt=end.prompt if isinstance(end.prompt, str) else None,
         prefill_seconds=None if prompt_ms is None else prompt_ms / 1000,
-        created=next((part.created for part in parts if part.created is not None), None),
+        created=first(part.created for part in parts),
         settings=_settings(end.generation_settings),
         notes=(MARKS, note),
     )
@@ -129,24 +129,22 @@ def _steps(counted: Sequence[Timings]) -> list[Step]:
     return [*steps, *[Step(0, 0)] * (before.predicted_n - covered)]
 
 
-def _written(parts: Sequence[Part], text: str, given: Given, stopped_by: str) -> tuple[list[Written], str]:
+def _written(parts: Sequence[Part], given: Given, stopped_by: str) -> tuple[list[Written], str]:
     """The tokens: each part of a stream usually holds one."""
     ids = [token_id for part in parts for token_id in part.tokens or []]
-    texts, joined, before = list[str](), False, 0
+    pieces, before = list[tuple[str, int]](), 0
     for part in parts:
         new = part.timings.predicted_n - before if part.timings else 0
         before += new
-        joined = joined or new > 1
         if new:
-            texts += [part.text] if new == 1 else cut(part.text, new)
-        elif texts:
-            texts[-1] += part.text  # held back until the end, because it could have begun a stop string
-    if given.tokenizer and len(ids) == len(texts):
-        return tokens_of_ids(ids, text, given.tokenizer)
-    if given.tokenizer and joined:
-        return tokens_of_text(text, len(texts), given.tokenizer, ended=stopped_by == "eos")
-    note = f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
-    return written_of(texts, ids), note
+            pieces.append((part.text, new))
+        elif pieces:  # held back until the end, because it could have begun a stop string
+            pieces[-1] = (pieces[-1][0] + part.text, pieces[-1][1])
+    joined = any(tokens > 1 for _, tokens in pieces)
+    if given.tokenizer and (joined or len(ids) == len(pieces)):
+        return tokens_of(pieces, ids, given.tokenizer, ended=stopped_by == "eos")
+    texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
+    return written_of(texts, ids), f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
 
 
 def _settings(found: Sampling | None) -> dict[str, object]:

@@ -22,8 +22,7 @@ from specviz.data.importers.assembling import (
     Step,
     Written,
     ended,
-    tokens_of_parts,
-    tokens_of_text,
+    tokens_of,
     written_of,
 )
 from specviz.data.importers.record import Count, Id, Piece, Tokens, reader
@@ -87,7 +86,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         for fragment in fragments
         for size in ([fragment.tokensCount] if fragment.containsDrafted else [1] * fragment.tokensCount)
     ]
-    written, note = _written(fragments, text, given, found.stats.stopReason == "eosFound")
+    written, note = _written(fragments, given, found.stats.stopReason == "eosFound")
     return Report(
         "LM Studio",
         steps,
@@ -120,11 +119,8 @@ def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:
     return sent // len(drafting)
 
 
-def _written(fragments: Sequence[Fragment], text: str, given: Given, ended: bool) -> tuple[list[Written], str]:
+def _written(fragments: Sequence[Fragment], given: Given, ended: bool) -> tuple[list[Written], str]:
     tokens = [token for fragment in fragments for token in fragment.tokens or []]
-    count = sum(fragment.tokensCount for fragment in fragments)
-    if len(tokens) == count:
+    if len(tokens) == sum(fragment.tokensCount for fragment in fragments):
         return written_of([token.text for token in tokens], [token.id for token in tokens]), ""
-    if given.tokenizer:
-        return tokens_of_text(text, count, given.tokenizer, ended=ended)
-    return tokens_of_parts((each.content, each.tokensCount) for each in fragments)
+    return tokens_of([(each.content, each.tokensCount) for each in fragments], (), given.tokenizer, ended=ended)

@@ -23,10 +23,9 @@ from specviz.data.importers.assembling import (
     Report,
     Step,
     StoppedBy,
-    Written,
     ended,
-    tokens_of_ids,
-    tokens_of_parts,
+    first,
+    tokens_of,
 )
 from specviz.data.importers.record import Count, Ids, Piece, Tokens, reader
 
@@ -61,8 +60,7 @@ class Meta:
 
     @property
     def proposed(self) -> int | None:
-        names = (self.spec_num_proposed_drafts, self.spec_proposed_drafts, self.spec_draft_token_num)
-        return next((value for value in names if value is not None), None)
+        return first((self.spec_num_proposed_drafts, self.spec_proposed_drafts, self.spec_draft_token_num))
 
     @property
     def histogram(self) -> list[int] | None:
@@ -89,15 +87,16 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     steps = [PROMPT_PASS, *(Step(drafted, min(drafted, size - 1)) for size in sizes[1:])]
     _check(sizes, end, drafted)
     text, texts = _texts(parts, sizes)
-    written, note = _written(parts, text, texts, given)
-    prompt_ids = next((part.prompt_token_ids for part in parts if part.prompt_token_ids), [])
+    stopped_by = _stopped_by(end)
+    added = list(zip(texts, sizes, strict=True))
+    written, note = tokens_of(added, _ids(parts, sum(sizes)), given.tokenizer, ended=stopped_by == "eos")
     return Report(
         "SGLang",
         _ended(steps, sizes, drafted, end),
         written,
         text,
-        _stopped_by(end),
-        prompt_ids=prompt_ids,
+        stopped_by,
+        prompt_ids=first(part.prompt_token_ids for part in parts) or (),
         settings={"draft_length": drafted},
         notes=(MARKS, CHAIN.format(drafted), note),
     )
@@ -170,13 +169,9 @@ def _is_cumulative(parts: Sequence[Part]) -> bool:
     return all((after.text or "").startswith(before.text or "") for before, after in pairwise(parts))
 
 
-def _written(parts: Sequence[Part], text: str, texts: Sequence[str], given: Given) -> tuple[list[Written], str]:
-    sizes = _sizes(parts)
+def _ids(parts: Sequence[Part], count: int) -> list[int]:
     last = parts[-1].output_ids or []
-    ids = last if len(last) == sum(sizes) else [token_id for part in parts for token_id in part.output_ids or []]
-    if len(ids) == sum(sizes) and given.tokenizer:
-        return tokens_of_ids(ids, text, given.tokenizer)
-    return tokens_of_parts(zip(texts, sizes, strict=True), ids)
+    return last if len(last) == count else [token_id for part in parts for token_id in part.output_ids or []]
 
 
 def _stopped_by(end: Meta) -> StoppedBy:

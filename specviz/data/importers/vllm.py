@@ -23,8 +23,8 @@ from specviz.data.importers.assembling import (
     StoppedBy,
     Written,
     ended,
-    tokens_of_ids,
-    tokens_of_text,
+    first,
+    tokens_of,
     written_of,
 )
 from specviz.data.importers.record import MOST_CHOICES, Choice, Count, Ids, Piece, Usage, reader
@@ -73,25 +73,23 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     text = "".join(choice.written for choice in choices)
     stopped_by = _stopped_by(choices)
     written, note = _written(answers, choices, text, given, stopped_by)
-    known_ids = [*(each.prompt_token_ids for each in answers), *(each.prompt_token_ids for each in choices)]
-    prompt_ids = [ids for ids in known_ids if ids]
+    prompt_ids = [*(each.prompt_token_ids for each in answers), *(each.prompt_token_ids for each in choices)]
     return Report(
         "vLLM",
         _steps(speculation, len(written)),
         written,
         text,
         stopped_by,
-        target=next((answer.model for answer in answers if answer.model), None),
-        prompt_ids=prompt_ids[0] if prompt_ids else (),
-        created=next((answer.created for answer in answers if answer.created is not None), None),
+        target=first(answer.model for answer in answers),
+        prompt_ids=first(prompt_ids) or (),
+        created=first(answer.created for answer in answers),
         settings={"draft_length": speculation.num_spec_tokens},
         notes=(FIRST, note),
     )
 
 
 def _speculation(answers: Sequence[Answer]) -> Speculation:
-    found = [answer.metrics.speculative_decoding for answer in answers if answer.metrics]
-    known = next((each for each in reversed(found) if each), None)
+    known = first(answer.metrics.speculative_decoding for answer in reversed(answers) if answer.metrics)
     if known is None:
         raise InputError(SILENT.format("metrics.speculative_decoding"))
     for name in ("per_step_accepted", "per_step_drafted"):
@@ -120,22 +118,18 @@ def _steps(known: Speculation, written: int) -> list[Step]:
 def _written(
     answers: Sequence[Answer], choices: Sequence[Choice], text: str, given: Given, stopped_by: str
 ) -> tuple[list[Written], str]:
-    """The tokens: by their ids, else by the texts beside their log probabilities, else cut from the text."""
+    """The tokens: by the texts beside their log probabilities, if no tokenizer knows their ids."""
     ids = [token_id for choice in choices for token_id in choice.token_ids or []]
-    usage = next((answer.usage for answer in reversed(answers) if answer.usage), None)
+    usage = first(answer.usage for answer in reversed(answers))
     count = usage.completion_tokens if usage else len(ids)
     texts = [piece for choice in choices if choice.logprobs for piece in choice.logprobs.texts]
     if not count:
         raise InputError("The record does not say how many tokens were written (usage.completion_tokens).")
     if ids and len(ids) != count:
         raise InputError(f"token_ids has {len(ids)} tokens, but usage.completion_tokens is {count}.")
-    if ids and not given.tokenizer and len(texts) == count:
+    if len(texts) == count and not (ids and given.tokenizer):
         return written_of(texts, ids), ""
-    if ids:
-        return tokens_of_ids(ids, text, given.tokenizer)
-    if len(texts) == count:
-        return written_of(texts), ""
-    return tokens_of_text(text, count, given.tokenizer, ended=stopped_by == "eos")
+    return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")
 
 
 def _stopped_by(choices: Sequence[Choice]) -> StoppedBy:

@@ -1,6 +1,6 @@
 """Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from specviz.core.metrics import costs, count, speedup
@@ -10,13 +10,10 @@ from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.sentences import FOLDER as SENTENCES
-from specviz.data.sentences import filled, percent
-from specviz.data.texts import Facts, Words, read_texts
+from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -46,13 +43,11 @@ def facts_in(facts: Facts, words: Words) -> Facts:
 
 
 def written(kind: str, **given: object) -> dict[str, str]:
-    """The figures of one part of assets/sentences/figures.yaml."""
-    return {name: filled(text, **given) for name, text in _figures()[kind].items()}
+    """The figures of one part of assets/texts/figures.yaml."""
+    return {name: fill(text, given) for name, text in figure_texts()[kind].items()}
 
 
-@cache
-def _figures() -> Mapping[str, Mapping[str, str]]:
-    return read_texts(SENTENCES / "figures.yaml", dict[str, dict[str, str]]).content
+figure_texts = AppTexts("figures", Parts)
 
 
 def _of_counts(trace: Trace) -> Facts:
@@ -102,21 +97,8 @@ def _of_drawn(trace: Trace) -> Facts:
     round = recorded_runs.drawn_round(trace)
     if round is None:
         return {}
-    token = round.drafted[round.accepted]
-    numbers = {
-        "drawn_p": token.target_prob,
-        "drawn_q": token.draft_prob,
-        "drawn_chance": token.accept_prob,
-        "drawn_u": token.u,
-        "drawn_alpha": overlap_of(round).alpha,
-    }
-    known = {name: value for name, value in numbers.items() if value is not None}
-    return {
-        "drawn_round": str(round.index + 1),
-        "drawn_token": (token.text or "").strip(),
-        **{name: f"{value:.2f}" for name, value in known.items()},
-        **{f"{name}_of": f"{100 * value:.0f} of 100" for name, value in known.items()},
-    }
+    token, text = round.drafted[round.accepted], round.drafted[round.accepted].shown.strip()
+    return written("drawn", number=round.index + 1, token=token, text=text, alpha=recorded_runs.overlap_of(round).alpha)
 
 
 def _of_sweeps() -> Facts:

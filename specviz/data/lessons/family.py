@@ -1,16 +1,12 @@
 """The family of drafting methods on one screen: what each draft knows, what it costs, who uses it, and its run."""
 
 from dataclasses import dataclass
-from functools import cache
 
-from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
-
-FAMILY_FILE = FOLDER / "family.yaml"
+from specviz.data.texts import AppTexts, Voices
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    __pydantic_config__ = STRICT
     title: Voices
     knows: Voices  # what the draft sees
     costs: Voices
@@ -25,12 +21,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    __pydantic_config__ = STRICT
     introduction: Voices
     columns: tuple[Voices, ...]  # the table's head
     methods: tuple[Member, ...]
 
 
-@cache
-def family() -> Family:
-    return read_texts(FAMILY_FILE, Family).content
+family = AppTexts("family", Family)

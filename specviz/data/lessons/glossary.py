@@ -10,18 +10,16 @@ from functools import cache
 from html import escape
 from typing import Literal
 
-from specviz.data.texts import FOLDER, STRICT, Voices, Words, read_texts
+from specviz.data.texts import AppTexts, Voices, Words
 
 Picture = Literal["round", "full", "costs", "prefill", "speedup", ""]
 Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]
 RUN = "round"  # the words' figures and pictures are from this recorded run
-GLOSSARY_FILE = FOLDER / "glossary.yaml"
 OWNED = r"(?<!’s )(?<!'s )(?<!its )"  # “the target’s own token” is any token that it writes, so a correction too
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    __pydantic_config__ = STRICT
     name: str
     says: Voices
     lesson: str  # a step's name
@@ -36,9 +34,7 @@ class Word:
         return re.sub(r"[^a-z]+", "-", self.name.lower()).strip("-")
 
 
-@cache
-def glossary() -> tuple[Word, ...]:
-    return read_texts(GLOSSARY_FILE, tuple[Word, ...]).content
+glossary = AppTexts("glossary", tuple[Word, ...])
 
 
 @cache

@@ -1,10 +1,12 @@
-"""A lesson plan as data: what a teacher shows, asks and expects. `plans` reads one from YAML."""
+"""A lesson plan as data: what a teacher shows, asks and expects. `plans` reads one from YAML, into these types."""
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
@@ -21,6 +23,8 @@ FIRST = "first"  # the recorded run of the first screen, in links
 OF_A_WALK = ("moment", "notes")
 MAX_LINK = 8_000  # characters; many servers refuse longer addresses
 MAX_FIELDS = 60  # parameters of a link
+MAX_TEXT, MAX_TITLE = 1_000, 80  # characters
+MAX_MINUTES = 240
 STORED = re.compile("[0-9a-f]{16}")  # the id of a run that a server keeps
 
 
@@ -97,15 +101,43 @@ class Screen:
         return [*problems, unknown_line(unknown)] if unknown else problems
 
 
+def _on_one_line(given: object) -> object:
+    return " ".join(given.split()) if isinstance(given, str) else given
+
+
+def _whole_minutes(given: object) -> int:
+    if isinstance(given, str) and re.fullmatch("[0-9]{1,3}", given) and 1 <= int(given) <= MAX_MINUTES:
+        return int(given)
+    raise ValueError(f"write a whole number from 1 to {MAX_MINUTES}.")
+
+
+def _opened(link: object, info: ValidationInfo) -> Screen:
+    """The screen of a link in a file; the context has the names of the known models."""
+    if not isinstance(link, str) or not link.strip():
+        raise ValueError("write a link here, such as ./?run=first&step=4.")
+    try:
+        screen = Screen.of(link.strip())
+    except ValueError as error:
+        raise ValueError(f"the link {error}.") from error
+    if problems := screen.problems(info.context):
+        raise ValueError("\n".join(problems))
+    return screen
+
+
+Line = Annotated[str, Field(min_length=1, max_length=MAX_TEXT), BeforeValidator(_on_one_line)]
+Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE), BeforeValidator(_on_one_line)]
+Minutes = Annotated[int, BeforeValidator(_whole_minutes)]
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
-    title: str
-    minutes: int
-    screen: Screen
-    question: str  # to the room
-    answer: str
-    mistakes: str  # what students usually get wrong; empty where nothing is said
-    do: str  # what to click; empty where nothing is said
+    title: Title
+    minutes: Minutes
+    screen: Annotated[Screen, BeforeValidator(_opened), Field(validation_alias="link")]
+    question: Line  # to the room
+    answer: Line
+    mistakes: Line = ""  # what students usually get wrong; empty where nothing is said
+    do: Line = ""  # what to click; empty where nothing is said
 
 
 @dataclass(frozen=True, slots=True)

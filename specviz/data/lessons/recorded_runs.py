@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cache
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Self
 
 from specviz.core.files import ASSETS
@@ -148,3 +148,38 @@ def target_alone(trace: Trace) -> Trace:
 def _texts_of(round: Round) -> list[str]:
     own = [] if round.emitted.kind == "none" else [round.emitted.text]
     return [*(token.shown for token in round.accepted_tokens), *own]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOdds:
+    text: str
+    p: float  # the target's
+    q: float  # the draft's
+
+
+@dataclass(frozen=True, slots=True)
+class RoundOverlap:
+    """One place of a round: its recorded tokens, and all others together."""
+
+    tokens: list[TokenOdds]
+    alpha: float  # Σ min(p, q) over the vocabulary
+
+    @property
+    def others(self) -> tuple[float, float, float]:
+        """Σ p, Σ q and Σ min(p, q) over the tokens that were not recorded."""
+        p, q, both = (sum(column) for column in zip(*((t.p, t.q, min(t.p, t.q)) for t in self.tokens), strict=True))
+        return 1 - p, 1 - q, self.alpha - both
+
+
+def overlap_of(round: Round) -> RoundOverlap:
+    """At the rejected token of a sampled chain: what both models' probabilities have in common there, exactly.
+
+    A run records the most probable tokens only. But a correction's leftover is r = (p − q)₊ / Σ (p − q)₊, summed over
+    the whole vocabulary. So p, q and r of one token give that sum, which is 1 − α; and with it what all other tokens
+    have in common.
+    """
+    candidates = [each for each in round.drafted[round.accepted].candidates if each.q is not None]
+    left = {each.id: each.r for each in round.emitted.residual_top}
+    totals = [(each.p - (each.q or 0.0)) / left[each.id] for each in candidates if left.get(each.id)]
+    tokens = [TokenOdds(each.text, each.p, each.q or 0.0) for each in candidates]
+    return RoundOverlap(tokens, 1 - median(totals))

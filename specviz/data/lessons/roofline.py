@@ -1,24 +1,19 @@
 """The lesson about latency and throughput: published machines and models, and the texts around its picture."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from pydantic import TypeAdapter
-
 from specviz.core.files import ASSETS
-from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
+from specviz.data.stored import read_stored
+from specviz.data.texts import AppTexts, Voices
 
-MACHINES_FILE = ASSETS / "roofline/machines.json"
-ROOFLINE_FILE = FOLDER / "roofline.yaml"
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figures of each setting that a question shows
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    __pydantic_config__ = STRICT
     name: str
     short: str
     teraflops: float  # 10^12 operations a second
@@ -31,7 +26,6 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    __pydantic_config__ = STRICT
     name: str
     layers: int
     width: int
@@ -49,7 +43,6 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class PublishedPeaks:
-    __pydantic_config__ = STRICT
     note: str
     machines: tuple[Machine, ...]
     models: tuple[Shape, ...]
@@ -57,7 +50,6 @@ class PublishedPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    __pydantic_config__ = STRICT
     acceptance: int  # per cent of the checked guesses
     length: int
     cost: int  # of a guess, in per cent of a plain pass
@@ -65,7 +57,6 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    __pydantic_config__ = STRICT
     machine: str
     model: str
     batch: int
@@ -74,7 +65,6 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class LoadQuestion:
-    __pydantic_config__ = STRICT
     name: Literal["batch", "context", "experts"]
     question: Voices
     answer: Voices
@@ -88,14 +78,12 @@ class LoadQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Batching:
-    __pydantic_config__ = STRICT
     title: Voices
     text: Voices
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    __pydantic_config__ = STRICT
     title: Voices
     introduction: Voices
     limits: Voices  # what the model leaves out
@@ -104,12 +92,9 @@ class Roofline:
     batching: Batching
 
 
-@cache
-def roofline() -> Roofline:
-    return read_texts(ROOFLINE_FILE, Roofline).content
+roofline = AppTexts("roofline", Roofline)
 
 
 @cache
 def published_peaks() -> PublishedPeaks:
-    data = json.loads(MACHINES_FILE.read_text(encoding="utf-8"))
-    return TypeAdapter(PublishedPeaks).validate_json(json.dumps(data))
+    return read_stored(ASSETS / "roofline/machines.json", PublishedPeaks, "the machines and models")

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from specviz.core.request import RunRequest
 from specviz.core.trace import Round, Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.permalink import link_of
-from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
+from specviz.data.texts import AppTexts, Voices
 from specviz.data.workloads import WORKLOADS
 
 Place = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
@@ -19,12 +18,10 @@ Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bon
 # probabilities, of what a pass fetches, of what it fetches for many texts, and of when to stop drafting
 Picture = Literal["way", "alone", "pass", "dice", "lossless", "weights", "texts", "stops"]
 PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
-STORY_FILE, QUIZ_FILE = FOLDER / "story.yaml", FOLDER / "quiz.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    __pydantic_config__ = STRICT
     text: Voices
     meaning: Voices
     right: bool = False
@@ -38,7 +35,6 @@ class Question:
         ValueError: not exactly one option is right.
     """
 
-    __pydantic_config__ = STRICT
     text: Voices
     options: tuple[Option, ...]
 
@@ -55,7 +51,6 @@ class Question:
 class Step:
     """One step of the story and the state it sets. Its texts are templates, filled by `facts_of(step.trace)`."""
 
-    __pydantic_config__ = STRICT
     name: str  # used in links
     title: Voices
     text: Voices
@@ -90,14 +85,7 @@ class Step:
         return len(phases) * round_at(trace, place).index + phases.index(phase)
 
 
-@cache
-def steps() -> tuple[Step, ...]:
-    return read_texts(STORY_FILE, tuple[Step, ...]).content
-
-
-@cache
-def quiz() -> tuple[Question, ...]:
-    return read_texts(QUIZ_FILE, tuple[Question, ...]).content
+steps, quiz = AppTexts("story", tuple[Step, ...]), AppTexts("quiz", tuple[Question, ...])
 
 
 def round_at(trace: Trace, place: Place) -> Round:

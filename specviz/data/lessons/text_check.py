@@ -1,36 +1,48 @@
 """Finds what is wrong with the app's texts: a missing key, a figure that does not exist, a reference to nothing."""
 
+import string
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.data.first_run import first_trace
-from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.family import FAMILY_FILE, Family
-from specviz.data.lessons.glossary import GLOSSARY_FILE, RUN, Word
+from specviz.data.lessons.facts import facts_of, figure_texts
+from specviz.data.lessons.family import Family, family
+from specviz.data.lessons.glossary import RUN, Word, glossary
 from specviz.data.lessons.plan import PAGES
-from specviz.data.lessons.questions import QUESTIONS_FILE, Faq, answer_facts
+from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
-from specviz.data.lessons.roofline import ROOFLINE_FILE, Roofline, published_peaks
-from specviz.data.lessons.story import QUIZ_FILE, STORY_FILE, Question, Step, steps, watch_link
-from specviz.data.lessons.tour import DONE, TOUR_FILE, Tour, tour_facts
+from specviz.data.lessons.roofline import Roofline, published_peaks, roofline
+from specviz.data.lessons.story import Step, quiz, steps, watch_link
+from specviz.data.lessons.tour import DONE, Tour, tour_facts, tour_texts
 from specviz.data.measured_methods import stored_methods
-from specviz.data.page_texts import PAGES_FILE, PageTexts
-from specviz.data.texts import FOLDER, TextError, TextFile, below, figure_problems, figures_in, read_texts
-from specviz.data.workloads import WORKLOADS_FILE, WorkloadTexts
+from specviz.data.texts import (
+    CONVERSIONS,
+    FOLDER,
+    AppTexts,
+    Sentences,
+    TextError,
+    TextFile,
+    below,
+    figure_problems,
+    pages,
+    texts_below,
+)
+from specviz.data.workloads import WorkloadTexts, workload_texts
 
 RUNS = (*STORY_RUNS, *METHOD_RUNS)
+Check = Callable[[TextFile[Any]], Iterator[str]]
 
 
 def text_problems(folder: Path = FOLDER) -> list[str]:
-    return [problem for name in CHECKS for problem in _problems_of(folder / name)]
+    said = [(Sentences(file.stem).texts, _parts) for file in sorted((folder / "sentences").glob("*.yaml"))]
+    return [problem for texts, check in (*CHECKS, *said) for problem in _problems_of(texts, check, folder)]
 
 
-def _problems_of(path: Path) -> list[str]:
-    kind, check = CHECKS[path.name]
+def _problems_of(texts: AppTexts[Any], check: Check, folder: Path) -> list[str]:
     try:
-        return list(check(read_texts(path, kind)))
+        return list(check(texts.read(folder)))
     except TextError as error:
         return error.problems
 
@@ -91,14 +103,15 @@ def _tour(file: TextFile[Tour]) -> Iterator[str]:
         yield from _reference(file, node, "page", "page", next_page.page, PAGES)
 
 
-def _pages(file: TextFile[PageTexts]) -> Iterator[str]:
-    """What stands in braces is known to the page only: that it is closed is all that can be said here."""
-    for part, texts in file.content.items():
-        for name, text in texts.items():
-            try:
-                figures_in(text)
-            except ValueError:
-                yield file.said(below(below(file.node, part) or file.node, name) or file.node, "a brace is alone.")
+def _parts(file: TextFile[Any]) -> Iterator[str]:
+    """What stands in braces is known to the program only: whether they are closed, and how a figure is written."""
+    for text in texts_below(file.node):
+        try:
+            found = {conversion for *_, conversion in string.Formatter().parse(text.value)} - {None, *CONVERSIONS}
+        except ValueError:
+            yield file.said(text, "a brace is alone.")
+        else:
+            yield from (file.said(text, f"a figure is not written !{name}: there are !p, !h and !w.") for name in found)
 
 
 def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
@@ -134,14 +147,15 @@ def _once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator
     seen.add(name)
 
 
-CHECKS: dict[str, tuple[Any, Callable[[TextFile[Any]], Iterator[str]]]] = {
-    STORY_FILE.name: (tuple[Step, ...], _story),
-    QUIZ_FILE.name: (tuple[Question, ...], lambda file: figure_problems(file, file.node, {})),
-    QUESTIONS_FILE.name: (Faq, _questions),
-    GLOSSARY_FILE.name: (tuple[Word, ...], _glossary),
-    FAMILY_FILE.name: (Family, _family),
-    PAGES_FILE.name: (PageTexts, _pages),
-    TOUR_FILE.name: (Tour, _tour),
-    ROOFLINE_FILE.name: (Roofline, _roofline),
-    WORKLOADS_FILE.name: (tuple[WorkloadTexts, ...], _workloads),
-}
+CHECKS: tuple[tuple[AppTexts[Any], Check], ...] = (
+    (steps, _story),
+    (quiz, lambda file: figure_problems(file, file.node, {})),
+    (faq, _questions),
+    (glossary, _glossary),
+    (family, _family),
+    (pages, _parts),
+    (figure_texts, _parts),
+    (tour_texts, _tour),
+    (roofline, _roofline),
+    (workload_texts, _workloads),
+)

@@ -6,7 +6,6 @@ recorded again. What the visitor did, such as `{token}` in `did`, is filled in b
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Literal
 
 from specviz.core.metrics import count
@@ -14,20 +13,18 @@ from specviz.core.names import in_words
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons.recorded_runs import full_round, mixed_round
 from specviz.data.lessons.story import Phase
-from specviz.data.texts import FOLDER, STRICT, Facts, fill, read_texts
+from specviz.data.texts import AppTexts, Facts, fill
 
 # stepped to the check; chose a guess; opened a rejected token; reached a round without a wrong guess; released the
 # slider at `least` or more; saw the end of the run
 Until = Literal["checked", "guessed", "opened", "full", "length", "ended"]
 Light = Literal["guesses", "transport", "rejected", "rounds", "bonus", "draft-length", "play"]
-TOUR_FILE = FOLDER / "tour.yaml"
 LAST_ROUNDS = 6  # of the run, which the last beat plays
 DONE = ("token", "round", "drafted", "length", "passes", "wasted")  # filled in by the stage
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    __pydantic_config__ = STRICT
     until: Until  # what the visitor does to go on
     says: str
     asks: str
@@ -43,7 +40,6 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    __pydantic_config__ = STRICT
     page: str
     name: str
     why: str
@@ -51,15 +47,12 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    __pydantic_config__ = STRICT
     beats: tuple[Beat, ...]
     end: str
     next: tuple[Next, ...]
 
 
-@cache
-def tour_texts() -> Tour:
-    return read_texts(TOUR_FILE, Tour).content
+tour_texts = AppTexts("tour", Tour)
 
 
 def tour_of(trace: Trace) -> Tour | None:

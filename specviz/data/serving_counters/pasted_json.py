@@ -115,10 +115,8 @@ class Requests:
         return tuple(sum(self.histogram[j:]) / steps for j in range(1, len(self.histogram))) if steps else ()
 
     def counters(self, engine: str, steps: float | None, **more: Any) -> ServingCounters:
-        if not steps or self.accepted is None:
-            return ServingCounters(engine, None, None, self.survival, None, self.drafted, self.accepted, **more)
-        length = self.drafted / steps if self.drafted else None
-        tokens = 1 + self.accepted / steps
+        tokens = 1 + self.accepted / steps if steps and self.accepted is not None else None
+        length = self.drafted / steps if steps and tokens and self.drafted else None
         return ServingCounters(engine, tokens, length, self.survival, None, self.drafted, self.accepted, **more)
 
 

@@ -6,7 +6,8 @@ block drafter writes a whole block in one step: then `spec_num_steps` is not the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -56,7 +57,7 @@ def from_log(text: str) -> ServingCounters | None:
     running = field(lines[-1], r"#running-req: *(\d+)")
     throughput = field(lines[-1], r"gen throughput \(token/s\): *([\d.]+)")
     latency = running / throughput if running and throughput else None
-    return replace(_counters(length, draft, running), latency=latency)
+    return _counters(length, draft, running, latency=latency)
 
 
 def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
@@ -71,7 +72,8 @@ def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
     survival = total.survival[: round(draft.depth)] if draft.depth else total.survival
     if draft.depth and draft.checked is None and len(survival) < draft.depth:  # it lists no deeper than was accepted
         survival += (0.0,) * (round(draft.depth) - len(survival))
-    return _counters(length, draft, None, survival if total.survival else (), total.drafted, total.accepted)
+    known = survival if total.survival else ()
+    return _counters(length, draft, survival=known, drafted=total.drafted, accepted=total.accepted)
 
 
 def _length(total: Requests, last: Found) -> float:
@@ -85,16 +87,9 @@ def _length(total: Requests, last: Found) -> float:
     raise InputError("meta_info has no spec_accept_length, and nothing to compute it from.")
 
 
-def _counters(
-    length: float,
-    draft: Draft,
-    running: float | None,
-    survival: tuple[float, ...] = (),
-    drafted: float | None = None,
-    accepted: float | None = None,
-) -> ServingCounters:
+def _counters(length: float, draft: Draft, running: float | None = None, **more: Any) -> ServingCounters:
     return ServingCounters(
-        "SGLang", length, draft.depth, survival, running, drafted, accepted, draft.checked, notes=draft.notes
+        "SGLang", length, draft.depth, running=running, checked=draft.checked, notes=draft.notes, **more
     )
 
 

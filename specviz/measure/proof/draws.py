@@ -18,7 +18,7 @@ from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.measure.proof.other_rules import drafts_with, rule_of_proof
+from specviz.measure.proof.other_rules import MostProbable, rule_of_proof
 from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch
 from specviz.measure.proof.rule_names import Position, RuleName, rule_text
@@ -67,7 +67,8 @@ class Draws:
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
         self._rule = rule_of_proof(rule, settings, self._generator)
-        self._drafts_with = drafts_with(rule, self._sampler)
+        drafts_with = MostProbable if rule == "greedy-draft" else Sampling
+        self._drafts_with = drafts_with(settings, self._generator)
         self._model_of = NeverCropped if rule == "uncropped" else RememberingModel
         self._recorder = Recorder(TokenTexts(target.tokens), self._sampler, False)
         self._target = Passes(target, self._setup.vocabulary, self._setup.prompt.token_ids)
@@ -116,7 +117,7 @@ class Draws:
         if not draft.token_ids:
             return None
         p = self.probabilities(self._setup.prompt.token_ids)
-        if draft.draft_scores is None or self._drafts_with is not self._sampler:
+        if draft.draft_scores is None or isinstance(self._drafts_with, MostProbable):
             point_mass = float(p[draft.token_ids[0]])
             return Acceptance(point_mass, point_mass, point_mass)
         q = draft.draft_scores[0]
@@ -165,11 +166,7 @@ def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> 
     classes = yield from _classes(draws)
     for number in numbers:
         draws.seed(seed, number + 1)
-        batch = _Counting(draws, classes, Random(f"places {seed} {number}"))
-        while batch.draws < each:
-            batch.count_one(PATIENCE * each)
-            yield None
-        yield batch.result()
+        yield (yield from _batch(draws, classes, each, Random(f"places {seed} {number}")))
 
 
 def _classes(draws: Draws) -> Generator[None, None, list[int]]:
@@ -192,61 +189,59 @@ NEVER_REJECTED = (
 )
 
 
-class _Counting:
-    def __init__(self, draws: Draws, classes: list[int], random: Random) -> None:
-        self._from = draws
-        self._ids = torch.tensor(classes, dtype=torch.long)
+class _Counts:
+    """What one of the two ways to decode wrote: how often each class, and each twentieth of the probability."""
+
+    def __init__(self, classes: Sequence[int]) -> None:
         self._class_of = {token_id: i for i, token_id in enumerate(classes)}
-        self._speculative, self._plain = [0] * (len(classes) + 1), [0] * (len(classes) + 1)
-        self._places, self._plain_places = [0] * PLACES, [0] * PLACES
-        self._random = random  # of its own: the places change nothing in what is drawn
-        self._histories: Counter[tuple[int, ...]] = Counter()
-        self._proposed = self._accepted = 0
-        self.tries = self.draws = 0
+        self.classes, self.places = [0] * (len(classes) + 1), [0] * PLACES
 
-    def count_one(self, most_tries: int) -> None:
-        if self.tries >= most_tries:
+    def add(self, p: Tensor, token_id: int, v: float) -> None:
+        self.classes[self._class_of.get(token_id, len(self._class_of))] += 1
+        self.places[min(PLACES - 1, int(PLACES * place_of(p, token_id, v)))] += 1
+
+
+def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Generator[None, None, DrawBatch]:
+    """`random` is of the places alone: they change nothing in what is drawn."""
+    speculative, plain, histories = _Counts(classes), _Counts(classes), Counter[tuple[int, ...]]()
+    tries = proposed = accepted = 0
+    while sum(speculative.classes) < each:
+        if tries >= PATIENCE * each:
             raise InputError(NEVER_REJECTED)
-        drawn, accepted = self._from.try_one()
-        self.tries += 1
-        self._proposed += accepted is not None
-        self._accepted += bool(accepted)
+        drawn, first_accepted = draws.try_one()
+        tries += 1
+        proposed += first_accepted is not None
+        accepted += bool(first_accepted)
         if drawn is not None:
-            self.draws += 1
-            self._histories[drawn.history] += 1
-            p, plain = self._from.probabilities(drawn.history), self._from.plainly(drawn.history)
-            self._count(p, drawn.token_id, self._speculative, self._places)
-            self._count(p, plain, self._plain, self._plain_places)
+            histories[drawn.history] += 1
+            p, token_id = draws.probabilities(drawn.history), draws.plainly(drawn.history)
+            speculative.add(p, drawn.token_id, random.random())
+            plain.add(p, token_id, random.random())
+        yield None
+    products, minima, most_probable = draws.acceptance() or (None, None, None)
+    return DrawBatch(
+        tokens=[*map(draws.text_of, classes), "any other"],
+        speculative=speculative.classes,
+        plain=plain.classes,
+        expected=_expected(draws, classes, histories),
+        texts=len(histories),
+        tries=tries,
+        proposed=proposed,
+        accepted=accepted,
+        sum_of_products=products,
+        sum_of_minima=minima,
+        speculative_places=speculative.places,
+        plain_places=plain.places,
+        most_probable=most_probable,
+    )
 
-    def result(self) -> DrawBatch:
-        products, minima, most_probable = self._from.acceptance() or (None, None, None)
-        texts = [self._from.text_of(token_id) for token_id in self._class_of]
-        return DrawBatch(
-            [*texts, "any other"],
-            self._speculative,
-            self._plain,
-            self._expected(),
-            len(self._histories),
-            self.tries,
-            self._proposed,
-            self._accepted,
-            products,
-            minima,
-            self._places,
-            self._plain_places,
-            most_probable,
-        )
 
-    def _count(self, p: Tensor, token_id: int, classes: list[int], places: list[int]) -> None:
-        classes[self._class_of.get(token_id, len(self._class_of))] += 1
-        places[min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))] += 1
-
-    def _expected(self) -> list[float]:
-        total = torch.zeros(len(self._ids), dtype=torch.float64)
-        for history, count in self._histories.items():
-            total += count * self._from.probabilities(history)[self._ids].double()
-        known: list[float] = total.tolist()
-        return [*known, max(0.0, self.draws - sum(known))]
+def _expected(draws: Draws, classes: list[int], histories: Counter[tuple[int, ...]]) -> list[float]:
+    ids, total = torch.tensor(classes, dtype=torch.long), torch.zeros(len(classes), dtype=torch.float64)
+    for history, count in histories.items():
+        total += count * draws.probabilities(history)[ids].double()
+    known: list[float] = total.tolist()
+    return [*known, max(0.0, histories.total() - sum(known))]
 
 
 def place_of(p: Tensor, token_id: int, v: float) -> float:

@@ -5,16 +5,19 @@ Each test may raise a false alarm with a probability of at most `LIMIT`, so all 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from random import Random
-from typing import Literal
+from typing import Literal, TypeVar
 
-from specviz.data.sentences import Sentences
+from specviz.core.intervals import least
+from specviz.data.texts import Sentences
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 
 say = Sentences("proof")
+Number = TypeVar("Number", int, float)
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
@@ -97,43 +100,32 @@ def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
     def seen(extra: float) -> bool:
         return degrees + extra - quantile * math.sqrt(2 * (degrees + 2 * extra)) >= critical
 
-    return min(1.0, math.sqrt(_least(seen, 4.0 * draws) / (4 * draws)))
+    return min(1.0, math.sqrt(least(seen, 4.0 * draws) / (4 * draws)))
 
 
 @lru_cache(maxsize=256)
 def _critical(degrees: int, threshold: float) -> float:
-    return _least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
+    return least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 
-def _least(holds: Callable[[float], bool], high: float) -> float:
-    """The least value up to `high` for which it holds, as for all above it."""
-    low = 0.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+Way = Literal["speculative", "plain"]
 
 
-def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    found, observed, expected = [], [0] * len(batches[0].expected) if batches else [], [0.0] * 0
-    expected = [0.0] * len(observed)
-    for batch in batches:
-        counts = batch.speculative if way == "speculative" else batch.plain
-        observed = [total + count for total, count in zip(observed, counts, strict=True)]
-        expected = [total + mean for total, mean in zip(expected, batch.expected, strict=True)]
-        found.append(look(observed, expected))
-    return found
+def looks(batches: Sequence[DrawBatch], way: Way = "speculative") -> list[Look]:
+    counts = _so_far(batch.speculative if way == "speculative" else batch.plain for batch in batches)
+    means = _so_far(batch.expected for batch in batches)
+    return [look(*each) for each in zip(counts, means, strict=True)]
 
 
-def place_looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    found, counts = [], [0] * PLACES
-    for batch in batches:
-        places = batch.speculative_places if way == "speculative" else batch.plain_places
-        if len(places) != PLACES:
-            return []
-        counts = [total + count for total, count in zip(counts, places, strict=True)]
-        found.append(look(counts, [sum(counts) / PLACES] * PLACES))
-    return found
+def place_looks(batches: Sequence[DrawBatch], way: Way = "speculative") -> list[Look]:
+    every = [batch.speculative_places if way == "speculative" else batch.plain_places for batch in batches]
+    if any(len(places) != PLACES for places in every):
+        return []
+    return [look(counts, [sum(counts) / PLACES] * PLACES) for counts in _so_far(every)]
+
+
+def _so_far(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
+    return accumulate(rows, lambda total, row: [sum(each) for each in zip(total, row, strict=True)])
 
 
 FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters.protocol import Draft
+from specviz.decoding.drafters.protocol import Draft, of_tokens
 from specviz.decoding.rules import BlockRule, make_rule
-from specviz.decoding.sampler import Sampler
+from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, draw, residual
 from specviz.measure.proof.rows import CLASSES
 from specviz.measure.proof.rule_names import (
@@ -38,14 +38,12 @@ class MatchRule:
         self._generator = generator
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        accept_probs: list[float] = []
+        accept_probs = of_tokens(target_scores, draft.token_ids)
         for i, token_id in enumerate(draft.token_ids):
-            accept_probs.append(float(target_scores[i, token_id]))
-            own = int(torch.multinomial(target_scores[i], 1, generator=self._generator))
+            own = draw(target_scores[i], self._generator)
             if own != token_id:
-                return Verification(i, own, accept_probs)
-        bonus = int(torch.multinomial(target_scores[-1], 1, generator=self._generator))
-        return Verification(len(draft.token_ids), bonus, accept_probs)
+                return Verification(i, own, accept_probs[: i + 1])
+        return Verification(len(draft.token_ids), draw(target_scores[-1], self._generator), accept_probs)
 
 
 class AlteredRule:
@@ -56,16 +54,14 @@ class AlteredRule:
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs: list[float] = []
-        for i, token_id in enumerate(draft.token_ids):
+        for i, (token_id, q) in enumerate(zip(draft.token_ids, draft.token_probs, strict=True)):
             p = target_scores[i]
-            accept_probs.append(self._acceptance(p, token_id, _q(draft, i)))
+            accept_probs.append(self._acceptance(p, token_id, q))
             drawn = float(torch.rand(1, generator=self._generator, dtype=torch.float64))
             if drawn >= accept_probs[i]:
-                return Verification(i, self._draw(p if self._corrects_from_p else residual(p, draft, i)), accept_probs)
-        return Verification(len(draft.token_ids), self._draw(target_scores[-1]), accept_probs)
-
-    def _draw(self, probabilities: Tensor) -> int:
-        return int(torch.multinomial(probabilities, 1, generator=self._generator))
+                rest = p if self._corrects_from_p else residual(p, draft, i)
+                return Verification(i, draw(rest, self._generator), accept_probs)
+        return Verification(len(draft.token_ids), draw(target_scores[-1], self._generator), accept_probs)
 
 
 def lossless(p: Tensor, token_id: int, q: float) -> float:
@@ -103,11 +99,12 @@ class WrongBlock:
         """Compares the product of min(1, p/q) with the product of random numbers; draws the rest from (p - q)+."""
         count = len(draft.token_ids)
         drawn: list[float] = torch.rand(count, generator=self._generator, dtype=torch.float64).tolist()
-        ratios = [min(1.0, float(target_scores[i, draft.token_ids[i]]) / _q(draft, i)) for i in range(count)]
+        probs = zip(of_tokens(target_scores, draft.token_ids), draft.token_probs, strict=True)
+        ratios = [min(1.0, p / q) for p, q in probs]
         shares, products = list(accumulate(ratios, mul)), list(accumulate(drawn, mul))
         accepted = max((i + 1 for i in range(count) if shares[i] >= products[i]), default=0)
-        p = target_scores[accepted]
-        rest = p if accepted == count else residual(p, draft, accepted)
+        target = target_scores[accepted]
+        rest = target if accepted == count else residual(target, draft, accepted)
         return Verification(accepted, draw(rest, self._generator), shares)
 
 
@@ -126,24 +123,11 @@ class OneRareToken:
         return real
 
 
-def _q(draft: Draft, i: int) -> float:
-    return 1.0 if draft.draft_scores is None else float(draft.draft_scores[i, draft.token_ids[i]])
-
-
-class ArgmaxOf:
+class MostProbable(Sampling):
     """WRONG together with a sampling rule: passes on the scores as q, but takes the most probable token."""
-
-    def __init__(self, sampler: Sampler) -> None:
-        self._sampler = sampler
-
-    def scores(self, logits: Tensor) -> Tensor:
-        return self._sampler.scores(logits)
 
     def choose(self, scores: Tensor) -> int:
         return int(scores.argmax())
-
-    def probabilities(self, scores: Tensor) -> Tensor:
-        return self._sampler.probabilities(scores)
 
 
 _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
@@ -173,7 +157,3 @@ def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRul
     if name in _OTHERS:
         return _OTHERS[name](generator)
     raise InputError(f"There is no rule named {name!r}.")
-
-
-def drafts_with(name: RuleName, sampler: Sampler) -> Sampler:
-    return ArgmaxOf(sampler) if name == "greedy-draft" else sampler

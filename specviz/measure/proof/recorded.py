@@ -46,15 +46,10 @@ def dump_proof(proof: RecordedProof) -> bytes:
     return _PROOF.dump_json(proof, indent=1) + b"\n"
 
 
-def parse_proof(text: str | bytes) -> RecordedProof:
-    """Raises ValidationError: it is something else."""
-    return _PROOF.validate_json(text)
-
-
 @cache
 def recorded_proof() -> RecordedProof | None:
     try:
-        return parse_proof(PATH.read_bytes())
+        return _PROOF.validate_json(PATH.read_bytes())
     except (OSError, ValidationError) as error:
         logging.getLogger(__name__).error("No recorded proof: %s", error)
         return None

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.core.judge import NEUTRAL
-from specviz.data.sentences import Sentences, any_of
+from specviz.data.texts import Sentences, any_of
 from specviz.measure.race import Kind, RaceLap, kinds_of
 from specviz.measure.sweep.points import PROMPT, of_kind, pooled
 from specviz.measure.sweep.rows import MADE_BY, SERIES

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import groupby
 
 import torch
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import repetition
-from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
@@ -17,7 +16,7 @@ from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
 from specviz.decoding.sampler import LogitsConstraint
-from specviz.measure.paired_runs import plain_steps, speculative_steps
+from specviz.measure.paired_runs import decode_seconds, plain_steps, speculative_steps, warm_up_steps
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.devices import describe_machine
@@ -68,28 +67,17 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     """
     first = group[0]
     drafter = fit_drafter(*models, first.settings)
-    yield from warm_up(models, drafter, first)
+    yield from warm_up_steps(models[0], drafter, _prompt(models, first), first.settings, _constraint(models, first))
     before = yield from _speculative(models, drafter, first)
-    plain = yield from _plain(models, first)
+    plain = yield from plain_steps(models[0], _prompt(models, first), first.settings, _constraint(models, first))
     traces = [before]
     for cell in group[1:]:
         traces.append((yield from _speculative(models, drafter, cell)))
     return [_row(cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
 
 
-def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
-    settings = cell.settings
-    few = replace(settings, max_new_tokens=min(settings.max_new_tokens, settings.draft_length + 2))
-    yield from _speculative(models, drafter, replace(cell, settings=few))
-    yield from _plain(models, replace(cell, settings=few))
-
-
 def _speculative(models: Models, drafter: Drafter, cell: Cell) -> Steps[Trace]:
     return speculative_steps(models[0], drafter, _prompt(models, cell), cell.settings, _constraint(models, cell))
-
-
-def _plain(models: Models, cell: Cell) -> Steps[Trace]:
-    return plain_steps(models[0], _prompt(models, cell), cell.settings, _constraint(models, cell))
 
 
 def _prompt(models: Models, cell: Cell) -> str | list[int]:
@@ -122,10 +110,8 @@ def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
 
 def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
     settings, machine = speculative.settings, speculative.recorded_on
-    assert plain.autoregressive is not None
     assert speculative.drafter is not None
-    plain_seconds = sum(plain.autoregressive.seconds_per_token)
-    seconds = sum(known_seconds(round.seconds) for round in speculative.rounds)
+    plain_seconds, seconds = decode_seconds(plain), decode_seconds(speculative)
     written, plainly = len(speculative.output.token_ids), len(plain.output.token_ids)
     return SweepRow(
         target=speculative.target.name,

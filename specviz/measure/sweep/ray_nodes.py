@@ -16,7 +16,8 @@ from specviz.core.ray_address import CLIENT, LOCAL, check_ray
 from specviz.core.steps import result_of
 from specviz.measure.sweep.measure import Models, made_by, measure
 from specviz.measure.sweep.plan import Cell, SweepPair
-from specviz.measure.sweep.spread import Answer, Gone, Loaded, Measured, Refused
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.spread import Answer, Gone, MadeBy
 
 Load = Callable[[SweepPair], Models]
 
@@ -31,23 +32,19 @@ class Worker:
         with suppress(OSError):  # another machine need not have the folder
             os.chdir(folder)
 
-    def load(self, pair: SweepPair) -> Loaded | Refused:
+    def load(self, pair: SweepPair) -> MadeBy:
+        """Raises InputError: the node cannot have this pair."""
         if self._version != __version__:
-            return Refused(f"specviz {__version__} is installed there, and {self._version} here. Install the same one.")
+            said = f"specviz {__version__} is installed there, and {self._version} here. Install the same one."
+            raise InputError(said)
         self._models = None
-        try:
-            self._models = self._load(pair)
-        except InputError as error:
-            return Refused(str(error))
-        return Loaded(made_by(self._models))
+        self._models = self._load(pair)
+        return made_by(self._models)
 
-    def measure(self, cells: Sequence[Cell]) -> Measured | Refused:
+    def measure(self, cells: Sequence[Cell]) -> list[SweepRow]:
+        """Raises InputError: a cell cannot be measured."""
         assert self._models is not None
-        try:
-            rows = result_of(measure(self._models, cells))
-        except InputError as error:
-            return Refused(str(error))
-        return Measured([replace(row, node=self._node) for row in rows])
+        return [replace(row, node=self._node) for row in result_of(measure(self._models, cells))]
 
 
 NAMESPACE = "specviz-sweep"  # of the names of workers
@@ -152,15 +149,13 @@ class RayNodes:
 
     def answer(self) -> tuple[str, Answer]:
         (ready,), _ = self._ray.wait(list(self._asked), num_returns=1)
-        return self._asked.pop(ready), self._answer_of(ready)
-
-    def _answer_of(self, reference: Any) -> Answer:
-        errors = self._ray.exceptions
+        node, errors = self._asked.pop(ready), self._ray.exceptions
         try:
-            answer: Answer = self._ray.get(reference)
-            return answer
+            return node, self._ray.get(ready)
         except errors.RayTaskError as error:  # our own code failed there, so it will fail on other nodes too
+            if isinstance(error.cause, InputError):
+                raise InputError(f"On node {node}: {error.cause}") from None
             raise error.cause from None
         except errors.RayError as error:
             missing = "No module named 'specviz'" in str(error)
-            return Gone("specviz is not installed there" if missing else "its process or its machine ended")
+            return node, Gone("specviz is not installed there" if missing else "its process or its machine ended")

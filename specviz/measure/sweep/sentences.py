@@ -7,7 +7,7 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, Word
 from specviz.core.metrics import Costs
-from specviz.data.sentences import Sentences, any_of
+from specviz.data.texts import Sentences, any_of
 from specviz.data.workloads import find_workload
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.points import ADAPTIVE, break_even_line, of_kind, pooled
@@ -100,24 +100,18 @@ def length_sentence(every: pd.DataFrame) -> str:
     return say("lengths", prompts=prompts, ends=ends, alone=clearly)
 
 
-def map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
+def map_sentence(every: pd.DataFrame, costs: Costs | None, lookup: bool = False) -> str:
+    """How many points are where break-even says; of prompt lookup by counted tokens: it often drafts fewer than γ."""
     judged = every.dropna(subset="per_judgement_rate")
     if costs is None or judged.empty:
         return NOTHING
-    line = pd.Series(break_even_line(costs, judged["draft_length"].to_list()), index=judged.index, dtype="float64")
-    predicted = judged["per_judgement_rate"] > line  # never above a line that no rate reaches
+    if lookup:
+        predicted = judged["tokens_per_target_call"] > round_steps(judged, costs)
+    else:
+        line = pd.Series(break_even_line(costs, judged["draft_length"].to_list()), judged.index, dtype="float64")
+        predicted = judged["per_judgement_rate"] > line  # never above a line that no rate reaches
     sides = int((predicted == (judged["speedup"] > 1)).sum())
-    return say("map", sides=sides, all=len(judged), costs=costs)
-
-
-def lookup_map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
-    """`map_sentence` for prompt lookup: from counted tokens, because a round often drafts fewer than γ."""
-    judged = every.dropna(subset="per_judgement_rate")
-    if costs is None or judged.empty:
-        return NOTHING
-    predicted = judged["tokens_per_target_call"] > round_steps(judged, costs)
-    sides = int((predicted == (judged["speedup"] > 1)).sum())
-    return say("map_of_lookup", sides=sides, all=len(judged), costs=costs)
+    return say("map_of_lookup" if lookup else "map", sides=sides, all=len(judged), costs=costs)
 
 
 def prediction_sentence(found: pd.DataFrame) -> str:

@@ -16,20 +16,7 @@ from specviz.core.errors import InputError
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    made_by: tuple[str | int | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    rows: list[SweepRow]
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    sentence: str
+MadeBy = tuple[str | int | None, ...]  # what is the same in all rows of a pair on a node, see `rows.MADE_BY`
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +24,7 @@ class Gone:
     reason: str
 
 
-Answer = Loaded | Measured | Refused | Gone
+Answer = MadeBy | list[SweepRow] | Gone
 
 
 class Nodes(Protocol):
@@ -48,13 +35,17 @@ class Nodes(Protocol):
         """One name for each node, no two of them the same."""
 
     def load(self, node: str, pair: SweepPair) -> None:
-        """Ask a node to load a pair: `Loaded`, `Refused` or `Gone`. Does not wait."""
+        """Ask a node to load a pair and say what its rows are made by, or that it is gone. Does not wait."""
 
     def measure(self, node: str, cells: Sequence[Cell]) -> None:
-        """Ask a node for the rows of one or two cells of a block: `Measured`, `Refused` or `Gone`. Does not wait."""
+        """Ask a node for the rows of one or two cells of a block, or that it is gone. Does not wait."""
 
     def answer(self) -> tuple[str, Answer]:
-        """Wait for the next answer, and say whose it is. Only called while a node was asked."""
+        """Wait for the next answer, and say whose it is. Only called while a node was asked.
+
+        Raises:
+            InputError: the node cannot load or measure what was asked; the sentence names it.
+        """
 
 
 Say = Callable[[str], None]
@@ -78,26 +69,17 @@ def spread(
 class _Prompt:
     def __init__(self, cells: Iterable[Cell]) -> None:
         self._groups = deque(groups(cells))
-        self._compared = False  # whether the first group is without the cells that are known
         self.pair: SweepPair = self._groups[0][0].pair
+        self.group: list[Cell] = []  # to be measured now, without the cells that are known
 
     def __len__(self) -> int:
-        return sum(map(len, self._groups))
+        return len(self.group) + sum(map(len, self._groups))
 
     def next_group(self, is_known: Callable[[Cell], bool]) -> list[Cell]:
-        """The first group that has cells to measure, without the known ones; empty if nothing is left."""
-        while self._groups:
-            if not self._compared:
-                self._groups[0] = [cell for cell in self._groups[0] if not is_known(cell)]
-                self._compared = True
-            if self._groups[0]:
-                return self._groups[0]
-            self.drop_group()
-        return []
-
-    def drop_group(self) -> None:
-        self._groups.popleft()
-        self._compared = False
+        """The group in hand, or the next one that has cells to measure; empty if nothing is left."""
+        while not self.group and self._groups:
+            self.group = [cell for cell in self._groups.popleft() if not is_known(cell)]
+        return self.group
 
 
 def _prompts(cells: Iterable[Cell]) -> Iterator[_Prompt]:
@@ -125,28 +107,22 @@ class _Spread:
         self._alive = list(nodes.names)
         self._hand: dict[str, _Prompt] = {}  # of each node
         self._asked: set[str] = set()  # nodes that have not answered yet
-        self._loaded: dict[str, tuple[SweepPair, Loaded]] = {}
+        self._loaded: dict[str, tuple[SweepPair, MadeBy]] = {}
 
     def rows(self) -> Iterator[SweepRow]:
         self._ask_all()
         while self._asked:
             node, answer = self._nodes.answer()
             self._asked.remove(node)
-            if isinstance(answer, Measured):
-                yield from answer.rows
-            self._note(node, answer)
+            match answer:
+                case Gone(reason):
+                    self._forget(node, reason)
+                case list():
+                    yield from answer
+                    self._hand[node].group = []
+                case _:
+                    self._loaded[node] = self._hand[node].pair, answer
             self._ask_all()
-
-    def _note(self, node: str, answer: Answer) -> None:
-        match answer:
-            case Loaded():
-                self._loaded[node] = self._hand[node].pair, answer
-            case Measured():
-                self._hand[node].drop_group()
-            case Refused(sentence):
-                raise InputError(f"On node {node}: {sentence}")
-            case Gone(reason):
-                self._forget(node, reason)
 
     def _forget(self, node: str, reason: str) -> None:
         self._alive.remove(node)
@@ -190,7 +166,7 @@ class _Spread:
     def _is_known(self, node: str, cell: Cell) -> bool:
         """Whether a row stands for the cell; it is then taken away: repeats of one measurement have the same key."""
         self._number += 1
-        key = row_key(self._loaded[node][1].made_by, cell.named, cell.settings)
+        key = row_key(self._loaded[node][1], cell.named, cell.settings)
         found = next((each for each in (_anywhere(key), key) if self._known[each] > 0), None)
         if found is not None:
             self._known[found] -= 1

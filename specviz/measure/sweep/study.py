@@ -4,10 +4,12 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
+from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
@@ -30,7 +32,6 @@ from specviz.measure.sweep.table import each_row
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 
-@cache
 def rivals_t(freedom: int, lengths: int) -> float:
     """The t above which a length is told apart from the best of `lengths`, with `RISK` for all of them together.
 
@@ -40,31 +41,7 @@ def rivals_t(freedom: int, lengths: int) -> float:
     """
     if lengths < 2:
         return math.inf
-    return t_quantile(freedom, 1 - RISK / (lengths * (lengths - 1)))
-
-
-def t_quantile(freedom: int, probability: float) -> float:
-    """The t that Student's t with whole degrees of freedom is below with this probability, above one half."""
-    low, high = 0.0, 1.0
-    while _below(high, freedom) < probability:
-        high *= 2
-    for _ in range(60):  # halves the interval: exact to the last digits
-        middle = (low + high) / 2
-        low, high = (middle, high) if _below(middle, freedom) < probability else (low, middle)
-    return high
-
-
-def _below(t: float, freedom: int) -> float:
-    """The probability below t, from 0 on: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
-    angle = math.atan(t / math.sqrt(freedom))
-    odd = freedom % 2
-    term = math.cos(angle) if odd else 1.0
-    total = 0.0
-    for power in range(odd, freedom - 1, 2):
-        total += term
-        term *= math.cos(angle) ** 2 * (power + 1) / (power + 2)
-    inside = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
-    return (1 + inside) / 2
+    return student_t(freedom, 1 - RISK / (lengths * (lengths - 1)))
 
 
 def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -83,20 +60,15 @@ def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     top = own.merge(best, on=["workload", "draft_length"])[[*prompt, "log"]].rename(columns={"log": "top"})
     pairs = own.merge(top, on=prompt)
     behind = (pairs["top"] - pairs["log"]).groupby([pairs["workload"], pairs["draft_length"]])
-    lengths = every.groupby("workload").size()
-    found = pd.DataFrame({"mean": behind.mean(), "deviation": behind.std(), "prompts": behind.size()}).reset_index()
-    told_apart = found.assign(told_apart=_told_apart(found, found["workload"].map(lengths)))
-    joined = every.merge(told_apart[["workload", "draft_length", "told_apart"]], how="left")
-    return every.assign(may_be_best=~joined["told_apart"].fillna(False).astype("bool").to_numpy())
+    found = every.merge(behind.agg(["mean", "std", "size"]).reset_index(), how="left")
+    found["lengths"] = every.groupby("workload")["draft_length"].transform("size").to_numpy()
+    return every.assign(may_be_best=[not _told_apart(point) for point in each_row(found)])
 
 
-def _told_apart(found: pd.DataFrame, lengths: "pd.Series[int]") -> list[bool]:
-    return [
-        bool(
-            point.prompts > 1 and point.mean > rivals_t(point.prompts - 1, count) * point.deviation / point.prompts**0.5
-        )
-        for point, count in zip(each_row(found), lengths, strict=True)
-    ]
+def _told_apart(point: Any) -> bool:
+    if not point.size > 1:  # a single prompt, or none
+        return False
+    return bool(point.mean > rivals_t(int(point.size) - 1, point.lengths) * point.std / point.size**0.5)
 
 
 def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:

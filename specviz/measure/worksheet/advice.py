@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from specviz.core.judge import NEUTRAL, judge
 from specviz.data.published import GPU_ROUNDS
-from specviz.data.sentences import Sentences, any_of
+from specviz.data.texts import Sentences, any_of
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
@@ -75,13 +75,13 @@ def _length_without_costs(found: Production, costs: str) -> str:
         places=len(ahead.places),
         often=f", most often {ahead.usual[0][0]}" if len(ahead.usual) > 1 else "",
         chosen=say("at_chosen", model=found.model) if costs_are_told(costs) else "",
-        adds=found.survival[found.draft_length - 1],
+        adds=found.last_adds,
         counted=_counted(found),
     )
 
 
 def _counted(found: Production) -> str:
-    return "counted" if found.positions_counted else "modelled, every position alike"
+    return "counted" if found.model.survival else "modelled, every position alike"
 
 
 def _measure_first(found: Production) -> str:
@@ -124,7 +124,7 @@ def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -
         good=any_of(good),
         full=full,
         which=_positions(good[-1] + 1, full),
-        added=found.tokens_at(full) - found.tokens_at(good[-1]),
+        added=found.model.tokens_at(full) - found.model.tokens_at(good[-1]),
         counted=_counted(found),
         less=full - good[-1],
         split=say("split"),
@@ -140,7 +140,7 @@ def _positions(first: int, last: int) -> str:
 
 def _longer(found: Production) -> str:
     """Whether one more position could pay: it must add more tokens than the speed times its cost."""
-    adds, costs = found.survival[found.draft_length - 1], (found.round_cost - 1) / found.draft_length
+    adds, costs = found.last_adds, (found.round_cost - 1) / found.draft_length
     worth = "whether a longer draft pays cannot be told from this"
     if adds > found.speed * costs * max(GROWING):
         worth = "try a longer draft too"

@@ -9,7 +9,7 @@ from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import DraftedToken, Trace
-from specviz.data.sentences import Sentences
+from specviz.data.texts import Sentences
 from specviz.measure.worksheet.runs import position_rates
 
 say = Sentences("exercises")

@@ -8,7 +8,7 @@ from specviz.core.judge import judge
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms
 from specviz.data.batches import BatchStudy
-from specviz.data.sentences import Sentences, percent
+from specviz.data.texts import Sentences
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits
@@ -33,15 +33,10 @@ class MeasuredPasses:
 
         Above the largest size, each further token takes as long as the mean further token of that size.
         """
-        if batch > self.largest:
-            return self._above(batch, tokens)
-        low = max(size for size in self.checks if size <= batch)
-        high = min(size for size in self.checks if size >= batch)
-        below, above = (theory.verification_steps(self.checks[size], tokens) for size in (low, high))
-        return below + (above - below) * (batch - low) / (high - low or 1)
-
-    def _above(self, batch: int, tokens: int) -> float:
         largest = self.largest
+        if batch <= largest:
+            sizes = {size: theory.verification_steps(its, tokens) for size, its in self.checks.items()}
+            return theory.verification_steps(sizes, batch)
         longest, steps = max(self.checks[largest].items())
         a_token = (steps - 1) / (largest * (longest - 1))
         return (1 + a_token * (batch * tokens - largest)) / (1 + a_token * (batch - largest))
@@ -171,35 +166,18 @@ def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) 
     )
 
 
-def symbols(model: Model) -> list[tuple[str, str, str]]:
-    terms, length = model.terms, model.draft_length
-    needed = model.break_even
-    tokens = "tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)"
-    if length <= len(model.survival):
-        tokens = "tokens a round writes, by the counted positions"
-    return [
-        ("α", "acceptance per judgement: accepted / (accepted + rejected)", f"{model.alpha:.3f}"),
-        ("", f"accepted / drafted that follows at γ = {length}", percent(model.accepted_share(model.alpha))),
-        ("γ", "draft length", str(length)),
-        ("c", "cost of a guess: a draft step / a target step", f"{model.cost_ratio:.3f}"),
-        ("v(γ+1)", f"cost of a check of {length + 1} tokens, in this batch", f"{terms.verification:.3f}"),
-        ("o", "overhead: the rest of a round", f"{model.overhead:.3f}"),
-        ("ĉ", "operations of the draft / of the target", f"{model.operations_ratio:.3f}"),
-        ("E(γ)", tokens, f"{model.tokens_per_call:.2f}"),
-        ("γc + v(γ+1) + o", "cost of a round", f"{terms.steps:.2f}"),
-        ("E(γ) / (γc + v(γ+1) + o)", "speedup with these costs", f"{model.realistic:.2f}×"),
-        (
-            "E(γ) / (γc + 1)",
-            "ideal speedup: checking costs one step, the loop nothing (Leviathan, Theorem 3.8)",
-            f"{model.ideal:.2f}×",
-        ),
-        ("", "α that breaks even", "none" if needed is None else f"{needed:.3f}"),
-        (
-            "(1 − α)(γĉ + γ + 1) / (1 − α^(γ+1))",
-            "extra arithmetic: rejected tokens are thrown away (Leviathan, Theorem 3.11)",
-            f"{model.extra_operations:.2f}×",
-        ),
-    ]
+def symbols(model: Model) -> str:
+    """Every term with its value, as a table in Markdown."""
+    counted, needed = model.draft_length <= len(model.survival), model.break_even
+    return say(
+        "symbols",
+        model=model,
+        terms=model.terms,
+        share=model.accepted_share(model.alpha),
+        checked=model.draft_length + 1,
+        tokens=say("tokens_counted" if counted else "tokens_expected"),
+        needed="none" if needed is None else f"{needed:.3f}",
+    )
 
 
 def break_even_sentence(model: Model) -> str:

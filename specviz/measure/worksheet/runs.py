@@ -112,12 +112,8 @@ def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
     return [
         Measured("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps
-        if (gap := gap_of(trace_of_lap(lap), lap.verdict.speedup))
+        if (gap := gap_of(lap.both, lap.verdict.speedup))
     ]
-
-
-def trace_of_lap(lap: RaceLap) -> Trace:
-    return replace(lap.speculative, autoregressive=lap.plain.autoregressive)
 
 
 def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
-from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.data.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
@@ -68,19 +67,9 @@ class Production:
         return (self.share * self.tokens + plain) / (self.share * self.round_cost + plain)
 
     @property
-    def survival(self) -> tuple[float, ...]:
-        """Share of rounds that accept position 1, 2, ... of γ: counted, or modelled with every position alike."""
-        counted = self.counters.survival
-        if len(counted) >= self.draft_length:
-            return counted
-        return tuple(self.model.alpha**position for position in range(1, self.draft_length + 1))
-
-    def tokens_at(self, length: int) -> float:
-        return 1 + sum(self.survival[:length])
-
-    @property
-    def positions_counted(self) -> bool:
-        return len(self.counters.survival) >= self.draft_length
+    def last_adds(self) -> float:
+        """Tokens a round that the last position of the draft adds."""
+        return self.model.tokens_at(self.draft_length) - self.model.tokens_at(self.draft_length - 1)
 
 
 def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
@@ -101,7 +90,7 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits
         length += 1
     checking = min(MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
-    counted = counters.survival[:MAX_DRAFT_LENGTH] if len(counters.survival) >= length else ()
+    counted = counters.survival if len(counters.survival) >= length else ()
     alike = counters.alike_alpha(length)
     model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
     found = Production(counters, model, speedup)
@@ -243,7 +232,7 @@ def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[
 def _over_all_calls(found: Production, length: int, cost: float) -> float:
     """The speedup if a round drafts `length` tokens and takes `cost` steps; calls without a draft are plain steps."""
     plain = 1 - found.share
-    return (found.share * found.tokens_at(length) + plain) / (found.share * cost + plain)
+    return (found.share * found.model.tokens_at(length) + plain) / (found.share * cost + plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +250,7 @@ def draft_lengths(found: Production) -> list[Length]:
     reached = [min(row[index] / max(row) for row in speeds) for index in range(len(lengths))]
     enough = min(GOOD, max(reached))
     return [
-        Length(length, found.tokens_at(length), min(at), max(at), reached[index] >= enough)
+        Length(length, found.model.tokens_at(length), min(at), max(at), reached[index] >= enough)
         for index, length in enumerate(lengths)
         for at in [[row[index] for row in speeds]]
     ]

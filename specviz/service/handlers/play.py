@@ -32,7 +32,7 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
-from specviz.service.protocol import Finished, Item, Play, Started, Steps
+from specviz.service import protocol as say
 from specviz.service.workshop import Workshop
 
 OFFERED_TOKENS = 4  # about; whole words
@@ -56,7 +56,7 @@ class PersonDrafter(Drafter, Proposer):
         return Draft(self._guesses.token_ids, None, parents=self._guesses.parents)
 
 
-def play_steps(command: Play, workshop: Workshop) -> Steps:
+def play_steps(command: say.Play, workshop: Workshop) -> say.Steps:
     """Raises InputError: what was typed cannot be played, or the text has grown too long."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
@@ -64,7 +64,7 @@ def play_steps(command: Play, workshop: Workshop) -> Steps:
         ask, request = command.ask, command.request
         text_ids = prompt_ids(target, ask.text_ids or request.prompt, shared_vocabulary(target, draft))
         mine, cut = _drafted(target, text_ids, ask)
-        yield Started(command.job)
+        yield say.Started(command.job)
         trace, rivals = None, {}
         if ask.action != "offer":
             # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
@@ -75,8 +75,8 @@ def play_steps(command: Play, workshop: Workshop) -> Steps:
                 rivals = yield from _rivals(target, drafts, text_ids, mine)
             text_ids = [*text_ids, *trace.output.token_ids]
         turn = _after(target, draft, request, ask, text_ids)
-        yield Item(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
-    yield Finished(command.job)
+        yield say.Item(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
+    yield say.Finished(command.job)
 
 
 def _rivals(

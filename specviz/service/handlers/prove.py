@@ -10,11 +10,11 @@ from specviz.measure.proof.rows import BATCHES
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
-from specviz.service.protocol import CompareGreedy, Finished, Item, Progress, Prove, Started, Steps
+from specviz.service import protocol as say
 from specviz.service.workshop import Workshop
 
 
-def prove_steps(command: Prove, workshop: Workshop) -> Steps:
+def prove_steps(command: say.Prove, workshop: Workshop) -> say.Steps:
     """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`.
 
     Raises:
@@ -23,15 +23,15 @@ def prove_steps(command: Prove, workshop: Workshop) -> Steps:
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)
-    yield Started(job)
+    yield say.Started(job)
     each, left = command.draws // BATCHES, range(command.done, BATCHES)
-    yield Progress(job, "drawing", BATCHES, draws=each)
+    yield say.Progress(job, "drawing", BATCHES, draws=each)
     for batch in draw_batches(draws, request.settings.seed, each, left):
-        yield Item(job, "prove", batch) if batch else None
-    yield Finished(job)
+        yield say.Item(job, "prove", batch) if batch else None
+    yield say.Finished(job)
 
 
-def compare_greedy_steps(command: CompareGreedy, workshop: Workshop) -> Steps:
+def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.Steps:
     """One `GreedyRow` for each prompt after the first `done`.
 
     Raises:
@@ -48,16 +48,16 @@ def compare_greedy_steps(command: CompareGreedy, workshop: Workshop) -> Steps:
     def exact() -> LoadedModel:
         return target if target.info.dtype == "float32" else load_model(request.target, "float32")
 
-    yield Started(job)
+    yield say.Started(job)
     for preset in prompts[command.done :]:
-        yield Progress(job, "comparing", len(prompts), prompt=preset.name)
+        yield say.Progress(job, "comparing", len(prompts), prompt=preset.name)
         rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
         for row in rows:
-            yield Item(job, "compare greedy", row) if row else None
-    yield Finished(job)
+            yield say.Item(job, "compare greedy", row) if row else None
+    yield say.Finished(job)
 
 
-def _prompts(command: CompareGreedy) -> list[Preset]:
+def _prompts(command: say.CompareGreedy) -> list[Preset]:
     if not command.presets:
         return [Preset("", command.request.prompt)]
     found = [find_preset(name) for name in command.presets]

@@ -14,15 +14,15 @@ from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import set_up_run
 from specviz.measure.compare import quality
 from specviz.measure.paired_runs import Measured, PairedRuns
-from specviz.measure.race import RaceLap, RacePrompt, load_quality
+from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import TokenTexts
+from specviz.service import protocol as say
 from specviz.service.limits import BudgetSpent
-from specviz.service.protocol import Finished, Item, Progress, Race, Started, Steps
 from specviz.service.workshop import Workshop
 
 
-def race_steps(command: Race, workshop: Workshop) -> Steps:
+def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
     """One `RaceLap` for each prompt after the first `done`; `Progress` before each repeat.
 
     Raises:
@@ -33,26 +33,26 @@ def race_steps(command: Race, workshop: Workshop) -> Steps:
     target, draft = yield from workshop.load_pair(job, command.request)
     drafter = fit_drafter(target, draft, settings)
     _check(target, draft, prompts, settings)
-    yield Started(job)
+    yield say.Started(job)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
         try:
-            yield from _time(command, prompt, runs, measured)
+            yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.repeats:
-                yield Item(job, "race", _lap(runs, target, prompt))
+                yield say.Item(job, "race", _lap(measured, target, prompt))
             raise
         workshop.forget_race(job)
-        yield Item(job, "race", _lap(runs, target, prompt))
-    yield Finished(job)
+        yield say.Item(job, "race", _lap(measured, target, prompt))
+    yield say.Finished(job)
 
 
-def _time(command: Race, prompt: RacePrompt, runs: PairedRuns, measured: Measured) -> Steps:
-    step = Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
+def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.Steps:
+    step = say.Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
     yield step
     yield from runs.warm_up_steps()
-    for repeat in range(measured.repeats + 1, command.repeats + 1):
+    for repeat in range(runs.measured.repeats + 1, command.repeats + 1):
         yield replace(step, phase="timing", repeat=repeat)
         yield from runs.repeat_steps()
 
@@ -68,19 +68,19 @@ def _check(target: LoadedModel, draft: Loaded, prompts: Sequence[RacePrompt], se
             raise InputError(f"{prompt.name}: {error}") from None
 
 
-def _lap(runs: PairedRuns, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
+def _lap(measured: Measured, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
-    speculative, plain = runs.shown
+    speculative, plain = measured.shown
     token_texts = TokenTexts(target.tokens)
     return RaceLap(
         speculative=speculative,
         plain=plain,
-        speculative_seconds=runs.speculative.seconds,
-        plain_seconds=runs.plain.seconds,
+        speculative_seconds=measured.speculative.seconds,
+        plain_seconds=measured.plain.seconds,
         name=prompt.name,
-        speculative_prefill=runs.speculative.prefill,
-        plain_prefill=runs.plain.prefill,
+        speculative_prefill=measured.speculative.prefill,
+        plain_prefill=measured.plain.prefill,
         plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
-        quality=load_quality(quality(target, speculative, plain)),
-        draws=runs.draws,
+        quality=quality(target, speculative, plain),
+        draws=measured.draws,
     )

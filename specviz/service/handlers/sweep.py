@@ -13,11 +13,11 @@ from specviz.core.request import RunRequest
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import Cell, groups
 from specviz.measure.sweep.rows import SweepRow
-from specviz.service.protocol import Finished, Item, Progress, Started, Steps, Sweep
+from specviz.service import protocol as say
 from specviz.service.workshop import Pair, Workshop
 
 
-def sweep_steps(command: Sweep, workshop: Workshop) -> Steps:
+def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.Steps:
     """An answer for each cell after the first `done`.
 
     A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
@@ -34,19 +34,19 @@ def sweep_steps(command: Sweep, workshop: Workshop) -> Steps:
             models = yield from workshop.load_pair(job, request)
         except InputError as error:
             yield _progress(job, left[0], len(cells))
-            yield from (Item(job, "sweep", _problem(cell, error)) for cell in left)
+            yield from (say.Item(job, "sweep", _problem(cell, error)) for cell in left)
             continue
-        yield Started(job)
+        yield say.Started(job)
         for group in groups(left):
             yield _progress(job, group[0], len(cells))
             answers = yield from _measured(models, group)
-            yield from (Item(job, "sweep", answer) for answer in answers)
-    yield Finished(job)
+            yield from (say.Item(job, "sweep", answer) for answer in answers)
+    yield say.Finished(job)
 
 
-def _progress(job: int, cell: Cell, total: int) -> Progress:
+def _progress(job: int, cell: Cell, total: int) -> say.Progress:
     settings = cell.settings
-    return Progress(
+    return say.Progress(
         job,
         "measuring",
         total,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import shown_code
 from specviz.service.classes.room import ClassNow

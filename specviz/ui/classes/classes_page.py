@@ -3,8 +3,8 @@
 import streamlit as st
 
 from specviz.core.files import ASSETS
-from specviz.data.page_texts import page_texts
 from specviz.data.permalink import MAX_SEED
+from specviz.data.texts import page_texts
 from specviz.game.game import MODES, SETS, Plan
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import Membership

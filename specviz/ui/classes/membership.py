@@ -5,7 +5,7 @@ from functools import cache
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.game.game import Plan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds

@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.batches import BatchPass, BatchStudy, Ratio, recorded_batches
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import compared, outcome, reading, times, where
 from specviz.ui.helps.by_draft import LOOKS
 from specviz.ui.shared.escaping import plain

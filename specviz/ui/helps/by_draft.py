@@ -12,7 +12,7 @@ from specviz.core.judge import NEUTRAL, judge
 from specviz.core.replay import Prospect, counts_of, modelled_speedup
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView

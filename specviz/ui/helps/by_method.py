@@ -18,8 +18,8 @@ from specviz.data.measured_methods import (
     MeasuredMethods,
     stored_methods,
 )
-from specviz.data.page_texts import page_texts
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
 from specviz.ui.shared import figures as plot

@@ -9,8 +9,8 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.page_link import Params
-from specviz.data.page_texts import page_texts
 from specviz.data.permalink import VARIED
+from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, plain_runs

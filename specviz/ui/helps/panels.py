@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.judge import UNTOLD
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.points import ADAPTIVE
 from specviz.measure.sweep.study import RISK, Study
@@ -86,11 +86,7 @@ def by_length(study: Study, source: str) -> None:
 
 def by_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
-    _reading(
-        sentences.doubted(
-            (sentences.lookup_map_sentence if study.lookup else sentences.map_sentence)(every, costs), study.spoilt
-        )
-    )
+    _reading(sentences.doubted(sentences.map_sentence(every, costs, study.lookup), study.spoilt))
     if every.empty:
         return
     chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)

@@ -8,8 +8,7 @@ from specviz.core.errors import InputError, without_folders
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
-from specviz.data.page_texts import page_texts
-from specviz.data.texts import Words
+from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
 from specviz.ui.learn.learn_state import PARTS, Learning, take
 from specviz.ui.session import session

@@ -12,9 +12,8 @@ from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Round, Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, TimedPass, pass_shares
-from specviz.data.lessons.recorded_runs import drawn_round
+from specviz.data.lessons.recorded_runs import drawn_round, overlap_of
 from specviz.data.lessons.stopping import stopping
 from specviz.data.lessons.story import Step, steps, watch_link
 from specviz.data.texts import Words, fill

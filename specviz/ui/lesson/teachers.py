@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html

@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plan import WATCH
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.metrics import Counts
-from specviz.data.page_texts import page_texts
 from specviz.data.permalink import MAX_SEED
+from specviz.data.texts import page_texts
 from specviz.data.workloads import find_workload
 from specviz.game.game import MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Plan, score
 from specviz.game.messages import verdict

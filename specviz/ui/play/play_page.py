@@ -6,7 +6,7 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Counts, count
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, Plan, plan_from_link, rounds_of, run_of, score
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.service.job import JobView

@@ -10,7 +10,7 @@ from specviz.core.names import short_name
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.proof.rows import GreedyRow, NearTie
 from specviz.ui.proof.outcomes import badge, show_status, tie_figure
 from specviz.ui.proof.proof_state import ONE_OF_EACH, Proving, Source, Wanted

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 from specviz.core.drafters import spoken
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, Look, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie
 from specviz.measure.proof.rule_names import POSITIONS, rule_text

@@ -6,8 +6,8 @@ import streamlit as st
 
 from specviz.core.request import prompt_problem
 from specviz.data.lessons.glossary import explained
-from specviz.data.page_texts import page_texts
 from specviz.data.permalink import left_out_of_link
+from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rows import BATCHES, PLACES

@@ -10,8 +10,8 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
-from specviz.data.page_texts import page_texts
 from specviz.data.permalink import left_out_of_link
+from specviz.data.texts import page_texts
 from specviz.data.workloads import find_preset
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt

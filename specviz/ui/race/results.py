@@ -11,7 +11,7 @@ import streamlit as st
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.race import (
     GreedyQuality,
     Kind,

@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 import streamlit as st
 
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.ui.shared.components import component
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 
 PROJECT = "specviz"
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from specviz.core.drafters import menu_title, named
 from specviz.core.names import is_path, short_name
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.models.catalogue import bundled_heads, weight_bytes
 from specviz.models.draft_menu import draft_groups, offered_names
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models

@@ -11,8 +11,7 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
-from specviz.data.page_texts import page_texts
-from specviz.data.sentences import percent
+from specviz.data.texts import page_texts, percent
 from specviz.player.html_file import page_that_says
 from specviz.ui.shared.escaping import plain
 

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.page_link import Params
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
 from specviz.measure.worksheet.starts import Start

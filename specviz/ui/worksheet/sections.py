@@ -11,9 +11,9 @@ from specviz.core.metrics import Costs
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.data.page_texts import page_texts
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED, GpuCosts, GpuRound, PublishedRun
 from specviz.data.serving_counters import read_counters
+from specviz.data.texts import page_texts
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet.runs import gap_of
 from specviz.measure.worksheet.starts import OPENING_DRAFT_LENGTH, Start, calibrated

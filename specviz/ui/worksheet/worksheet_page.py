@@ -13,14 +13,14 @@ from specviz.core.names import pair_name
 from specviz.core.trace import Trace
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
-from specviz.data.page_texts import page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.race import RaceLap
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import measured_passes
-from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs
 from specviz.measure.worksheet.serving import Production, contain_load, outlook
 from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts, with_passes
 from specviz.ui.helps.helps_state import HERE, recorded_sweep
@@ -61,7 +61,7 @@ class Known:
 
     @property
     def starts(self) -> list[Start]:
-        raced = {lap.name: trace_of_lap(lap) for lap in self.raced}
+        raced = {lap.name: lap.both for lap in self.raced}
         found = starts(self.finished, self.recorded, self.costs, raced, self.opened)
         if self.newest and self.opened and (file := start_of_file(self.opened)):
             found.sort(key=lambda start: start.label != file.label)
@@ -223,8 +223,7 @@ def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> No
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
         say(terms.counts_sentence(*counts, model), "worksheet-counts")
         say(terms.break_even_sentence(model), "worksheet-break-even")
-        rows = "\n".join(f"| {symbol} | {meaning} | {value} |" for symbol, meaning, value in terms.symbols(model))
-        st.markdown(f"| symbol | what it is | value |\n| --- | --- | ---: |\n{rows}")
+        st.markdown(terms.symbols(model))
         note(terms.half_sentence(model), "worksheet-half")
 
 

@@ -1,0 +1,61 @@
+"""What the tests of the service share: asking for jobs, and waiting for what comes of them."""
+
+import sys
+from collections.abc import Callable
+from itertools import count, cycle
+from time import monotonic
+
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
+from specviz.service import EngineService, JobView
+from specviz.service import protocol as say
+from specviz.service.job import RunResult, Slot
+
+ENGINE = (sys.executable, "-m", "tests.support.replaying_engine")
+PATIENCE = 120.0  # seconds; far more than anything here takes, so that a busy machine fails no test
+
+SEEDS = count(1)
+DRAFTS = cycle(["wren-nano", "wren-mini", "wren-small", "lookup"])
+
+
+def until(service: EngineService, holds: Callable[[], bool]) -> None:
+    deadline = monotonic() + PATIENCE
+    with service._changed:
+        while not holds():
+            assert monotonic() < deadline
+            service._changed.wait(0.05)  # most of what is waited for is notified, some only comes with time
+
+
+def until_state(service: EngineService, job: int, state: str) -> JobView:
+    until(service, lambda: service.view(job).state == state)
+    return service.view(job)
+
+
+def submit(service: EngineService, session: str, request: RunRequest) -> int:
+    return service.submit(session, "run", lambda job: say.Run(job, request))
+
+
+def run(service: EngineService, session: str, prompt: str) -> int:
+    """A run of its own: no other one has its seed."""
+    return submit(service, session, RunRequest(prompt, settings=DecodeSettings(seed=next(SEEDS))))
+
+
+def measure_costs(service: EngineService, session: str, prompt: str, slot: Slot = "costs") -> int:
+    """A calibration of its own: the one before was of another pair."""
+    request = RunRequest(prompt, draft=next(DRAFTS))
+    return service.submit(session, slot, lambda job: say.Calibrate(job, request))
+
+
+def has_begun(view: JobView) -> bool:
+    return view.rounds >= 1
+
+
+def run_of(view: JobView) -> RunResult:
+    assert isinstance(view.result, RunResult)
+    return view.result
+
+
+def sweep_of(number: int) -> say.Sweep:
+    prompts = (SweepPrompt("story", "story-1", "one cell a turn"),)
+    return say.Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))

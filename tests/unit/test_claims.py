@@ -1,0 +1,146 @@
+"""What the texts say of the stored figures is true: their words are fixed, and the figures may be measured again."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from math import log
+from pathlib import Path
+
+import pytest
+
+from specviz.core.metrics import count
+from specviz.core.settings import UNSURE_BELOW
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons.facts import facts_of, method_facts
+from specviz.data.lessons.pass_shares import pass_shares
+from specviz.data.lessons.questions import TRAINING, faq
+from specviz.data.lessons.recorded_runs import story_figures, story_trace
+from specviz.data.lessons.stopping import stopping
+from specviz.data.lessons.story import steps
+from specviz.data.measured_methods import ALL, stored_methods
+from specviz.data.published import GPU_COSTS, ON_A_GPU
+from specviz.measure.proof.findings import looks
+from specviz.measure.proof.recorded import recorded_proof
+from tests.support.known import known
+
+ROOT = Path(__file__).parents[2]
+Claims = Iterator[tuple[str, bool]]
+
+
+def of_sweeps() -> Claims:
+    found = story_figures()
+    best, longest = max(found.draft_lengths, key=lambda row: row.speedup), found.draft_lengths[-1]
+    yield "the longest draft is slower than the best", longest.speedup < best.speedup and longest.resolved_from(best)
+    others = [row for row in found.draft_lengths if row is not best]
+    yield "the prompts cannot say which of some is the best", any(not row.resolved_from(best) for row in others)
+    small, *_, big = found.drafts
+    yield "more of a big draft is accepted", big.acceptance > small.acceptance
+    yield "the biggest is not the fastest", big.resolved_from(max(found.drafts, key=lambda row: row.speedup))
+    greedy, *_, hottest = found.temperatures
+    yield "a high temperature costs speed", hottest.speedup < greedy.speedup
+    certain = not facts_of("sampled")["hot_note"]
+    yield "and the answer says whether that is certain", certain == hottest.resolved_from(greedy)
+    overlap = found.overlap
+    yield "the lossless rule accepts most", overlap.product < overlap.most_likely < overlap.minimum
+
+
+def of_batches() -> Claims:
+    study = recorded_batches()
+    length, shortest, most = study.draft_lengths[-1], study.draft_lengths[0], study.batches[-1]
+    one, many, short = study.at(1, length), study.at(most, length), study.at(most, shortest)
+    alone, together, full = one.speedup.value, many.speedup.value, many.full_speedup.value
+    yield "the speedup falls in a batch", many.speedup.high < one.speedup.low
+    yield "nearly half of this fall, as a factor", 0.4 < log(full / together) / log(alone / together) < 0.5
+    yield "is of finished texts, and as a difference", 0.4 < (full - together) / (alone - together) < 0.5
+    yield "checks cost more", many.verification.low > one.verification.high
+    yield "texts that have ended leave empty places", many.empty_places > 0 == one.empty_places
+    yield "a shorter draft loses less", short.speedup.low > many.speedup.high
+    rates = [known(study.at(size, length).counts.acceptance_rate) for size in study.batches]
+    yield "every text accepts as much as it does alone", max(rates) - min(rates) < 0.01
+
+
+def of_passes() -> Claims:
+    found = pass_shares()
+    exact, fast, single = found.of("float32", found.most), found.of("bfloat16", found.most), found.of("float32", 1)
+    yield "a check is faster than five passes", max(one.ratio.high for one in (exact, fast)) < found.most
+    yield "the pass over one is slower in bfloat16", found.of("bfloat16", 1).to_float32.low > 1
+    grows = exact.ms["program"].median / single.ms["program"].median
+    yield "much of a pass does not grow with its tokens", grows < 1.25 < exact.ratio.low
+
+
+def of_stopping() -> Claims:
+    found = stopping()
+    yield "the stop is faster than a fixed length", found.gain.low > 1
+    yield "and wastes less", found.wasted["confidence"] < found.wasted["fixed"]
+    judged = [t for r in story_trace("round").rounds for t in r.drafted if t.status in ("accepted", "rejected")]
+    sure = [t.status == "accepted" for t in judged if known(t.draft_prob) >= UNSURE_BELOW]
+    rate = known(count(story_trace("round").rounds).per_judgement_rate)
+    yield "being sure is a hint", sum(sure) / len(sure) > rate
+
+
+def of_runs() -> Claims:
+    entry = next(entry for entry in faq().questions if entry.name == "right")
+    counts = count(story_trace(entry.trace).rounds)
+    yield "half of the drafts are wrong", 0.45 < counts.accepted / counts.drafted < 0.55
+    stored = json.loads((ROOT / "benchmarks/results/int8_draft.json").read_text(encoding="utf-8"))
+    kinds = stored["kinds"].values()
+    fewer = {kind["accepted_int8"] < kind["accepted_float32"] for kind in kinds}
+    yield "a quantised draft goes both ways", fewer == {True, False}
+    yield "and its step is cheaper", all(kind["draft_phase"] > 1 for kind in kinds)
+    step = next(step for step in steps() if step.name == "no-gain")
+    shown = step.run.rounds[step.playhead(False) // 3]
+    yield "a round without an accepted guess", bool(shown.drafted) and not shown.accepted
+    yield "the head grew from wren-nano", json.loads(TRAINING.read_text())["started_from"] == "wren-nano"
+
+
+def of_methods() -> Claims:
+    stored = known(stored_methods())
+    numbers = {name: float(text) for name, text in method_facts().items() if re.fullmatch(r"[\d.]+", text)}
+    yield "Medusa's draft is cheaper than EAGLE's", numbers["medusa_draft"] < numbers["eagle_draft"]
+    yield "and writes less a call", numbers["medusa_per_call"] < numbers["eagle_per_call"]
+    yield "a tree writes more than a chain", numbers["tree_per_call"] > numbers["chain_per_call"]
+    yield "and its check costs more", numbers["tree_check"] > numbers["chain_check"]
+    alike = numbers["equal_check"] == pytest.approx(numbers["tree_check"], rel=0.02)
+    yield "a longer chain's check costs about as much", alike
+    for part in stored.temperatures:
+        for kind, eagle in known(part.find("wren-eagle")).kinds.items():
+            medusa = known(part.find("wren-medusa")).kinds[kind]
+            firsts = [known(known(each.at(4)).by_position[0]) for each in (eagle, medusa)]
+            far = firsts[0] > firsts[1] + (0.3 if (kind, part.temperature) == (ALL, 0) else 0.2)
+            yield f"Medusa falls behind at the first guess: {kind}", far
+    sampled = next(part for part in stored.temperatures if part.temperature)
+    for name in ("wren-nano", "wren-eagle"):
+        usual, block = (
+            known(known(sampled.find(each)).kinds[ALL].best.costs.overhead) for each in (name, f"{name} block")
+        )
+        yield "the block rule takes a little longer", block > usual
+
+
+def of_lossy_rules() -> Claims:
+    proof = known(recorded_proof())
+    batches = {each.rule: each.batches for each in proof.draws}
+    for rule in ("block", "lenient", "typical", "ensemble"):
+        yield (
+            f"{rule} is told from the target, if it is lossy",
+            (looks(batches[rule])[-1].p_value < 0.001) == (rule != "block"),
+        )
+    rate = {rule: sum(b.accepted for b in its) / sum(b.proposed for b in its) for rule, its in batches.items()}
+    yield "what they accept", rate["typical"] < rate["lossless"] < rate["ensemble"] < rate["lenient"]
+
+
+def of_what_is_published() -> Claims:
+    (costs,) = [each for each in GPU_COSTS if each.verification]
+    yield "a few tokens cost a large GPU little", costs.verification[5] < 1.5
+    yield "a check of many does cost", costs.verification[9] > 3
+    yield "so prompt lookup is not nearly free", "nearly free" not in ON_A_GPU["prompt lookup"]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [of_sweeps, of_batches, of_passes, of_stopping, of_runs, of_methods, of_lossy_rules, of_what_is_published],
+    ids=lambda claims: claims.__name__,
+)
+def test_what_is_stored_supports_what_the_texts_claim(claims: Callable[[], Claims]) -> None:
+    found = list(claims())
+    assert found
+    assert [said for said, holds in found if not holds] == []
