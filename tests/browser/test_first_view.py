@@ -287,6 +287,7 @@ def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, 
         assert placed(*still) == before
         expect(page.locator(".says strong")).to_contain_text("estimated")
         expect(page.locator(".badge")).to_have_text("MODELLED")
+        expect(page.locator(".badge")).to_have_attribute("title", re.compile("^Modelled: .* not decoded; exact"))
         expect(page.locator(".change")).to_contain_text(f"at {length}, estimated")
         expect_no_sideways_scroll(page)
     assert seen == sorted(set(seen)), "the dot goes to the right with the length"

@@ -12,8 +12,6 @@ from tests.conftest import AppServer, NewContext
 from tests.support.layout import bottom
 from tests.support.visitor import (
     expect_no_sideways_scroll,
-    wait_for_what_an_event_starts,
-    wait_until_drawn,
     wait_until_still,
 )
 
@@ -85,58 +83,6 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     at = re.search(r"[?&]step=(\d+)", link)
     assert at is not None
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
-
-
-def drag(page: Page, length: int) -> Locator:
-    """Move the draft length's slider as a pointer does, without letting go."""
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", length)
-    return slider
-
-
-def numbers(text: str | None) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+(?= accepted| rejected| discarded)", text or "")]
-
-
-def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
-    context: BrowserContext, real_app_server: AppServer
-) -> None:
-    """Nothing is asked of the server while dragging; then the real run counts what the replay said it would."""
-    page = open_app(context, real_app_server)
-    slider = drag(page, 9)
-    expect(stage(page).locator(".badge")).to_have_text("MODELLED")
-    said = "Modelled: replayed from this run’s tokens, not decoded; exact (greedy, fixed length, float32)."
-    expect(stage(page).locator(".badge")).to_have_attribute("title", re.compile(f"^{re.escape(said)}"))
-    unknown = stage(page).locator(".replayed .chip.discarded", has_text="?").first
-    expect(unknown).to_be_attached()
-    assert "no recorded run drafted this token" in (unknown.get_attribute("title") or "")
-    seen = set()
-    for length in range(16, 0, -1):
-        drag(page, length)
-        words = stage(page).locator(".round-number").text_content() or ""
-        seen.add(words)
-        assert words.startswith(f"γ = {length}:") or length == 4, words
-    assert len(seen) == 16
-    drag(page, 7)
-    foreseen = stage(page).locator(".sentence").text_content() or ""
-    rounds = re.search(r"(\d+) rounds", stage(page).locator(".round-number").text_content() or "")
-    assert rounds is not None
-    expect(stage(page).locator(".says")).to_contain_text(f"in {rounds[1]} passes of the big model")
-    assert stage(page).locator(".replayed .round").count() == int(rounds[1])
-    wait_for_what_an_event_starts(page)
-    wait_until_drawn(page)
-    assert stage(page).get_attribute("data-run") == "first"
-    assert page.url == f"{real_app_server.url}/?view=full"
-
-    slider.evaluate("it => it.dispatchEvent(new Event('change'))")
-    wait_for_live_run(page)
-    assert "gamma=7" in page.url
-    expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
-    assert stage(page).get_attribute("data-rounds") == rounds[1]
-    page.get_by_role("button", name="Last step").click()
-    for status, number in zip(("accepted", "rejected", "discarded"), numbers(foreseen), strict=True):
-        expect(stage(page).locator(f".strip .chip.{status}")).to_have_count(number)
-    expect(stage(page).locator(".replayed .chip")).to_have_count(0)
 
 
 def test_after_undo_the_same_draft_length_can_be_asked_for_again(
