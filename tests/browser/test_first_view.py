@@ -120,8 +120,10 @@ def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_no
             assert end <= top + 1 or placed(tip)[0]["y"] >= low - 1
 
 
-# of the round in sight: in which of its animations' moments it is underlined further than its last token is seen
-EARLY = """(round) => {
+# after a step: in which of its animations' moments the round in sight is underlined, but not yet its last token seen
+EARLY = """(stage) => {
+  stage.querySelector("[data-move=forward]").click();
+  const round = stage.querySelector(".strip .round.current");
   const moving = round.getAnimations({ subtree: true });
   for (const one of moving) one.pause();
   const early = [];
@@ -141,8 +143,7 @@ def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(new_context
     """Seen on a phone: the line was there for a moment before the token."""
     page = visit_stage(serve_stage(new_context(reduced_motion="no-preference")), "step=11&sharpness=6")
     for _ in ("propose", "check", "judge"):
-        page.get_by_role("button", name="Forward one step").click()
-        moving, early = page.locator(".strip .round.current").evaluate(EARLY)
+        moving, early = page.locator(".stage").evaluate(EARLY)
         assert moving
         assert early == []
 
