@@ -4,13 +4,13 @@ import streamlit as st
 
 from specviz.core.files import APP_FOLDER
 from specviz.core.short_log import keep_log_short
-from specviz.ui.lesson.walk import show_notes, walk_lesson
+from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
 from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.leftovers import look_after_leftovers
+from specviz.ui.shared.middleware import say_refusal
 from specviz.ui.shared.pages import PAGES, PROJECT
-from specviz.ui.shared.theme import apply_look, one_entry_a_page, phone_menu
-from specviz.ui.shared.uploads import say_refusal
+from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
 
 keep_log_short()
 page = st.navigation(
@@ -27,9 +27,9 @@ page = st.navigation(
     position="top",
 )
 st.set_page_config(page_title=f"{page.title} · {PROJECT}", page_icon="🐦", layout="wide")
+open_wanted_page(page.url_path or PAGES[0].name)
 apply_look()
-phone_menu()
-one_entry_a_page()
+frame_script()
 say_refusal()
 if not show_notes():
     walk_lesson(page.url_path or PAGES[0].name)

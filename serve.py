@@ -12,12 +12,9 @@ from starlette.middleware import Middleware
 from specviz.core.errors import InputError
 from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
-from specviz.ui.shared.guards import FRAMES, Guards, frame_ancestors
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.messages import Messages
-from specviz.ui.shared.pages import Previews
+from specviz.ui.shared.middleware import FRAMES, Guards, Messages, Previews, Uploads, frame_ancestors
 from specviz.ui.shared.parts import say_that_it_failed
-from specviz.ui.shared.uploads import Uploads
 
 
 @asynccontextmanager

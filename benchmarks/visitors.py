@@ -25,7 +25,6 @@ from websockets.typing import Subprotocol
 
 GIVE_UP_SECONDS = 120.0  # for one run
 RECORDED = "first"  # the run on the first screen, which no engine made
-WRITTEN = {"accepted", "correction", "bonus", "own"}  # tokens that are the output
 
 
 def run_link(seed: int, draft_length: int = 4) -> str:
@@ -44,8 +43,9 @@ def run_link(seed: int, draft_length: int = 4) -> str:
 
 
 def written_in(rounds: list[Any]) -> list[str]:
-    """What each round of a stage's payload wrote."""
-    return ["".join(chip["text"] for chip in each["chips"] if chip["status"] in WRITTEN) for each in rounds]
+    """What each round of a trace wrote, as JSON."""
+    accepted = ("".join(token["text"] for token in each["drafted"] if token["status"] == "accepted") for each in rounds)
+    return [text + each["emitted"]["text"] for text, each in zip(accepted, rounds, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class Visitor:
             widget = element.bidi_component.id  # what the tab holds for a page
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)
         elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):
-            self.held = written_in(json.loads(element.bidi_component.bytes)["run"]["rounds"])
+            self.held = written_in(json.loads(element.bidi_component.bytes)["run"]["trace"]["rounds"])
         elif kind == "bidi_component" and b'"spoken": true' in element.bidi_component.bytes:
             self.turns.add(hash(element.bidi_component.bytes))
         elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
@@ -269,10 +269,11 @@ class Visitor:
     def _look_at_stage(self, data: dict[str, Any]) -> None:
         """A run comes in two parts, or whole, or only what is new of it."""
         data = data.get("whole") or data.get("growth") or data
-        if not {"part", "rounds"} & data.keys():
+        if not {"part", "rounds", "run"} & data.keys():
             return  # another component's run
         self.run_shown, self.running = data["run_id"], data.get("running", False)
-        new, start = self.held if "part" in data else written_in(data["rounds"]), data.get("start", 0)
+        rounds = data["run"]["trace"]["rounds"] if "run" in data else data.get("rounds", [])
+        new, start = self.held if "part" in data else written_in(rounds), data.get("start", 0)
         self.texts[start:] = new
         self.rounds = start + len(new)
         if data.get("notice"):

@@ -4,7 +4,6 @@ import streamlit as st
 
 from specviz.ui.helps.controls import controls
 from specviz.ui.helps.helps_page import show_sweeps
-from specviz.ui.helps.panels import tabs
 from specviz.ui.session import session
 from specviz.ui.shared.parts import lead
 from specviz.ui.shared.theme import inside_app
@@ -16,4 +15,4 @@ outcome, choices = st.columns([8, 3.4], gap="large")
 with choices:
     controls()
 with outcome:
-    show_sweeps(visit.sweeps, tabs(visit.by_draft))
+    show_sweeps(visit.sweeps, visit.by_draft)

@@ -6,7 +6,7 @@ from specviz.ui.learn.questions import hold_answers, show_faq, show_quiz
 from specviz.ui.learn.roofline import show_roofline
 from specviz.ui.learn.story import show_story
 from specviz.ui.learn.vocabulary import show_vocabulary
-from specviz.ui.lesson.teachers import show_teachers
+from specviz.ui.lesson.lesson_page import show_teachers
 from specviz.ui.shared.theme import inside_app
 
 PARTS = {

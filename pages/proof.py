@@ -8,4 +8,5 @@ from specviz.ui.shared.theme import inside_app
 inside_app()
 lead("proof")
 state = session().proof
-show_proof(state, controls(state))
+controls(state)
+show_proof(state)

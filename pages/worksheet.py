@@ -5,8 +5,14 @@ import streamlit as st
 from specviz.ui.session import session
 from specviz.ui.shared.parts import lead
 from specviz.ui.shared.theme import inside_app
-from specviz.ui.worksheet.sections import show_machines, show_production
-from specviz.ui.worksheet.worksheet_page import calculator, known_runs, show_exercises, show_gaps
+from specviz.ui.worksheet.worksheet_page import (
+    calculator,
+    known_runs,
+    show_exercises,
+    show_gaps,
+    show_machines,
+    show_production,
+)
 
 inside_app()
 visit = session()

@@ -6,7 +6,9 @@ Run it after a change of a payload type; a test compares the file with what this
 """
 
 import inspect
+import json
 import sys
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -14,19 +16,30 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from specviz.core.replay import DraftGuesses  # noqa: E402
+from specviz.core.rounds import (  # noqa: E402
+    Candidate,
+    DraftedToken,
+    EmittedToken,
+    ResidualCandidate,
+    Round,
+    Status,
+    TargetStatus,
+)
+from specviz.core.trace import Trace  # noqa: E402
 from specviz.game.words import Fate  # noqa: E402
 from specviz.player.offline_lesson import OfflineLesson  # noqa: E402
 from specviz.player.payload import (  # noqa: E402
-    CandidateRow,
-    Chip,
     ChipStatus,
+    DraftGuessesJson,
     FeedPayload,
     HeldRun,
     Phase,
-    ReplayedRound,
+    RoundJson,
+    SentStage,
     ShareRow,
     StageMount,
-    StagePayload,
+    TraceJson,
 )
 from specviz.ui.learn.roofline import RooflinePayload  # noqa: E402
 from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
@@ -35,7 +48,10 @@ from specviz.ui.race.lanes import LaneStatus, RacePayload, Step  # noqa: E402
 from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 
 FILE = ROOT / "assets/shared/payloads.d.ts"
-HEAD = "// Made by scripts/write_payload_types.py from the Python types. Do not edit it.\n"
+HEAD = """// Made by scripts/write_payload_types.py from the Python types. Do not edit it.
+
+export * from "../trace/drawn.js";
+"""
 SIMPLE: dict[object, str] = {
     str: "string",
     int: "number",
@@ -45,19 +61,19 @@ SIMPLE: dict[object, str] = {
     Figure: "{ data: object[]; layout: Record<string, unknown> }",  # what is in them is plotly.js's business
 }
 NAMED: dict[str, Any] = {  # types that are no class: the name they have in Python
-    "CandidateRow": CandidateRow,
-    "Chip": Chip,
+    "Added": TargetStatus,
     "ChipStatus": ChipStatus,
     "Fate": Fate,
     "LaneStatus": LaneStatus,
     "Phase": Phase,
     "PlayPayload": PlayPayload,
-    "ReplayedRound": ReplayedRound,
     "ShareRow": ShareRow,
+    "Status": Status,
     "Step": Step,
 }
+AS_JSON: dict[object, type] = {TraceJson: Trace, RoundJson: Round, DraftGuessesJson: DraftGuesses}
 ROOTS = (
-    StagePayload,
+    SentStage,
     StageMount,
     HeldRun,
     FeedPayload,
@@ -76,25 +92,46 @@ def payload_types() -> str:
     waiting = [*ROOTS, *NAMED.values()]
     while waiting:
         kind = waiting.pop()
+        kind = AS_JSON.get(kind, kind)
         if kind in SIMPLE:
             continue
-        if is_typeddict(kind) and kind.__name__ not in found:
-            found[kind.__name__] = _interface(kind)
-            waiting += get_type_hints(kind).values()
-        else:
+        if not _has_fields(kind):
             waiting += [part for part in get_args(kind) if not isinstance(part, str)]
+        elif kind.__name__ not in found:
+            found[kind.__name__] = _declared(kind)
+            waiting += get_type_hints(kind).values()
     return "\n".join([HEAD, *(found[name] for name in sorted(found))])
 
 
-def _interface(kind: Any) -> str:
-    """A TypedDict as an interface, with its docstring where it has one."""
-    lines = [f" * {line}".rstrip() for line in inspect.cleandoc(kind.__doc__ or "").splitlines()]
-    comment = ["/**", *lines, " */"] if lines else []
-    fields = [
-        f"  {name}{'?' if name in kind.__optional_keys__ else ''}: {_typescript(hint)};"
-        for name, hint in get_type_hints(kind).items()
-    ]
-    return "\n".join([*comment, f"export interface {kind.__name__} {{", *fields, "}", ""])
+def _has_fields(kind: Any) -> bool:
+    return is_typeddict(kind) or is_dataclass(kind) or kind in (Candidate, ResidualCandidate)
+
+
+def _declared(kind: Any) -> str:
+    """A TypedDict or a dataclass as an interface, with its docstring where it has one; a named tuple as a tuple."""
+    hints = get_type_hints(kind)
+    if issubclass(kind, tuple):
+        parts = [f"{name}: {_typescript(hint)}" for name, hint in hints.items()]
+        return f"export type {kind.__name__} = [{', '.join(parts)}];\n"
+    named = [field.name for field in fields(kind)] if is_dataclass(kind) else list(hints)
+    doc = inspect.cleandoc(kind.__doc__ or "")
+    own = [] if doc.startswith(f"{kind.__name__}(") else doc.splitlines()  # that is how dataclasses without one have it
+    comment = ["/**", *(f" * {line}".rstrip() for line in own), " */"] if own else []
+    lines = [f"  {name}{'?' if _is_optional(kind, name) else ''}: {_typescript(hints[name])};" for name in named]
+    return "\n".join([*comment, f"export interface {kind.__name__} {{", *lines, "}", ""])
+
+
+def _is_optional(kind: Any, name: str) -> bool:
+    """Whether the JSON can be without it: a field that is not required, or that a file leaves out.
+
+    Of the parts of rounds, what has its default is left out, see `player/data.py`.
+    """
+    if is_typeddict(kind):
+        return name in kind.__optional_keys__
+    if kind in (DraftedToken, EmittedToken):
+        return name not in {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
+    hint = get_type_hints(kind, include_extras=True)[name]
+    return any(getattr(each, "exclude_if", None) for each in getattr(hint, "__metadata__", ()))
 
 
 def _typescript(kind: Any) -> str:
@@ -108,20 +145,21 @@ def _typescript(kind: Any) -> str:
 
 
 def _union_or_other(kind: Any) -> str:
+    kind = AS_JSON.get(kind, kind)
     origin, parts = get_origin(kind), get_args(kind)
     if kind in SIMPLE:
         return SIMPLE[kind]
-    if is_typeddict(kind):
+    if _has_fields(kind):
         return str(kind.__name__)
     if origin is Literal:
-        return " | ".join(f'"{part}"' for part in parts)
+        return " | ".join(json.dumps(part) for part in parts)
     if origin in (Union, UnionType):
         return " | ".join(dict.fromkeys(_typescript(part) for part in parts))
     if origin is tuple and ... not in parts:
         return f"[{', '.join(_typescript(part) for part in parts)}]"
     if origin is list:
         return f"Array<{_typescript(parts[0])}>"
-    if origin is dict and parts[0] is str:
+    if origin is dict and parts[0] in (str, int):  # JSON writes a number as a name too
         return f"Record<string, {_typescript(parts[1])}>"
     raise TypeError(f"{kind} has no type in a payload")
 

@@ -43,7 +43,7 @@ class Lesson {
     if (!moment) return;
     place.replaceChildren(this.player.content.cloneNode(true));
     this.stage = new Stage(place);
-    this.stage.put({ ...this.data.runs[moment.run], ...moment.state });
+    this.stage.put({ ...moment.state, run: this.data.runs[moment.run] });
   }
 }
 

@@ -3,10 +3,10 @@
 import { Stage } from "../stage/stage.js";
 import { find } from "../shared/dom.js";
 
-/** @import { StagePayload } from "../shared/payloads.js" */
+/** @import { SentStage } from "../shared/payloads.js" */
 
 function play() {
-  /** @type {StagePayload} */
+  /** @type {SentStage} */
   const data = JSON.parse(find(document, "#run").textContent ?? "");
   const stage = new Stage(find(document, "main"));
   stage.put(data);

@@ -8,7 +8,7 @@ import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { applyScheme } from "../shared/theme.js";
 
-/** @import { Chip, Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../shared/payloads.js" */
+/** @import { Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TokenPayload, TurnPicture } from "../shared/payloads.js" */
 /** @import { Component } from "../shared/mounting.js" */
 
 /** @type {Record<Fate, string>} */
@@ -74,7 +74,7 @@ function drawGuess({ chips, words }, name) {
 
 /**
  * A judged round's chips to look at: no chip is a control.
- * @param {Chip[]} chips
+ * @param {TokenPayload[]} chips
  */
 function judged(chips) {
   const drawn = drawRound({ chips }, 0);

@@ -4,7 +4,7 @@ import { element } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { LABELS } from "./words.js";
 
-/** @import { MachinePayload, RooflinePayload, ShapePayload, ShownPayload } from "../shared/payloads.js" */
+/** @import { PublishedMachine, RooflinePayload, Shape, Shown } from "../shared/payloads.js" */
 /** @import { Setting, Speculation } from "./model.js" */
 /** @import { Voice } from "./words.js" */
 
@@ -48,14 +48,14 @@ const GROUPS = [
  * @returns {Chosen}
  */
 export function firstChoice({ questions, models, draft }) {
-  const shown = /** @type {ShownPayload} */ (questions[0]?.shows[0]);
+  const shown = /** @type {Shown} */ (questions[0]?.shows[0]);
   return chosenOf(shown, models, { alpha: draft.acceptance / 100, length: draft.length, cost: draft.cost / 100 });
 }
 
 /**
  * What the controls say for a setting of an answer.
- * @param {ShownPayload} shown
- * @param {ShapePayload[]} models
+ * @param {Shown} shown
+ * @param {Shape[]} models
  * @param {Speculation} speculation
  * @returns {Chosen}
  */
@@ -65,7 +65,7 @@ export function chosenOf({ machine, model, batch, context }, models, { alpha, le
 }
 
 /**
- * @template {MachinePayload | ShapePayload} Kind
+ * @template {PublishedMachine | Shape} Kind
  * @param {Kind[]} all
  * @param {keyof Kind} key
  * @param {string} value

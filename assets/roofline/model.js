@@ -6,12 +6,12 @@
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
 
-/** @import { MachinePayload, ShapePayload } from "../shared/payloads.js" */
+/** @import { PublishedMachine, Shape } from "../shared/payloads.js" */
 
 /**
  * @typedef {object} Setting what the sliders say
- * @property {MachinePayload} machine
- * @property {ShapePayload} shape with as many experts as the sliders say
+ * @property {PublishedMachine} machine
+ * @property {Shape} shape with as many experts as the sliders say
  * @property {number} batch texts that are decoded together
  * @property {number} context tokens that each text has so far
  */
@@ -55,7 +55,7 @@ export function expertsTouched(experts, active, tokens) {
 
 /**
  * Weights of one layer and of the output, by part. The input's embedding is a table of which a pass reads some rows only.
- * @param {ShapePayload} shape
+ * @param {Shape} shape
  */
 function parts({ width, inner, heads, kv_heads, head, vocabulary, experts }) {
   return {
@@ -68,7 +68,7 @@ function parts({ width, inner, heads, kv_heads, head, vocabulary, experts }) {
 
 /**
  * All weights, the input's embedding among them.
- * @param {ShapePayload} shape
+ * @param {Shape} shape
  */
 export function parameters(shape) {
   const { attention, expert, router, output } = parts(shape);
@@ -77,7 +77,7 @@ export function parameters(shape) {
 
 /**
  * Bytes of keys and values that one text has in the cache.
- * @param {ShapePayload} shape
+ * @param {Shape} shape
  * @param {number} context
  */
 export function cacheOfText({ layers, kv_heads, head }, context) {
@@ -111,7 +111,7 @@ export function pass({ machine, shape, batch, context }, tokens) {
 }
 
 /**
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  * @param {number} flops
  * @param {number} bytes
  * @returns {Work}
@@ -177,7 +177,7 @@ export function breakEven(setting, speculation) {
 
 /**
  * Operations a byte at which both times are equal: the corner of the roof.
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  */
 export function corner({ teraflops, terabytes }) {
   return teraflops / terabytes;

@@ -5,7 +5,7 @@ import { label, svg } from "../shared/svg.js";
 import { corner } from "./model.js";
 import { LABELS } from "./words.js";
 
-/** @import { MachinePayload } from "../shared/payloads.js" */
+/** @import { PublishedMachine } from "../shared/payloads.js" */
 /** @import { Pass, Work } from "./model.js" */
 /** @import { Voice } from "./words.js" */
 
@@ -41,7 +41,7 @@ function share(value, { from, to }) {
 
 /**
  * Trillion operations a second that a machine reaches at most.
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  * @param {number} intensity
  */
 export function reached({ teraflops, terabytes }, intensity) {
@@ -49,7 +49,7 @@ export function reached({ teraflops, terabytes }, intensity) {
 }
 
 /**
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  * @param {Pass} plain
  * @param {Pass} check
  * @param {Size} size
@@ -116,7 +116,7 @@ function axes(size, said) {
  * One kind of work: from the plain pass, along the roof, to the check.
  * @param {Kind} kind
  * @param {string} name
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  * @param {Work} plain
  * @param {Work} check
  * @param {Size} size
@@ -154,7 +154,7 @@ function placeOf(kind, from, to, bend) {
 
 /**
  * @param {Work} work
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  * @param {Size} size
  * @returns {Point}
  */
@@ -176,7 +176,7 @@ export function mark(kind, { x, y }, which) {
 
 /**
  * The picture as sentences, for a screen reader.
- * @param {MachinePayload} machine
+ * @param {PublishedMachine} machine
  * @param {Pass} plain
  * @param {Pass} check
  * @param {Voice} voice

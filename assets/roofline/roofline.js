@@ -12,7 +12,7 @@ import { drawRoof, mark, roofInWords } from "./roof.js";
 import { drawBars, drawMap, drawSpeeds, tooLarge } from "./tables.js";
 import { LABELS, filled, grouped, headline, inGb, reasons, verdict, wordOf } from "./words.js";
 
-/** @import { LoadAnswerPayload, RooflinePayload, ShownPayload } from "../shared/payloads.js" */
+/** @import { LoadAnswerPayload, RooflinePayload, Shown } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
 /** @import { Chosen } from "./controls.js" */
 /** @import { Setting, Speculation } from "./model.js" */
@@ -99,7 +99,7 @@ class RooflineLesson {
     return { alpha: acceptance / 100, length, cost: cost / 100 };
   }
 
-  /** @param {ShownPayload} shown */
+  /** @param {Shown} shown */
   #button(shown) {
     const data = /** @type {RooflinePayload} */ (this.data);
     const said = LABELS[data.words];

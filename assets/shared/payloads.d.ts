@@ -1,5 +1,18 @@
 // Made by scripts/write_payload_types.py from the Python types. Do not edit it.
 
+export * from "../trace/drawn.js";
+
+export type Added = "correction" | "bonus" | "own" | "none";
+
+/**
+ * The run for comparison: the target alone, one token a step.
+ */
+export interface Autoregressive {
+  seconds_per_token: Array<number>;
+  token_ids: Array<number>;
+  alternating?: boolean;
+}
+
 /**
  * Measured passes over several tokens of one text and of many; times are over that of one token of each text.
  */
@@ -27,7 +40,7 @@ export interface BeatPayload {
   moves: boolean;
 }
 
-export type CandidateRow = [string, number, number | null, boolean];
+export type Candidate = [id: number, text: string, p: number, q: number | null];
 
 /**
  * A figure, and what it shows in words.
@@ -36,8 +49,6 @@ export interface ChartPayload {
   figure: { data: object[]; layout: Record<string, unknown> };
   alt: string;
 }
-
-export type Chip = JudgedChip | DiscardedChip | NotTakenChip | TargetChip;
 
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
@@ -62,6 +73,26 @@ export interface ComparedPayload {
 }
 
 /**
+ * Settings of both decoders, checked when they are made.
+ *
+ * Raises:
+ *     InputError: a value is outside its range; the sentence names the setting.
+ */
+export interface DecodeSettings {
+  max_new_tokens: number;
+  draft_length: number;
+  temperature: number;
+  top_k: number | null;
+  top_p: number | null;
+  seed: number;
+  stop_at_eos: boolean;
+  draft_schedule: "fixed" | "heuristic" | "confidence";
+  draft_sampling: "sample" | "argmax";
+  verification: "token" | "block";
+  tree: string | null;
+}
+
+/**
  * A lesson: its picture, the part of the stage it is about, and its place in the run.
  */
 export interface DiagramPayload {
@@ -76,22 +107,60 @@ export interface DiagramPayload {
   place: string;
 }
 
-/**
- * A drafted token that was never judged: only what the draft thought of it is sent.
- */
-export interface DiscardedChip {
-  text: string;
-  status: "discarded";
-  q: number | null;
-}
-
-/**
- * The draft of the answers: acceptance of the checked guesses and the cost of one guess, in per cent.
- */
-export interface DraftPayload {
+export interface Draft {
   acceptance: number;
   length: number;
   cost: number;
+}
+
+/**
+ * What one drafter would guess at each place of a greedy output, with the true text before that place.
+ */
+export interface DraftGuesses {
+  drafter: DrafterInfo;
+  token_ids: Array<number>;
+  guesses: Array<number> | null;
+  proposals: Array<Array<number>> | null;
+  pieces: Record<string, string>;
+  exact: boolean;
+  seconds: number;
+}
+
+/**
+ * One token the draft proposed, and what happened to it.
+ */
+export interface DraftedToken {
+  id: number | null;
+  text: string | null;
+  status: Status;
+  target_prob?: number | null;
+  draft_prob?: number | null;
+  accept_prob?: number | null;
+  u?: number | null;
+  candidates?: Array<Candidate>;
+  parent?: number | null;
+}
+
+/**
+ * Who drafted: a model, or a rule without a model (the model fields are then None).
+ */
+export interface DrafterInfo {
+  kind: string;
+  name: string;
+  parameters: number | null;
+  dtype: string | null;
+  weights_hash: string | null;
+  forward: string | null;
+  device?: string | null;
+}
+
+export interface EmittedToken {
+  kind: "correction" | "bonus" | "none";
+  id?: number | null;
+  text?: string;
+  target_prob?: number | null;
+  candidates?: Array<Candidate>;
+  residual_top?: Array<ResidualCandidate>;
 }
 
 /**
@@ -123,51 +192,33 @@ export type Fate = "accepted" | "part" | "rejected" | "discarded" | "not taken";
 export interface FeedPayload {
   stream: string;
   version: number;
-  whole: StagePayload | null;
+  whole: SentStage | null;
   growth: StageGrowth | null;
-}
-
-/**
- * The figures after a round; `positions` are (accepted, judged) so far at each position of the draft.
- */
-export interface FiguresAfter {
-  emitted: number;
-  accepted: number;
-  drafted: number;
-  judged: number;
-  acceptance: number | null;
-  judgement: number | null;
-  speedup: number | null;
-  positions: Array<[number, number]>;
 }
 
 /**
  * One guess: its chips, the target's own token where it follows, and how its chips make words.
  */
 export interface GuessPayload {
-  chips: Array<Chip>;
+  chips: Array<TokenPayload>;
   words: Array<WordPayload>;
 }
 
 /**
- * The part, and what names it.
+ * A run, and what names it. The browser is sent it once.
  */
 export interface HeldRun {
   key: string;
-  run: RunPart;
+  run: SentRun;
 }
 
 /**
- * A drafted token that the target judged.
+ * The system that wrote a run, if it was not this program.
  */
-export interface JudgedChip {
-  text: string;
-  status: "accepted" | "rejected";
-  p: number | null;
-  q: number | null;
-  accept_prob: number | null;
-  u: number | null;
-  candidates: Array<CandidateRow>;
+export interface Imported {
+  system: string;
+  notes: Array<string>;
+  unknown: Array<string>;
 }
 
 /**
@@ -211,7 +262,7 @@ export interface LoadAnswerPayload {
   name: "batch" | "context" | "experts";
   question: string;
   answer: string;
-  shows: Array<ShownPayload>;
+  shows: Array<Shown>;
 }
 
 /**
@@ -224,51 +275,48 @@ export interface LosslessPayload {
   others: [number, number, number];
 }
 
-/**
- * A machine's published peak figures: 10^12 operations and 10^12 bytes a second, and 10^9 bytes of memory.
- */
-export interface MachinePayload {
-  name: string;
-  short: string;
-  teraflops: number;
-  terabytes: number;
-  memory: number;
+export interface Machine {
+  machine: string;
+  torch: string;
+  transformers: string;
+  threads: number;
 }
 
 /**
  * What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
+ *
+ * `says` is its subject and verb, as the beginning of a sentence.
  */
 export interface MethodPayload {
+  kind: string;
   by_hand: boolean;
   at_once: boolean;
   sees_state: boolean;
   title: string;
   gives: string;
   certain: string;
+  says: string;
+  proposes: string;
+  nothing: string;
 }
 
 /**
- * Why the run cannot be replayed at other draft lengths.
+ * Which weights were used, in which number format.
  */
-export interface NoReplay {
-  why_not: string;
-}
-
-/**
- * A guess of a tree that was never judged. The target's pass read it all the same.
- */
-export interface NotTakenChip {
-  text: string;
-  status: "not taken";
-  p: number | null;
-  q: number | null;
+export interface ModelInfo {
+  name: string;
+  parameters: number;
+  dtype: string;
+  weights_hash: string;
+  forward: string | null;
+  device?: string | null;
 }
 
 /**
  * What the page plays. Moments of the same run share it; a moment without a run is null.
  */
 export interface OfflineLesson {
-  runs: Record<string, RunPart>;
+  runs: Record<string, SentRun>;
   moments: Array<OfflineMoment | null>;
 }
 
@@ -278,6 +326,12 @@ export interface OfflineLesson {
 export interface OfflineMoment {
   run: string;
   state: StageState;
+}
+
+export interface Output {
+  token_ids: Array<number>;
+  text: string;
+  stopped_by: "length" | "eos" | "other" | null;
 }
 
 /**
@@ -304,11 +358,28 @@ export type Phase = "propose" | "check" | "judge";
 export type PlayPayload = TextPicture | TurnPicture;
 
 /**
- * The prompt's last tokens, and how many come before them.
+ * Time to read the prompt; it is not part of decoding.
  */
-export interface PromptPayload {
-  hidden: number;
+export interface PrefillSeconds {
+  target: number | null;
+  draft: number | null;
+}
+
+export interface Prompt {
+  text: string;
+  token_ids: Array<number>;
   tokens: Array<string>;
+}
+
+export interface PublishedMachine {
+  name: string;
+  short: string;
+  teraflops: number;
+  terabytes: number;
+  memory: number;
+  says: string;
+  url: string;
+  checked: string;
 }
 
 export interface RacePayload {
@@ -322,32 +393,15 @@ export interface RacePayload {
 }
 
 /**
- * The run as it would have been at another draft length.
+ * What replayed rounds take: `steps` for 0, 1, ... guesses, in target steps, so that the run's own speedup is the
+ * measured one; None where it is not known. `said` is where they are from.
  */
-export interface ReplayedLength {
-  rounds: Array<ReplayedRound>;
-  accepted: number;
-  rejected: number;
-  discarded: number;
-  per_call: number;
-  speedup: number | null;
+export interface ReplayTimes {
+  steps: Array<number> | null;
+  said: string;
 }
 
-export type ReplayedRound = [number, number, "correction" | "bonus" | "own" | "none", Array<string>, number];
-
-/**
- * The run at every draft length.
- *
- * `times` says where the costs are from; where `exact` is false, nearly equal tokens may be
- * chosen differently in a real run.
- */
-export interface Replays {
-  why_not: null;
-  tokens: Array<string>;
-  lengths: Record<string, ReplayedLength>;
-  times: string;
-  exact: boolean;
-}
+export type ResidualCandidate = [id: number, text: string, r: number];
 
 /**
  * The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything;
@@ -365,7 +419,7 @@ export interface ResultPayload {
  */
 export interface RivalPayload {
   name: string;
-  chips: Array<Chip>;
+  chips: Array<TokenPayload>;
   more: string;
 }
 
@@ -375,28 +429,24 @@ export interface RivalPayload {
 export interface RooflinePayload {
   words: "technical" | "plain";
   limits: string;
-  machines: Array<MachinePayload>;
-  models: Array<ShapePayload>;
-  draft: DraftPayload;
+  machines: Array<PublishedMachine>;
+  models: Array<Shape>;
+  draft: Draft;
   questions: Array<LoadAnswerPayload>;
   judged: JudgedPayload;
 }
 
 /**
- * A round: a sentence for each phase, its chips, and when each phase begins and ends.
- *
- * `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
- * phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens; `tree` is there where the
- * draft is a tree.
+ * One draft phase and the target pass that checked it.
  */
-export interface RoundPayload {
-  sentences: [string, string, string];
-  chips: Array<Chip>;
+export interface Round {
+  index: number;
+  draft_seconds: number | null;
+  verify_seconds: number | null;
+  overhead_seconds: number | null;
+  drafted: Array<DraftedToken>;
+  emitted: EmittedToken;
   draft_tokens?: Array<string>;
-  tree?: TreePayload;
-  ms: [number, number, number, number];
-  alone: [number, number, number] | null;
-  after: FiguresAfter;
 }
 
 /**
@@ -405,24 +455,54 @@ export interface RoundPayload {
 export interface RoundPicture {
   kind: "round";
   alt: string;
-  chips: Array<Chip>;
+  chips: Array<TokenPayload>;
   ringed: Array<number>;
 }
 
 /**
- * What stays as it is while a page is drawn again: nearly all of a payload. The browser is sent it once.
+ * What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
+ *
+ * `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
+ * other draft lengths, and then `times` too.
  */
-export interface RunPart {
-  replay: NoReplay | Replays;
-  prompt: PromptPayload;
-  rounds: Array<RoundPayload>;
-  plain: Array<number> | null;
+export interface SentRun {
+  trace: Trace;
+  hidden: number;
+  method: MethodPayload;
+  guesses: DraftGuesses | null;
+  times: ReplayTimes | null;
 }
 
 /**
- * A model's published shape; one expert: it is dense.
+ * Everything the stage is sent of one run.
  */
-export interface ShapePayload {
+export interface SentStage {
+  stream: string;
+  version: number;
+  run_id: string;
+  name: string;
+  differs: string;
+  running: boolean;
+  phases: Array<Phase>;
+  longest_draft: number;
+  notice: string | null;
+  badge: string;
+  measured: string;
+  idle: string;
+  link: Record<string, string>;
+  playhead: number | null;
+  gamma: number;
+  why_not?: string;
+  result?: ResultPayload;
+  before?: ComparedPayload;
+  diagram?: DiagramPayload;
+  view?: "simple" | "full" | "projector" | "stage";
+  hide?: Array<string>;
+  tour?: TourPayload;
+  run: SentRun;
+}
+
+export interface Shape {
   name: string;
   layers: number;
   width: number;
@@ -433,14 +513,14 @@ export interface ShapePayload {
   vocabulary: number;
   experts: number;
   active: number;
+  billions: number;
+  url: string;
+  checked: string;
 }
 
 export type ShareRow = [string, number, boolean];
 
-/**
- * A setting of the sliders that an answer is about.
- */
-export interface ShownPayload {
+export interface Shown {
   machine: string;
   model: string;
   batch: number;
@@ -448,17 +528,16 @@ export interface ShownPayload {
 }
 
 /**
- * What is new of a run: its rounds from `start` on, and the plain steps from `plain_start` on.
+ * What is new of a run: its rounds from `start` on, and the seconds of the plain steps from `plain_start` on.
  */
 export interface StageGrowth {
   run_id: string;
   running: boolean;
-  more: boolean;
   notice: string | null;
   badge: string;
   idle: string;
   start: number;
-  rounds: Array<RoundPayload>;
+  rounds: Array<Round>;
   plain_start: number;
   plain: Array<number>;
 }
@@ -467,20 +546,12 @@ export interface StageGrowth {
  * What the stage itself is sent; `part` names the `HeldRun` that belongs to it.
  */
 export interface StageMount {
-  greedy: boolean;
-  drafter: string;
-  method: MethodPayload;
-  rule: "token" | "tree" | "block";
-  point_mass: boolean;
-  tree: string | null;
-  translated: boolean;
   stream: string;
   version: number;
   run_id: string;
   name: string;
   differs: string;
   running: boolean;
-  more: boolean;
   phases: Array<Phase>;
   longest_draft: number;
   notice: string | null;
@@ -489,10 +560,8 @@ export interface StageMount {
   idle: string;
   link: Record<string, string>;
   playhead: number | null;
-  timed: boolean;
-  imported: boolean;
-  draft_length: number;
   gamma: number;
+  why_not?: string;
   result?: ResultPayload;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
@@ -503,67 +572,17 @@ export interface StageMount {
 }
 
 /**
- * Everything the stage shows of one run.
- */
-export interface StagePayload {
-  greedy: boolean;
-  drafter: string;
-  method: MethodPayload;
-  rule: "token" | "tree" | "block";
-  point_mass: boolean;
-  tree: string | null;
-  translated: boolean;
-  stream: string;
-  version: number;
-  run_id: string;
-  name: string;
-  differs: string;
-  running: boolean;
-  more: boolean;
-  phases: Array<Phase>;
-  longest_draft: number;
-  notice: string | null;
-  badge: string;
-  measured: string;
-  idle: string;
-  link: Record<string, string>;
-  playhead: number | null;
-  timed: boolean;
-  imported: boolean;
-  draft_length: number;
-  gamma: number;
-  result?: ResultPayload;
-  before?: ComparedPayload;
-  diagram?: DiagramPayload;
-  view?: "simple" | "full" | "projector" | "stage";
-  hide?: Array<string>;
-  tour?: TourPayload;
-  replay: NoReplay | Replays;
-  prompt: PromptPayload;
-  rounds: Array<RoundPayload>;
-  plain: Array<number> | null;
-}
-
-/**
  * What may change at each drawing: a few hundred bytes.
  *
  * `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
  */
 export interface StageState {
-  greedy: boolean;
-  drafter: string;
-  method: MethodPayload;
-  rule: "token" | "tree" | "block";
-  point_mass: boolean;
-  tree: string | null;
-  translated: boolean;
   stream: string;
   version: number;
   run_id: string;
   name: string;
   differs: string;
   running: boolean;
-  more: boolean;
   phases: Array<Phase>;
   longest_draft: number;
   notice: string | null;
@@ -572,10 +591,8 @@ export interface StageState {
   idle: string;
   link: Record<string, string>;
   playhead: number | null;
-  timed: boolean;
-  imported: boolean;
-  draft_length: number;
   gamma: number;
+  why_not?: string;
   result?: ResultPayload;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
@@ -583,6 +600,8 @@ export interface StageState {
   hide?: Array<string>;
   tour?: TourPayload;
 }
+
+export type Status = "accepted" | "rejected" | "discarded" | "not taken";
 
 export type Step = [number, Array<[string, LaneStatus]>];
 
@@ -597,17 +616,6 @@ export interface StopsPayload {
   schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
   batches: Array<[number, number, number, number, number]>;
   measured: [string, string];
-}
-
-/**
- * The target's own token at the end of a round.
- */
-export interface TargetChip {
-  text: string;
-  status: "correction" | "bonus" | "own";
-  p: number | null;
-  candidates: Array<CandidateRow>;
-  residual: Array<ShareRow>;
 }
 
 /**
@@ -633,6 +641,14 @@ export interface TimesPicture {
 }
 
 /**
+ * A token, and what became of it.
+ */
+export interface TokenPayload {
+  text: string;
+  status: ChipStatus;
+}
+
+/**
  * The tour of a first visit.
  *
  * `started` counts how often the visitor began it; `at` is the beat to begin with, from 1; `next` are the addresses,
@@ -647,17 +663,21 @@ export interface TourPayload {
 }
 
 /**
- * The shape of a round's draft.
- *
- * `parents` has an entry for each guess: the one that it follows, or -1, the text. `rows` are its guesses as they are
- * drawn, from the top. `folded` are rows that are hidden at first; `best` is the draft's probability of the most
- * probable path among them.
+ * A decode run: settings, models, prompt, rounds, timings, output.
  */
-export interface TreePayload {
-  parents: Array<number>;
-  rows: Array<Array<number>>;
-  folded: Array<number>;
-  best: number | null;
+export interface Trace {
+  schema: 1 | 2;
+  created: string;
+  recorded_on: Machine;
+  target: ModelInfo;
+  drafter: DrafterInfo | null;
+  settings: DecodeSettings;
+  prompt: Prompt;
+  prefill_seconds: PrefillSeconds;
+  rounds: Array<Round>;
+  autoregressive: Autoregressive | null;
+  output: Output;
+  imported?: Imported | null;
 }
 
 /**

@@ -6,6 +6,7 @@ import { find, prefersReducedMotion } from "../shared/dom.js";
 import { onPaper } from "../shared/paper.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
+import { drawnRun } from "../trace/drawn_run.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
 import { grown, joined, newer } from "./growth.js";
@@ -24,7 +25,7 @@ import { Timeline, widthInWords } from "./timeline.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
 
-/** @import { RoundPayload, StageMount, StagePayload } from "../shared/payloads.js" */
+/** @import { RoundPayload, SentStage, StageMount, StagePayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
 /** @import { Place } from "./strip.js" */
 
@@ -33,8 +34,10 @@ export class Stage {
   constructor(root) {
     this.root = root;
     this.node = find(root, ".stage");
+    /** @type {SentStage | null} */
+    this.sent = null;
     /** @type {StagePayload | null} */
-    this.data = null;
+    this.data = null; // what is drawn of it
     /** @type {StageMount | null} */
     this.given = null; // what Streamlit gave last, until its run is here too
     /** @type {Place | null} */
@@ -91,10 +94,10 @@ export class Stage {
     const whole = this.given && joined(this.given, held(this.given.part));
     if (whole) {
       this.given = null;
-      this.put(newer(this.data, whole));
+      this.put(newer(this.sent, whole));
     }
     const news = latest();
-    const next = this.data && grown(this.data, news);
+    const next = this.sent && grown(this.sent, news);
     if (next && next !== "gap") return this.put(next);
     if (next !== "gap" || this.missed === news?.version) return;
     this.missed = news?.version;
@@ -103,10 +106,12 @@ export class Stage {
 
   /**
    * A run, whole.
-   * @param {StagePayload} data
+   * @param {SentStage} sent
    */
-  put(data) {
-    const fresh = data.run_id !== this.data?.run_id;
+  put(sent) {
+    const fresh = sent.run_id !== this.sent?.run_id;
+    const data = drawnRun(sent);
+    this.sent = sent;
     this.data = data;
     this.node.classList.toggle("person", data.method.by_hand);
     this.node.dataset.rule = data.rule;

@@ -73,10 +73,6 @@ class PositionCounts:
         return self.accepted / self.judged if self.judged else None
 
 
-def longest_draft(trace: Trace) -> int:
-    return max([trace.settings.draft_length, *(round.depth for round in trace.rounds)])
-
-
 def by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCounts]:
     """Judged and accepted tokens for positions 1 to `draft_length` of the draft.
 

@@ -2,13 +2,14 @@
 
 What the draft guesses after a text depends only on that text. One pass of the draft over prompt and output gives its
 guess at each place, and from these follows which tokens each round accepts and rejects, without decoding again.
-Only what the draft writes after a wrong guess is unknown, unless a real run has drafted it.
+Only what the draft writes after a wrong guess is unknown. The stage (assets/trace/replay.js) takes it from the run on
+screen, where that has drafted it.
 
 It is exact for greedy decoding with a fixed draft length and models in float32. In a coarser number format a pass over
 one token and a pass over several round differently, so a run of another length may choose other tokens.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -19,7 +20,6 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import MAX_TOKENS, DrafterInfo, EmittedKind, Piece, Seconds, Status, TokenId, Trace
 
 Ids = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
-Tails = Mapping[int, Sequence[int]]  # by place in the output: what a real draft wrote after its guess there
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class DraftGuesses:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGuess:
-    id: int | None  # None: no real run has drafted it
+    id: int | None  # None: not known, after a wrong guess
     status: Status
 
 
@@ -85,7 +85,6 @@ def replay(
     draft_length: int,
     max_new_tokens: int,
     ends: Collection[int] = frozenset(),
-    tails: Tails | None = None,
 ) -> list[ReplayedRound]:
     """The rounds of decoding with this draft length, token by token as in the real loop."""
     rounds: list[ReplayedRound] = []
@@ -93,22 +92,18 @@ def replay(
     while start < len(draft_guesses.token_ids):
         count = min(draft_length, max_new_tokens - start - 1)  # leaves room for the target's own token
         proposal = draft_guesses.proposal(start, count)
-        rounds.append(_round(draft_guesses.token_ids, start, proposal, ends, tails or {}))
+        rounds.append(_round(draft_guesses.token_ids, start, proposal, ends))
         start += rounds[-1].emitted
     return rounds
 
 
-def _round(
-    output: Sequence[int], start: int, proposal: list[int | None], ends: Collection[int], tails: Tails
-) -> ReplayedRound:
+def _round(output: Sequence[int], start: int, proposal: list[int | None], ends: Collection[int]) -> ReplayedRound:
     """The result of one proposal: the target accepts what equals its own output, up to an end of text."""
     accepted, ended = 0, False
     while accepted < len(proposal) and not ended and proposal[accepted] == output[start + accepted]:
         ended = output[start + accepted] in ends
         accepted += 1
     judged = accepted + (not ended and accepted < len(proposal))
-    real = dict(enumerate(tails.get(start + judged - 1, ()), start=judged))  # what a real run wrote at unknown places
-    proposal = [real.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
     statuses: list[Status] = ["accepted"] * accepted
     statuses += ["rejected"] * (judged - accepted)
     statuses += ["discarded"] * (len(proposal) - judged)
@@ -116,22 +111,6 @@ def _round(
     if ended:
         return ReplayedRound(start, guesses, "none", None)
     return ReplayedRound(start, guesses, "correction" if judged > accepted else "bonus", output[start + accepted])
-
-
-def tails_of(trace: Trace) -> dict[int, list[int]]:
-    """What the draft model of the run wrote after each guess that was rejected (or ended the text).
-
-    The key is the place of that guess in the output: the text up to there, with the guess, decides what comes next,
-    wherever the round began.
-    """
-    tails: dict[int, list[int]] = {}
-    written = 0
-    for round in trace.rounds:
-        judged = round.accepted + round.rejected
-        if round.discarded and not round.is_tree:  # a tree has no tail: after one guess come several
-            tails[written + judged - 1] = [token.id for token in round.drafted[judged:] if token.id is not None]
-        written += round.emits
-    return tails
 
 
 def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
@@ -155,10 +134,10 @@ def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | N
 
 
 def every_length(
-    draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset(), tails: Tails | None = None
+    draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset()
 ) -> dict[int, list[ReplayedRound]]:
     lengths = range(1, MAX_DRAFT_LENGTH + 1)
-    return {length: replay(draft_guesses, length, max_new_tokens, ends, tails) for length in lengths}
+    return {length: replay(draft_guesses, length, max_new_tokens, ends) for length in lengths}
 
 
 def ends_of(trace: Trace) -> frozenset[int]:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from specviz.core.drafters import menu_title, named
 from specviz.core.metrics import Costs, count, running
 from specviz.core.names import first_words, short_name
-from specviz.core.replay import DraftGuesses
+from specviz.core.replay import DraftGuesses, counts_of, ends_of, every_length
 from specviz.core.result import at_calibrated
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
-from specviz.player.payload import ComparedPayload, Replays
-from specviz.player.replay import replay_data
+from specviz.player.data import replay_times, replayable
+from specviz.player.payload import ComparedPayload
 
 PROMPT_CHARACTERS = 16
 
@@ -18,14 +18,14 @@ PROMPT_CHARACTERS = 16
 def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> ComparedPayload:
     """Its figures after each round and at each draft length."""
     states = running(trace)
-    replay, verdict = replay_data(trace, guesses, costs, running=False), verdict_of_run(trace, costs)
+    verdict = verdict_of_run(trace, costs)
     return {
         "name": run_name(trace),
         "differs": "",  # the run on screen decides
         "draft_length": trace.settings.draft_length,
         "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
         "speedup": [_rounded(state.speedup) for state in states],
-        "lengths": _lengths(replay) if replay["why_not"] is None else [],
+        "lengths": _lengths(trace, replayable(trace, guesses), costs),
         "per_call": count(trace.rounds).tokens_per_target_call,
         "estimated": _rounded(at_calibrated(trace, costs)),
         "trusted": verdict is None or verdict.trusted,
@@ -65,13 +65,18 @@ def _differences(trace: Trace, other: Trace) -> Iterator[str]:
         yield "recorded on another machine" if trace.created < other.created else "measured here"
 
 
-def _lengths(replay: Replays) -> list[tuple[float | None, float | None]]:
-    runs = [replay["lengths"][length] for length in sorted(replay["lengths"], key=int)]
-    drafted = [run["accepted"] + run["rejected"] + run["discarded"] for run in runs]
-    return [
-        (_rounded(run["accepted"] / number if number else None), run["speedup"])
-        for run, number in zip(runs, drafted, strict=True)
-    ]
+def _lengths(
+    trace: Trace, guesses: DraftGuesses | None, costs: Costs | None
+) -> list[tuple[float | None, float | None]]:
+    """Acceptance and estimated speedup at each draft length from 1; empty where the run cannot be replayed."""
+    if guesses is None:
+        return []
+    steps, found = replay_times(trace, costs)["steps"], list[tuple[float | None, float | None]]()
+    for rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
+        counts = counts_of(rounds)
+        took = sum(steps[len(each.guesses)] for each in rounds) if steps else 0.0
+        found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))
+    return found
 
 
 def _rounded(value: float | None) -> float | None:

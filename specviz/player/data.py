@@ -1,48 +1,47 @@
-"""What the stage component draws, as plain JSON: a pure function of a trace."""
+"""What the stage component gets, as plain JSON: a run as its trace, and what the trace cannot say.
 
-from bisect import bisect_right
+The modules in assets/trace/ make of it what is drawn.
+"""
+
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
-from specviz.core.drafters import Method
-from specviz.core.metrics import Running, autoregressive_clock, by_position, longest_draft, running
+from pydantic import TypeAdapter
+
+from specviz.core.drafters import Method, exit_layers, method_of
+from specviz.core.errors import InputError
+from specviz.core.metrics import Costs, costs, speedup_at
 from specviz.core.names import forward_in_words, pair_name
-from specviz.core.readable import merged, readable
-from specviz.core.rounds import known_seconds
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.trace import MAX_TOKENS, Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
-from specviz.core.tree_shape import DYNAMIC
-from specviz.player.narration import narrate, teller_of
+from specviz.core.replay import DraftGuesses
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
+from specviz.core.verdict import verdict_of_run
 from specviz.player.payload import (
-    CandidateRow,
-    Chip,
-    DiscardedChip,
-    FiguresAfter,
-    HowPayload,
-    JudgedChip,
+    DraftGuessesJson,
     MethodPayload,
-    NoReplay,
-    NotTakenChip,
     Phase,
-    PromptPayload,
-    Replays,
-    RoundPayload,
-    ShareRow,
-    StagePayload,
-    TargetChip,
-    TreePayload,
+    ReplayTimes,
+    SentRun,
+    SentStage,
+    TokenPayload,
+    TraceJson,
 )
-from specviz.player.replay import replay_data
-from specviz.player.tree_rows import fold, tree_rows
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these
 SHOWN_CANDIDATES = 3
 SHOWN_PROMPT_TOKENS = 60
 SHOWN_CHARACTERS = 80  # of one token's text
+DECIMALS = 6  # of a probability
+SECOND_DECIMALS = 7
 
 # live: decoded for this visitor; stored: measured on this server before; recorded: in a file, on some machine
 Source = Literal["live", "stored", "recorded"]
+
+_TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
+_ROUNDS: TypeAdapter[list[Round]] = TypeAdapter(list[Round])
+_GUESSES: TypeAdapter[DraftGuesses] = TypeAdapter(DraftGuesses)
 
 
 def stage_data(
@@ -55,9 +54,10 @@ def stage_data(
     link: dict[str, str] | None = None,
     playhead: int | None = None,
     gamma: int | None = None,
-    replay: NoReplay | Replays | None = None,
-) -> StagePayload:
-    """Everything the stage shows of a run, finished or not.
+    guesses: DraftGuesses | None = None,
+    costs: Costs | None = None,
+) -> SentStage:
+    """Everything the stage is sent of a run, finished or not.
 
     Args:
         trace: the run; while it goes on `output.stopped_by` is None, and rounds and plain steps grow together.
@@ -66,7 +66,8 @@ def stage_data(
         notice: one short line beside the badge; `link`: the query parameters that reproduce the run.
         playhead: the sub-step to show first; None plays from the start.
         gamma: the draft length the visitor asked for; None is the run's own.
-        replay: what `replay_data` made of it; None where the draft's guesses are not known.
+        guesses: of its own draft, for other draft lengths; None where they are not known.
+        costs: the pair's calibrated costs, for the speedups there; None takes those the run itself shows.
     """
     return {
         "stream": "",  # a page with a feed names it
@@ -75,7 +76,6 @@ def stage_data(
         "name": pair_name(trace),
         "differs": "",
         "running": running,
-        "more": running and trace.output.stopped_by is None,  # rounds
         "phases": list(PHASES),
         "longest_draft": MAX_DRAFT_LENGTH,
         "notice": notice,
@@ -84,15 +84,8 @@ def stage_data(
         "idle": notice or ("Waiting for the first round…" if running else "No draft model took part in this run."),
         "link": link or {},
         "playhead": playhead,
-        **_how(trace),  # type: ignore[typeddict-item]  # it has no others
-        "timed": trace.timed,
-        "imported": trace.imported is not None,
-        "draft_length": trace.settings.draft_length,
         "gamma": gamma or trace.settings.draft_length,
-        "replay": replay or replay_data(trace, None, None, running),
-        "prompt": _prompt(trace),
-        "rounds": _rounds(readable(trace)),
-        "plain": _plain(trace),
+        "run": _run(trace, replayable(trace, guesses), costs),
     }
 
 
@@ -113,189 +106,158 @@ def _badge(trace: Trace, source: Source, running: bool) -> str:
     return "waiting…" if running and not trace.rounds else "live · this machine"
 
 
-def _how(trace: Trace) -> HowPayload:
-    teller = teller_of(trace)
+def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> SentRun:
     return {
-        "greedy": trace.settings.greedy,
-        "drafter": teller.method.kind,
-        "method": _method(teller.method),
-        "rule": teller.rule,
-        "point_mass": _is_point_mass(trace.settings),
-        "tree": trace.settings.tree,
-        "translated": any(round.draft_tokens for round in trace.rounds),
+        "trace": _trace(as_shown(trace)),
+        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
+        "method": _method(trace.drafter),
+        "guesses": _guesses(guesses) if guesses else None,
+        "times": replay_times(trace, costs) if guesses else None,
     }
 
 
-def _method(method: Method) -> MethodPayload:
+def _trace(trace: Trace) -> TraceJson:
+    """As JSON; the rounds without what has its default: an unjudged token has little else."""
+    rounds = _ROUNDS.dump_python(trace.rounds, mode="json", exclude_defaults=True)
+    rest = _TRACE.dump_python(replace(trace, rounds=[]), mode="json")
+    return TraceJson(rest | {"rounds": rounds})
+
+
+def _method(drafter: DrafterInfo | None) -> MethodPayload:
+    method = method_of(drafter.kind if drafter else None)
     return {
+        "kind": method.kind,
         "by_hand": method.by_hand,
         "at_once": method.at_once,
         "sees_state": method.sees_state,
         "title": method.title,
         "gives": method.gives,
         "certain": method.certain,
+        "says": _says(method, drafter.name if drafter else ""),
+        "proposes": method.proposes,
+        "nothing": method.nothing,
     }
 
 
-def _is_point_mass(settings: DecodeSettings) -> bool:
-    """Whether a model does not draw its guesses by chance, above temperature 0: q is then 1 on each."""
-    chosen = settings.draft_sampling == "argmax" or (settings.tree or "").startswith(DYNAMIC)
-    return chosen and not settings.greedy
+def _says(method: Method, name: str) -> str:
+    layers = _layers_of(name) if method.takes else None
+    subject = f"the target’s first {layers} layers" if layers else method.subject
+    return f"{subject[0].upper()}{subject[1:]} {'propose' if method.several else 'proposes'}"
 
 
-def _prompt(trace: Trace) -> PromptPayload:
-    """The prompt's last tokens, those of one character as one, and how many come before them."""
-    tokens = trace.prompt.tokens
-    last = tokens[-SHOWN_PROMPT_TOKENS:]
-    return {"hidden": len(tokens) - len(last), "tokens": [_short(text) for text in merged(last)]}
-
-
-def _plain(trace: Trace) -> list[float] | None:
-    """Milliseconds at which the target alone had written each token."""
-    plain = trace.autoregressive
-    if plain is None:
+def _layers_of(name: str) -> int | None:
+    """How many layers an early exit of this name takes; None where its name does not say it."""
+    try:
+        return exit_layers(name)
+    except InputError:
         return None
-    return [_ms(seconds) for seconds in autoregressive_clock(plain, len(plain.seconds_per_token))[1:]]
 
 
-def _rounds(trace: Trace) -> list[RoundPayload]:
-    states, plain = running(trace), trace.autoregressive
-    total = states[-1].counts.emitted if states else 0
-    clock = autoregressive_clock(plain, min(total, len(plain.token_ids))) if plain else None
-    longest = longest_draft(trace)
-    judged, accepted = [0] * longest, [0] * longest
-    rounds: list[RoundPayload] = []
-    for round, state in zip(trace.rounds, states, strict=True):
-        for place in by_position([round], longest):
-            judged[place.position - 1] += place.judged
-            accepted[place.position - 1] += place.accepted
-        positions = list(zip(accepted, judged, strict=True))
-        rounds.append(_round(trace, round, state, clock, positions))
-    return rounds
-
-
-def _round(
-    trace: Trace, round: Round, state: Running, clock: Sequence[float] | None, positions: list[tuple[int, int]]
-) -> RoundPayload:
+def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:
+    """The guesses, where the run can be replayed with them at another draft length."""
     settings = trace.settings
-    written = state.counts.emitted - round.emits
-    sentences = narrate(
-        round,
-        teller_of(trace),
-        draft_length=settings.draft_length,
-        remaining=MAX_TOKENS if trace.imported else settings.max_new_tokens - written,  # a limit is often not reported
-        ends=trace.output.stopped_by == "eos" and round is trace.rounds[-1],
-    )
-    start, drafted, verified, end = _moments(round, state)
-    made: RoundPayload = {
-        "sentences": sentences,
-        "chips": _chips(round),
-        "ms": (_ms(start), _ms(drafted), _ms(verified), _ms(end)),
-        "alone": None if clock is None else (_by(clock, drafted), _by(clock, verified), _by(clock, end)),
-        "after": _figures(state, positions),
-    }
-    if round.draft_tokens:  # of a draft with another tokenizer
-        made["draft_tokens"] = [_short(text) for text in round.draft_tokens]
-    if round.is_tree:
-        made["tree"] = _tree(round)
-    return made
+    fixed = settings.greedy and settings.tree is None and settings.draft_schedule == "fixed"
+    of_this = guesses and guesses.token_ids == trace.output.token_ids
+    return guesses if fixed and of_this and not any(round.draft_tokens for round in trace.rounds) else None
 
 
-def _tree(round: Round) -> TreePayload:
-    rows = tree_rows(round)
-    hidden = fold(round, rows)
-    parents = [-1 if token.parent is None else token.parent for token in round.drafted]
-    return {"parents": parents, "rows": rows, "folded": hidden.rows, "best": _rounded(hidden.best)}
+def replay_times(trace: Trace, measured: Costs | None) -> ReplayTimes:
+    """What rounds take at other draft lengths; `measured` are the pair's calibrated costs.
 
-
-def _moments(round: Round, state: Running) -> tuple[float, float, float, float]:
-    """When the phases of the round begin and when it ends, in seconds; zeros where the run has no times."""
-    end = state.speculative_seconds
-    if end is None or round.seconds is None:
-        return 0.0, 0.0, 0.0, 0.0
-    start = end - round.seconds
-    drafted = start + known_seconds(round.draft_seconds)
-    return max(start, 0.0), drafted, drafted + known_seconds(round.verify_seconds), end
-
-
-def _by(clock: Sequence[float], moment: float) -> int:
-    """How many tokens the target alone had written by then."""
-    return bisect_right(clock, moment) - 1
-
-
-def _figures(state: Running, positions: list[tuple[int, int]]) -> FiguresAfter:
-    """The figures after a round; `positions` are (accepted, judged) so far at each place of the draft.
-
-    A place counts as judged once, also where siblings of a tree were tried for it.
+    The measured speedup of the run is what its own length must have: other lengths are estimated from it, so that the
+    visitor sees one speedup. Where the run's time is not trusted, nothing is left but the costs.
     """
-    counts, judged = state.counts, sum(judged for _, judged in positions)
-    return {
-        "emitted": counts.emitted,
-        "accepted": counts.accepted,
-        "drafted": counts.drafted,
-        "judged": judged,
-        "acceptance": _rounded(counts.acceptance_rate),
-        "judgement": _rounded(counts.accepted / judged if judged else None),
-        "speedup": _rounded(state.speedup),
-        "positions": positions,
-    }
+    known = measured or costs(trace)
+    if known is None:
+        return {"steps": None, "said": "not known: this run has no times"}
+    verdict, modelled = verdict_of_run(trace, measured), speedup_at(trace.rounds, known)
+    if verdict and verdict.trusted and modelled:
+        more = " and the pair’s calibrated costs" if measured else ""
+        return _times(known, modelled / verdict.speedup, f"estimated from this run’s times{more}")
+    if measured:
+        return _times(known, 1.0, "estimated from quiet measurements of this pair")
+    if verdict is None:
+        return _times(known, 1.0, "estimated from this run’s times")
+    return {"steps": None, "said": "not known: this machine was busy"}
 
 
-def _chips(round: Round) -> list[Chip]:
-    chips: list[Chip] = [_drafted_chip(token) for token in round.drafted]
+def _times(known: Costs, scale: float, said: str) -> ReplayTimes:
+    steps = [round(scale * known.round_steps(drafted), DECIMALS) for drafted in range(MAX_DRAFT_LENGTH + 1)]
+    return {"steps": steps, "said": said}
+
+
+def as_shown(trace: Trace) -> Trace:
+    """The run without what the stage does not show: most candidates, the start of a long prompt, the whole texts."""
+    plain = trace.autoregressive
+    return replace(
+        trace,
+        prompt=Prompt("", [], _short_texts(trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:])),
+        rounds=[_round_as_shown(round) for round in trace.rounds],
+        autoregressive=plain
+        and replace(plain, seconds_per_token=[_seconds(step) or 0.0 for step in plain.seconds_per_token], token_ids=[]),
+        output=replace(trace.output, token_ids=[], text=""),
+    )
+
+
+def tokens_of(round: Round) -> list[TokenPayload]:
+    """The tokens of a judged round, for a picture of it."""
+    tokens: list[TokenPayload] = [{"text": _short(token.shown), "status": token.status} for token in round.drafted]
     if round.added != "none":
-        chips.append(_target_chip(round.emitted, round.added))
-    return chips
+        tokens.append({"text": _short(round.emitted.text), "status": round.added})
+    return tokens
 
 
-def _drafted_chip(token: DraftedToken) -> DiscardedChip | NotTakenChip | JudgedChip:
-    if token.status == "discarded":
-        return {"text": _short(token.shown), "status": "discarded", "q": _rounded(token.draft_prob)}
-    return _not_taken_chip(token) if token.status == "not taken" else _judged_chip(token)
+def _round_as_shown(round: Round) -> Round:
+    emitted = round.emitted
+    residual = sorted(emitted.residual_top, key=lambda c: (c.id != emitted.id, -c.r))[:SHOWN_CANDIDATES]
+    return replace(
+        round,
+        draft_seconds=_seconds(round.draft_seconds),
+        verify_seconds=_seconds(round.verify_seconds),
+        overhead_seconds=_seconds(round.overhead_seconds),
+        drafted=[_token_as_shown(token) for token in round.drafted],
+        draft_tokens=_short_texts(round.draft_tokens),
+        emitted=replace(
+            emitted,
+            text=_short(emitted.text),
+            target_prob=_rounded(emitted.target_prob),
+            candidates=_candidates(emitted.candidates, emitted.id),
+            residual_top=[each._replace(text=_short(each.text), r=_rounded(each.r) or 0.0) for each in residual],
+        ),
+    )
 
 
-def _not_taken_chip(token: DraftedToken) -> NotTakenChip:
-    p, q = _rounded(token.target_prob), _rounded(token.draft_prob)
-    return {"text": _short(token.shown), "status": "not taken", "p": p, "q": q}
+def _token_as_shown(token: DraftedToken) -> DraftedToken:
+    discarded = token.status == "discarded"  # never judged: what the target thought is not shown
+    judged = token.status in ("accepted", "rejected")
+    return replace(
+        token,
+        text=None if token.text is None else _short(token.text),
+        target_prob=None if discarded else _rounded(token.target_prob),
+        draft_prob=_rounded(token.draft_prob),
+        accept_prob=_rounded(token.accept_prob) if judged else None,
+        u=_rounded(token.u) if judged else None,
+        candidates=_candidates(token.candidates, token.id) if judged else [],
+    )
 
 
-def _judged_chip(token: DraftedToken) -> JudgedChip:
-    return {
-        "text": _short(token.shown),
-        "status": "accepted" if token.status == "accepted" else "rejected",
-        "p": _rounded(token.target_prob),
-        "q": _rounded(token.draft_prob),
-        "accept_prob": _rounded(token.accept_prob),
-        "u": _rounded(token.u),
-        "candidates": _candidates(token.candidates, token.id),
-    }
-
-
-def _target_chip(token: EmittedToken, status: Literal["correction", "bonus", "own"]) -> TargetChip:
-    return {
-        "text": _short(token.text),
-        "status": status,
-        "p": _rounded(token.target_prob),
-        "candidates": _candidates(token.candidates, token.id),
-        "residual": _residual(token.residual_top, token.id),
-    }
-
-
-def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[CandidateRow]:
-    """The token itself, each model's most probable one and the next most probable ones, ordered by p."""
+def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
+    """The token itself, each model's most probable one and the next most probable ones: what `chipsOf` chooses."""
     if not candidates:
         return []
     ranked = sorted(candidates, key=lambda c: (c.id != own, -max(c.p, c.q or 0.0)))
     favourites = [max(candidates, key=lambda c: c.p), max(candidates, key=lambda c: c.q or 0.0)]
     wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SHOWN_CANDIDATES]
-    ordered = sorted(wanted, key=lambda c: (-c.p, -(c.q or 0.0)))
-    return [(_short(c.text), round(c.p, 6), _rounded(c.q), c.id == own) for c in ordered]
+    return [Candidate(c.id, _short(c.text), _rounded(c.p) or 0.0, _rounded(c.q)) for c in wanted]
 
 
-def _residual(top: Sequence[ResidualCandidate], own: int | None) -> list[ShareRow]:
-    """The residual's most probable tokens, this token among them where it was recorded."""
-    wanted = sorted(top, key=lambda c: (c.id != own, -c.r))[:SHOWN_CANDIDATES]
-    return [(_short(c.text), round(c.r, 6), c.id == own) for c in sorted(wanted, key=lambda c: -c.r)]
+def _guesses(guesses: DraftGuesses) -> DraftGuessesJson:
+    short = replace(guesses, pieces={token: _short(text) for token, text in guesses.pieces.items()})
+    return DraftGuessesJson(_GUESSES.dump_python(short, mode="json"))
+
+
+def _short_texts(texts: Sequence[str]) -> list[str]:
+    return [_short(text) for text in texts]
 
 
 def _short(text: str) -> str:
@@ -303,8 +265,8 @@ def _short(text: str) -> str:
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+    return None if value is None else round(value, DECIMALS)
 
 
-def _ms(seconds: float) -> float:
-    return round(seconds * 1000, 3)
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else round(value, SECOND_DECIMALS)

@@ -7,18 +7,18 @@ from dataclasses import replace
 from html import escape
 from itertools import chain
 
+from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
+from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
 from specviz.player.html_file import Scheme, asset, bundle, html_file, inline_json
-from specviz.player.narration import Teller, teller_of
-from specviz.player.payload import NoReplay, Replays
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 PROJECT = "specviz: speculative decoding, token by token"
@@ -29,7 +29,7 @@ def offline_page(
     trace: Trace,
     *,
     plain_text: str | None = None,
-    replay: NoReplay | Replays | None = None,
+    guesses: DraftGuesses | None = None,
     costs: Costs | None = None,
     address: str | None = None,
     repeats: Paired | None = None,
@@ -40,8 +40,8 @@ def offline_page(
     Args:
         trace: the run.
         plain_text: what the target alone wrote, where it is known; a trace holds only its token ids.
-        replay: what `replay_data` made, so that the page can show the run at other draft lengths.
-        costs: what the pair costs on the machine of the run, for the verdict's reason.
+        guesses: of its own draft, so that the page can show the run at other draft lengths.
+        costs: what the pair costs on the machine of the run, for the verdict's reason and for speedups there.
         address: an http address where the same run can be opened live.
         repeats: the timed repeats that the run is one of; the run of the target alone and the verdict are then theirs.
         scheme: light or dark, whatever the browser asks for.
@@ -53,10 +53,10 @@ def offline_page(
         raise InputError("The run has not ended: only a whole run can be exported.")
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
-    data = stage_data(trace, run_id="offline", source="recorded", running=False, replay=replay)
+    data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
     parts = {
         "title": escape(_title(trace)),
-        "lead": _lead(teller_of(trace)) if trace.drafter else ALONE,
+        "lead": _lead(trace),
         "stage": asset("stage/stage.html"),
         "result": result_html(trace, costs, repeats),
         "texts": _texts(trace, plain_text),
@@ -74,14 +74,16 @@ def _title(trace: Trace) -> str:
     return f"One run: {drafter}{short_name(trace.target.name)}"
 
 
-def _lead(teller: Teller) -> str:
-    start = teller.method.lead
-    ends = {
-        "token": "accepts the right start and corrects the first mistake",
-        "block": "accepts as long a block as passes and corrects what follows",
-        "tree": "accepts one path of the tree and adds a token of its own",
-    }
-    return f"{start} The <b>big model checks them all in one pass</b>, {ends[teller.rule]}."
+def _lead(trace: Trace) -> str:
+    settings = trace.settings
+    if trace.drafter is None:
+        return ALONE
+    end = "accepts the right start and corrects the first mistake"
+    if settings.tree:
+        end = "accepts one path of the tree and adds a token of its own"
+    elif settings.verification == "block" and not settings.greedy:
+        end = "accepts as long a block as passes and corrects what follows"
+    return f"{method_of(trace.drafter.kind).lead} The <b>big model checks them all in one pass</b>, {end}."
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:

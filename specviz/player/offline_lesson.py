@@ -3,7 +3,6 @@
 The answers and the notes for the teacher are not in it: they are in the key (`specviz.player.sheet.key_html`).
 """
 
-from collections.abc import Mapping
 from html import escape
 from typing import TypedDict, cast
 
@@ -16,11 +15,9 @@ from specviz.data.lessons.plan import Moment, Plan
 from specviz.player.data import stage_data
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import PROJECT, STYLES, result_html
-from specviz.player.payload import RunPart, StagePayload, StageState, View
-from specviz.player.replay import replay_data
+from specviz.player.payload import SentRun, SentStage, StageState, View
 from specviz.player.sheet import PAGE_NAMES
 
-RUN_PART = frozenset(RunPart.__annotations__)
 NOT_RECORDED = "This moment is a run that the server makes. It needs the server."
 
 
@@ -34,7 +31,7 @@ class OfflineMoment(TypedDict):
 class OfflineLesson(TypedDict):
     """What the page plays. Moments of the same run share it; a moment without a run is null."""
 
-    runs: dict[str, RunPart]
+    runs: dict[str, SentRun]
     moments: list[OfflineMoment | None]
 
 
@@ -64,14 +61,13 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
     return html_file("offline/lesson.html", parts)
 
 
-def _payload(number: int, moment: Moment) -> StagePayload | None:
+def _payload(number: int, moment: Moment) -> SentStage | None:
     trace, screen = moment.screen.run, moment.screen
     if trace is None:
         return None
     guesses = first_draft_guesses() if trace is first_trace() else None
-    replay = replay_data(trace, guesses, None, running=False) if guesses else None
     run_id = f"moment-{number}"
-    data = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, replay=replay)
+    data = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
     data["view"] = _view(screen.last("view"))
     data["hide"] = sorted(_hidden(moment))
     return data
@@ -86,21 +82,19 @@ def _view(asked: str | None) -> View:
     return "full" if asked in (None, "full") else "simple"
 
 
-def _shared(plan: Plan, payloads: list[StagePayload | None]) -> OfflineLesson:
+def _shared(plan: Plan, payloads: list[SentStage | None]) -> OfflineLesson:
     """Each run once, and for each moment what is its own."""
-    runs: dict[str, RunPart] = {}
+    runs: dict[str, SentRun] = {}
     moments: list[OfflineMoment | None] = []
     for moment, payload in zip(plan.moments, payloads, strict=True):
         name = moment.screen.last("run") or ""
-        if payload is not None:
-            runs[name] = cast(RunPart, _only(payload, RUN_PART))
-            own = cast(StageState, _only(payload, payload.keys() - RUN_PART))
-        moments.append(None if payload is None else {"run": name, "state": own})
+        if payload is None:
+            moments.append(None)
+            continue
+        runs[name] = payload["run"]
+        own = {key: value for key, value in payload.items() if key != "run"}
+        moments.append({"run": name, "state": cast(StageState, own)})
     return {"runs": runs, "moments": moments}
-
-
-def _only(payload: StagePayload, names: frozenset[str] | set[str]) -> Mapping[str, object]:
-    return {name: value for name, value in payload.items() if name in names}
 
 
 def _entry(number: int, moment: Moment) -> str:

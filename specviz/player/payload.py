@@ -3,9 +3,8 @@
 The JavaScript has the same types: `scripts/write_payload_types.py` writes them to assets/shared/payloads.d.ts.
 """
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NewType, NotRequired, TypedDict
 
-from specviz.core.rounds import TargetStatus
 from specviz.core.settings import DraftSchedule
 from specviz.data.lessons.story import Focus, Picture
 from specviz.data.lessons.tour import Light, Until
@@ -14,137 +13,18 @@ from specviz.data.texts import Words
 Phase = Literal["propose", "check", "judge"]
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
 ChipStatus = Literal["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"]
-# how a draft is judged: token after token, along a tree, or all of it together
-Rule = Literal["token", "tree", "block"]
-CandidateRow = tuple[str, float, float | None, bool]  # text, p, q, whether it is this token
 ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token
-ReplayedRound = tuple[
-    int, int, TargetStatus, list[str], int
-]  # accepted, rejected, what the target added, known guesses, unknown ones
+# As JSON: `scripts/write_payload_types.py` gives them the types of what they hold.
+TraceJson = NewType("TraceJson", dict[str, Any])
+RoundJson = NewType("RoundJson", dict[str, Any])
+DraftGuessesJson = NewType("DraftGuessesJson", dict[str, Any])
 
 
-class JudgedChip(TypedDict):
-    """A drafted token that the target judged."""
-
-    text: str
-    status: Literal["accepted", "rejected"]
-    p: float | None
-    q: float | None
-    accept_prob: float | None
-    u: float | None
-    candidates: list[CandidateRow]
-
-
-class DiscardedChip(TypedDict):
-    """A drafted token that was never judged: only what the draft thought of it is sent."""
+class TokenPayload(TypedDict):
+    """A token, and what became of it."""
 
     text: str
-    status: Literal["discarded"]
-    q: float | None
-
-
-class NotTakenChip(TypedDict):
-    """A guess of a tree that was never judged. The target's pass read it all the same."""
-
-    text: str
-    status: Literal["not taken"]
-    p: float | None
-    q: float | None
-
-
-class TargetChip(TypedDict):
-    """The target's own token at the end of a round."""
-
-    text: str
-    status: Literal["correction", "bonus", "own"]
-    p: float | None
-    candidates: list[CandidateRow]
-    residual: list[ShareRow]
-
-
-Chip = JudgedChip | DiscardedChip | NotTakenChip | TargetChip
-
-
-class TreePayload(TypedDict):
-    """The shape of a round's draft.
-
-    `parents` has an entry for each guess: the one that it follows, or -1, the text. `rows` are its guesses as they are
-    drawn, from the top. `folded` are rows that are hidden at first; `best` is the draft's probability of the most
-    probable path among them.
-    """
-
-    parents: list[int]
-    rows: list[list[int]]
-    folded: list[int]
-    best: float | None
-
-
-class FiguresAfter(TypedDict):
-    """The figures after a round; `positions` are (accepted, judged) so far at each position of the draft."""
-
-    emitted: int
-    accepted: int
-    drafted: int
-    judged: int
-    acceptance: float | None
-    judgement: float | None
-    speedup: float | None
-    positions: list[tuple[int, int]]
-
-
-class RoundPayload(TypedDict):
-    """A round: a sentence for each phase, its chips, and when each phase begins and ends.
-
-    `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
-    phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens; `tree` is there where the
-    draft is a tree.
-    """
-
-    sentences: tuple[str, str, str]
-    chips: list[Chip]
-    draft_tokens: NotRequired[list[str]]
-    tree: NotRequired[TreePayload]
-    ms: tuple[float, float, float, float]
-    alone: tuple[int, int, int] | None
-    after: FiguresAfter
-
-
-class PromptPayload(TypedDict):
-    """The prompt's last tokens, and how many come before them."""
-
-    hidden: int
-    tokens: list[str]
-
-
-class ReplayedLength(TypedDict):
-    """The run as it would have been at another draft length."""
-
-    rounds: list[ReplayedRound]
-    accepted: int
-    rejected: int
-    discarded: int
-    per_call: float
-    speedup: float | None
-
-
-class NoReplay(TypedDict):
-    """Why the run cannot be replayed at other draft lengths."""
-
-    why_not: str
-
-
-class Replays(TypedDict):
-    """The run at every draft length.
-
-    `times` says where the costs are from; where `exact` is false, nearly equal tokens may be
-    chosen differently in a real run.
-    """
-
-    why_not: None
-    tokens: list[str]
-    lengths: dict[str, ReplayedLength]
-    times: str
-    exact: bool
+    status: ChipStatus
 
 
 class ResultPayload(TypedDict):
@@ -269,50 +149,54 @@ class TourPayload(TypedDict):
     next: list[tuple[str, str, str]]
 
 
-class RunPart(TypedDict):
-    """What stays as it is while a page is drawn again: nearly all of a payload. The browser is sent it once."""
-
-    replay: NoReplay | Replays
-    prompt: PromptPayload
-    rounds: list[RoundPayload]
-    plain: list[float] | None
-
-
-class HeldRun(TypedDict):
-    """The part, and what names it."""
-
-    key: str
-    run: RunPart
-
-
 class MethodPayload(TypedDict):
-    """What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`."""
+    """What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
 
+    `says` is its subject and verb, as the beginning of a sentence.
+    """
+
+    kind: str
     by_hand: bool
     at_once: bool
     sees_state: bool
     title: str
     gives: str
     certain: str
+    says: str
+    proposes: str
+    nothing: str
 
 
-class HowPayload(TypedDict):
-    """How the run was drafted and judged.
+class ReplayTimes(TypedDict):
+    """What replayed rounds take: `steps` for 0, 1, ... guesses, in target steps, so that the run's own speedup is the
+    measured one; None where it is not known. `said` is where they are from."""
 
-    `drafter` is the kind of method, as in traces. `point_mass` is true where the draft does not draw its guesses, so
-    that q is 1 on each; `tree` is the setting; `translated` says that the draft's tokens are not the target's.
+    steps: list[float] | None
+    said: str
+
+
+class SentRun(TypedDict):
+    """What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
+
+    `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
+    other draft lengths, and then `times` too.
     """
 
-    greedy: bool
-    drafter: str
+    trace: TraceJson
+    hidden: int
     method: MethodPayload
-    rule: Rule
-    point_mass: bool
-    tree: str | None
-    translated: bool
+    guesses: DraftGuessesJson | None
+    times: ReplayTimes | None
 
 
-class StageState(HowPayload):
+class HeldRun(TypedDict):
+    """A run, and what names it. The browser is sent it once."""
+
+    key: str
+    run: SentRun
+
+
+class StageState(TypedDict):
     """What may change at each drawing: a few hundred bytes.
 
     `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
@@ -324,7 +208,6 @@ class StageState(HowPayload):
     name: str
     differs: str  # what else is not as in the run before
     running: bool
-    more: bool
     phases: list[Phase]
     longest_draft: int
     notice: str | None
@@ -333,10 +216,8 @@ class StageState(HowPayload):
     idle: str
     link: dict[str, str]
     playhead: int | None
-    timed: bool  # False: the rounds have no times, their `ms` are 0, and the stage draws no timeline
-    imported: bool  # another system wrote the run
-    draft_length: int
     gamma: int
+    why_not: NotRequired[str]  # there are no other draft lengths; missing: the trace says why
     result: NotRequired[ResultPayload]  # missing: the stage has no line for it
     before: NotRequired[ComparedPayload]  # missing: there was no run before
     diagram: NotRequired[DiagramPayload]
@@ -345,8 +226,10 @@ class StageState(HowPayload):
     tour: NotRequired[TourPayload]  # missing: none is under way
 
 
-class StagePayload(StageState, RunPart):
-    """Everything the stage shows of one run."""
+class SentStage(StageState):
+    """Everything the stage is sent of one run."""
+
+    run: SentRun
 
 
 class StageMount(StageState):
@@ -356,16 +239,15 @@ class StageMount(StageState):
 
 
 class StageGrowth(TypedDict):
-    """What is new of a run: its rounds from `start` on, and the plain steps from `plain_start` on."""
+    """What is new of a run: its rounds from `start` on, and the seconds of the plain steps from `plain_start` on."""
 
     run_id: str
     running: bool
-    more: bool
     notice: str | None
     badge: str
     idle: str
     start: int
-    rounds: list[RoundPayload]
+    rounds: list[RoundJson]
     plain_start: int
     plain: list[float]
 
@@ -375,5 +257,5 @@ class FeedPayload(TypedDict):
 
     stream: str
     version: int
-    whole: StagePayload | None
+    whole: SentStage | None
     growth: StageGrowth | None

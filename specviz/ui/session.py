@@ -27,6 +27,7 @@ class Session:
     view: View | None = None  # how much is shown; None before the first page
     chosen_view: View | None = None  # in this visit: the browser is to remember it
     left_view: View | None = None  # for the projector view: the one to come back to
+    wanted_page: str = ""  # which a button asked for, until it is there
     hidden: frozenset[str] | None = None  # names of controls that are taken away; None before a link was read
     walk: Walk | None = None  # the lesson under way
     own_plans: list[str] = field(default_factory=list)  # names of lesson plans that this visitor uploaded

@@ -92,9 +92,6 @@ def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
     other.locator(".st-key-quiz-1-0 button").click()
     show(teacher, "Quiz")
     expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
-    show(teacher, "Guesses")
-    expect(teacher.locator(".class-part .bars tr").first).to_contain_text("Lily")
-    expect(teacher.locator(".class-part .bars tr").first).to_contain_text("2")
     show(teacher, "Students")
     expect(teacher.locator(".class-part .students")).to_contain_text("<b>Ada</b>")
     # a reload keeps everybody where they are, and counts nobody twice
@@ -108,15 +105,6 @@ def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
         teacher.get_by_role("button", name="Rounds (CSV)").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
     assert [(row["student"], row["name"], row["round"]) for row in rows] == [("1", "<b>Ada</b>", "1"), ("2", "", "1")]
-    teacher.keyboard.press("Escape")
-    # the end
-    teacher.get_by_role("button", name="More").click()
-    expect(teacher.get_by_role("button", name="End the class")).to_be_disabled()  # one press is not enough
-    teacher.get_by_text("All of it may be forgotten").click()
-    teacher.get_by_role("button", name="End the class").click()
-    expect(teacher.get_by_role("button", name="Open a class")).to_be_visible()
-    one.reload()
-    expect(one.get_by_text("You are no longer in the class")).to_be_visible()
 
 
 def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(opens: Opens, teacher: Page) -> None:
@@ -163,10 +151,3 @@ def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing
     for _ in range(3):  # the page asks whether there is something new; after the last time, two answers are there
         connected.value.wait_for_event("framesent")
     assert teacher.evaluate("window.changes") == 0
-
-
-def test_a_teacher_whose_cookies_do_not_come_through_keeps_the_board(teacher: Page) -> None:
-    code = code_of(teacher)
-    teacher.context.clear_cookies()
-    teacher.reload()
-    expect(teacher.locator(".class-join .code")).to_have_text(code)

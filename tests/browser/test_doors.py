@@ -18,9 +18,8 @@ from playwright.sync_api import Page, expect
 from benchmarks.hostile import MESSAGES, TEXTS, all_files
 from benchmarks.visitors import Visitor, visiting
 from specviz.ui.shared.leftovers import EVERY
-from specviz.ui.shared.messages import POLICY
+from specviz.ui.shared.middleware import FULL_SERVER, POLICY
 from specviz.ui.shared.parts import FAILED
-from specviz.ui.shared.uploads import FULL_SERVER
 from tests.support.app_server import AppServer, serving
 
 T = TypeVar("T")

@@ -1,6 +1,5 @@
 """When it helps in a real Chromium: the recorded sweep, one measured here, a visit elsewhere meanwhile, a phone."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -30,20 +29,6 @@ def open_page(context: BrowserContext, server: AppServer, path: str = "helps") -
     page.goto(f"{server.url}/{path}")
     page.wait_for_selector(".chart .main-svg")
     return page
-
-
-def test_the_recorded_sweep_has_a_reading_and_a_figure_in_every_tab(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_page(context, app_server)
-    expect(page.get_by_text("Recorded", exact=True).first).to_be_visible()
-    expect(page.get_by_role("button", name="Measure here")).to_be_visible()
-    for tab, reading in TABS.items():
-        page.get_by_role("tab", name=tab).click()
-        panel = page.get_by_role("tabpanel").filter(visible=True)
-        expect(panel.get_by_text(re.compile(reading)).first).to_be_visible()
-        expect(panel.locator(".chart .main-svg").first).to_be_visible()
-    expect_no_sideways_scroll(page)
 
 
 def test_a_small_sweep_is_measured_here_and_downloaded(
@@ -91,20 +76,6 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("Cancelled: what was measured stays.")).to_be_visible()
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
-
-
-def test_ones_own_prompts_are_taken_and_bad_lines_are_named(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_page(context, app_server)
-    page.get_by_text("Your own prompts").click()
-    lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
-    box = page.locator(".st-key-sweep_file input[type=file]")
-    box.set_input_files({"name": "mine.jsonl", "mimeType": "text/plain", "buffer": lines})
-    expect(page.get_by_text("1 prompt taken")).to_be_visible()
-    expect(page.get_by_text("Line 2 is left out: it has no")).to_be_visible()
-    expect(page.get_by_text("76 runs")).to_be_visible()
-    box.set_input_files({"name": "bad.bin", "mimeType": "text/plain", "buffer": bytes(range(256))})
-    expect(page.get_by_text("The file is not UTF-8 text.")).to_be_visible()
-    expect(page.get_by_text("1 prompt taken")).to_be_visible()  # nothing is lost
 
 
 WORDS = ".annotation-text, .xtick text, .ytick text, .xtitle, .ytitle, .legendtext"

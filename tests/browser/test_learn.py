@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from specviz.data.lessons.recorded_runs import full_round
 from specviz.data.lessons.story import steps
 from tests.conftest import AppServer, NewContext
 from tests.support.layout import bottom, placed
@@ -38,11 +37,12 @@ def picture(page: Page) -> Locator:
     return page.locator(".diagram svg")
 
 
-def test_the_story_is_walked_end_to_end_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server)
-    for number, step in enumerate(steps(), start=1):
+def test_the_story_is_walked_by_keyboard_to_its_end(context: BrowserContext, app_server: AppServer) -> None:
+    last = len(steps())
+    page = open_learn(context, app_server, f"?lesson={steps()[-2].name}")
+    for number, step in list(enumerate(steps(), start=1))[-2:]:  # tests/pages has all
         expect_title(page, f"{number}. {step.title.technical}")
-        expect(page.get_by_role("img", name=f"Step {number} of {len(steps())}")).to_be_visible()
+        expect(page.get_by_role("img", name=f"Step {number} of {last}")).to_be_visible()
         expect(page.locator(f".stage.lesson[data-focus={step.focus}]")).to_be_visible()
         right = page.locator(f".st-key-step-{step.name}-{step.question.right} button")
         right.focus()
@@ -54,7 +54,9 @@ def test_the_story_is_walked_end_to_end_by_keyboard(context: BrowserContext, app
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserContext, app_server: AppServer) -> None:
+def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(
+    context: BrowserContext, app_server: AppServer
+) -> None:
     page = open_learn(context, app_server, "?lesson=3")
     number = page.locator(".stage .sentence")
     before = number.text_content() or ""
@@ -64,6 +66,9 @@ def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserConte
     wait_until_still(page)  # the key is heard once the page's script has ended
     page.keyboard.press("PageUp")
     expect_title(page, f"2. {steps()[1].title.technical}")
+    wait_until_still(page)
+    page.go_back()
+    expect_title(page, f"3. {steps()[2].title.technical}")
 
 
 def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: AppServer) -> None:
@@ -115,74 +120,6 @@ def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(context: BrowserContext, a
     page.keyboard.press("Home")
     expect(page.locator(".diagram .odds.left").first).to_be_hidden()
     assert page.failures == []  # type: ignore[attr-defined]
-
-
-def test_the_measured_times_of_a_pass_are_drawn(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=arithmetic")
-    expect(page.locator(".diagram .book")).to_have_count(2)
-    expect(page.locator(".diagram")).to_contain_text("bfloat16")
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+ ms, [0-9.]+×"))
-
-
-def test_the_first_step_has_the_lane_of_the_target_alone_and_nothing_else(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page, passes = open_learn(context, app_server), len(steps()[0].run.output.token_ids)
-    expect(page.locator(".diagram .odds")).to_have_count(passes)
-    for part in (".timeline", ".legend", ".round-number"):
-        expect(page.locator(f".stage {part}")).to_be_hidden()
-    expect(page.locator(".strip .chip:not(.own)")).to_have_count(0)
-    expect(page.locator(".diagram .odds.later")).to_have_count(passes - 1)
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".diagram .odds.later")).to_have_count(passes - 2)
-    expect(picture(page)).to_have_attribute("aria-label", re.compile(f"pass 2 of {passes}: [0-9.]+ ms"))
-    assert page.failures == []  # type: ignore[attr-defined]
-
-
-def test_one_pass_gives_five_predictions_and_the_fifth_is_the_bonus(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_learn(context, app_server, "?lesson=bonus")
-    expected = page.locator(".diagram text.expected")
-    expect(expected).to_have_count(5)
-    expect(expected.first).to_be_hidden()  # the reader predicts first
-    page.keyboard.press("ArrowRight")
-    full = full_round(steps()[5].run)
-    assert full is not None
-    words = [*(token.shown for token in full.drafted), f"+ {full.emitted.text}"]
-    expect(expected).to_have_text([word.replace(" ", "␣") if word[0] != "+" else word for word in words])
-    expect(expected.first).to_be_visible()
-    expect(page.locator(".diagram .compared.accepted")).to_have_count(4)
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens enter.*after guess 4 .*the bonus"))
-    page.goto(f"{app_server.url}/learn?lesson=acceptance")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".diagram .compared.correction")).to_have_text(re.compile("✗ guess [0-9] was "))
-    expect(page.locator(".diagram .compared").last).to_have_text("not used")
-    assert page.failures == []  # type: ignore[attr-defined]
-
-
-def test_the_bars_of_the_leftover_have_the_scale_of_what_they_are_left_from(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_learn(context, app_server, "?lesson=sampled")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".diagram .roll")).to_be_visible()
-    parts, bars = (page.locator(f".diagram .odds.left.{phase}:not([height='20'])") for phase in ("checked", "judged"))
-    width = "(all) => all.map((bar) => Number(bar.getAttribute('width'))).filter(Boolean)"
-    assert len(parts.evaluate_all(width)) >= 2
-    assert bars.evaluate_all(width) == pytest.approx(parts.evaluate_all(width))
-    shares = page.locator(".diagram .judged[height='20']")
-    line, widths = page.locator(".diagram .odds.checked[height='8']"), shares.evaluate_all(width)
-    assert sum(widths) == pytest.approx(sum(line.evaluate_all(width)), rel=1e-3)  # both lines go from 0 to 1
-
-
-def test_sixteen_texts_are_drawn_as_sixteen(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=together")
-    places = page.locator(".diagram .odds:is(.passes, .later)[height='8']")
-    expect(places).to_have_count(16 * 5)
-    rows = places.evaluate_all("(all) => new Set(all.map((cell) => cell.getAttribute('y'))).size")
-    assert rows == 16
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("16 texts, 5 tokens of each: [0-9.]+×"))
 
 
 def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer) -> None:

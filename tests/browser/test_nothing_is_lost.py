@@ -65,14 +65,6 @@ def test_a_game_is_there_after_other_pages_and_a_reload_on_one_of_them(page: Pag
     page.wait_for_url("**seed=21*")  # the address follows the game a moment later
 
 
-def test_a_link_to_another_game_leaves_a_way_back_to_the_unfinished_one(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "play")
-    play_one_round(page)
-    page.goto(f"{app_server.url}/play?seed=77&set=story&mode=type")
-    page.get_by_role("button", name="Back to the previous game").click()
-    expect_round(page, 2)
-
-
 def test_a_new_game_stays_new_after_a_reload(page: Page, app_server: AppServer) -> None:
     open_page(page, app_server, "play")
     play_one_round(page)
@@ -84,16 +76,6 @@ def test_a_new_game_stays_new_after_a_reload(page: Page, app_server: AppServer) 
     expect_round(page, 1)
     wait_until_still(page)
     expect_round(page, 1)
-
-
-def test_another_tab_has_a_game_of_its_own(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "play")
-    play_one_round(page)
-    other = page.context.new_page()
-    other.goto(f"{app_server.url}/play")
-    expect_round(other, 1)
-    wait_until_still(other)
-    expect_round(other, 1)
 
 
 # ---- the quiz

@@ -8,7 +8,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.offline import offline_page
-from specviz.player.replay import replay_data
 from tests.conftest import NewContext
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
@@ -48,8 +47,7 @@ def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_pa
 def test_other_draft_lengths_are_replayed_and_stay_shown(context: BrowserContext, tmp_path: Path) -> None:
     guesses = first_draft_guesses()
     assert guesses is not None
-    replay = replay_data(recorded(), guesses, None, running=False)
-    page, heard = opened(context, tmp_path, offline_page(recorded(), replay=replay))
+    page, heard = opened(context, tmp_path, offline_page(recorded(), guesses=guesses))
     page.get_by_role("slider", name="Draft length").fill("8")
     expect(page.locator(".badge")).to_contain_text("MODELLED")
     page.locator(".speed").focus()

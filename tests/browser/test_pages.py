@@ -58,22 +58,17 @@ def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
     expect(page.get_by_test_id(link)).to_have_text(list(MENU.values()))
 
 
-def test_each_pages_html_has_its_title_for_previews_of_links(tmp_path: Path) -> None:
-    """serve.py puts them in."""
-    with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
-        for path, title in TITLES.items():
-            with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
-                html = answer.read().decode()
-            assert f"<title>{title} · specviz</title>" in html
-            assert '<meta property="og:description"' in html
-
-
-def test_the_engine_starts_with_the_server_before_anyone_comes(tmp_path: Path) -> None:
+def test_the_engine_starts_with_the_server_before_anyone_comes_and_links_have_previews(tmp_path: Path) -> None:
     with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
         deadline = time.monotonic() + PATIENCE / 1000
         while not server.engine_pids():
             assert time.monotonic() < deadline
             time.sleep(0.1)
+        for path, title in TITLES.items():
+            with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
+                html = answer.read().decode()
+            assert f"<title>{title} · specviz</title>" in html
+            assert '<meta property="og:description"' in html
 
 
 @pytest.mark.parametrize("entry", ["serve.py", "cloud/streamlit_app.py"])
@@ -106,3 +101,23 @@ def test_after_waking_up_the_first_screen_is_a_recorded_run_without_the_engine(p
         wait_until_drawn(page, ".stage[data-run=first] .round .chip")
         page.get_by_role("button", name="Last step").click()
         expect(page.locator(".stage .round .chip.accepted").first).to_be_visible()
+
+
+MOVE = """() => document.querySelector("[data-testid=stMain]").prepend(
+  Object.assign(document.createElement("p"), { style: "height: 300px" }))"""
+REPLACE = "(button) => { const { parentElement } = button; button.remove(); parentElement.append(button); }"
+
+
+@pytest.mark.parametrize("redraw", ["moves", "replaces"])
+def test_a_press_is_a_click_also_where_a_redraw_moves_or_replaces_the_button(
+    page: Page, app_server: AppServer, redraw: str
+) -> None:
+    """Before: the browser made no click of it, and the page did nothing."""
+    page.goto(f"{app_server.url}/learn?part=quiz")
+    wait_until_drawn(page)
+    button = page.locator(".st-key-quiz-1-0 button")
+    button.hover()
+    page.mouse.down()
+    button.evaluate(MOVE if redraw == "moves" else REPLACE)
+    page.mouse.up()
+    expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()

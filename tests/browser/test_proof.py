@@ -4,7 +4,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.measure.proof.rule_names import RULES
 from tests.conftest import AppServer
-from tests.support.visitor import expect_no_sideways_scroll
 
 WRONG = [rule for rule in RULES if not rule.lossless]
 
@@ -14,36 +13,6 @@ def open_proof(context: BrowserContext, server: AppServer, query: str = "") -> P
     page.goto(f"{server.url}/proof{query}")
     expect(page.get_by_text("Why not accept only exact matches?")).to_be_visible()
     return page
-
-
-def test_the_recorded_proof_is_there_before_any_model_is_asked(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_proof(context, app_server)
-    expect(page.get_by_text("tokens identical, id for id.")).to_be_visible()
-    expect(page.get_by_text("the place in detail")).to_be_visible()
-    expect(page.get_by_text("Passes the test.").first).to_be_visible()
-    expect(page.get_by_text("RECORDED").first).to_be_visible()
-    expect(page.get_by_text("LIVE")).to_have_count(0)
-    for rule in WRONG[:2]:  # tests/pages has all
-        page.get_by_role("radio", name=rule.title).check(force=True)
-        expect(page.get_by_text(f"{rule.title}.", exact=True)).to_be_visible()
-        expect(page.get_by_text("Fails the test.")).to_be_visible()
-    expect_no_sideways_scroll(page)
-
-
-def test_the_real_rule_passes_live_and_the_link_says_what_was_drawn(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_proof(context, app_server, "?preset=copy-1&draws=500&gamma=2")
-    page.get_by_role("button", name="Draw 500 times", exact=True).click()
-    expect(page.get_by_text("LIVE · this machine").first).to_be_visible()
-    expect(page.get_by_text("After 500 draws nothing distinguishes the two.")).to_be_visible()
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    assert {"preset=copy-1", "draws=500", "gamma=2", "position=first"} <= set(page.url.split("?")[1].split("&"))
-    page.get_by_role("link", name="Watch").click()
-    page.wait_for_selector(".stage .round .chip")
-    page.go_back()
-    expect(page.get_by_text("LIVE · this machine").first).to_be_visible()  # it is still there
-    expect(page.get_by_role("button", name="Draw 500 times", exact=True)).to_be_visible()
 
 
 def test_a_broken_switch_fails_live(context: BrowserContext, real_app_server: AppServer) -> None:

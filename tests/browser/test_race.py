@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,25 +76,6 @@ def test_space_arrows_restart_and_scrubber_move_the_clock(context: BrowserContex
     page.wait_for_selector(".race[data-done]")
 
 
-def test_speculative_tokens_come_in_bursts(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server)
-    page.wait_for_selector(".race[data-done]")
-    statuses = race(page).locator(".lane.guessed .chip").evaluate_all("chips => chips.map((chip) => chip.className)")
-    assert {status.split()[-1] for status in statuses} == {"accepted", "correction", "bonus", "own"}
-    seen = race(page).evaluate(
-        """(race) => Array.from({ length: 201 }, (_, i) => {
-          const scrubber = race.querySelector(".scrubber");
-          scrubber.value = 5 * i;
-          scrubber.dispatchEvent(new Event("input"));
-          return race.querySelectorAll(".lap:first-child .guessed .chip").length;
-        })"""
-    )
-    jumps = [after - before for before, after in pairwise(seen)]
-    assert min(jumps) >= 0
-    assert max(jumps) >= 3, "a round's tokens appear together"
-    assert seen[0] == 0
-
-
 def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(
     context: BrowserContext, real_app_server: AppServer
 ) -> None:
@@ -165,37 +145,6 @@ def expect_whole_words(page: Page, rows: int) -> None:
     assert outside(plot.locator(WORDS), plot) == []
 
 
-def test_ones_own_race_stands_beside_the_recorded_one_and_only_a_reload_ends_it(
-    new_context: NewContext, app_server: AppServer
-) -> None:
-    page = open_race(new_context(viewport=PHONE, reduced_motion="reduce"), app_server, SMALL)
-    start(page)
-    live = wait_for_race(page)
-    expect(page.get_by_text(re.compile(r"^Your race \(wren-nano, γ = 4\)"))).to_be_visible()
-    expect(page.get_by_text(re.compile(r"^The recorded race \(wren-nano, γ = 4\)"))).to_be_visible()
-    rows = page.locator(".chart .ytick text")
-    rows.first.scroll_into_view_if_needed()
-    expect(rows.filter(has_text="story-1, yours")).to_have_count(1)
-    expect(rows.filter(has_text="story-1, recorded")).to_have_count(1)
-    for name, run, laps in (("The recorded race", "recorded", 4), ("Your race", "live", 2)):
-        page.get_by_role("radio", name=name).click()
-        expect(page.locator(f".race[data-run^={run}] .lap")).to_have_count(laps)
-        expect(race(page)).to_have_count(1)
-    page.get_by_role("radio", name="The recorded race").click()
-    wait_until_still(page)  # a click while the page is still being drawn is lost
-    page.get_by_role("button", name="Open When it helps").click()
-    page.get_by_text("is not guaranteed").wait_for()
-    wait_until_still(page)
-    page.get_by_role("button", name="Open Race").click()
-    expect(page.get_by_role("radio", name="The recorded race")).to_be_checked()
-    page.get_by_role("radio", name="Your race").click()
-    expect(page.locator(f".race[data-run={live}]")).to_be_visible()
-    page.reload()
-    page.wait_for_selector(".race[data-run=recorded]")
-    expect(page.get_by_role("slider", name="New tokens")).to_have_value("16")
-    expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
-
-
 def test_rows_come_prompt_by_prompt_while_it_is_measured(context: BrowserContext, app_server: AppServer) -> None:
     page = open_race(context, app_server, "?preset=story-1&preset=code-1&tokens=16&repeats=2")
     with app_server.at_most(race=0) as allow:
@@ -225,23 +174,3 @@ def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
     alone.goto(file.as_uri())
     expect(alone.locator(".stage .chip").first).to_be_visible()
     expect(alone.get_by_text("pairs of runs of one text on")).to_be_visible()
-
-
-def test_cancel_while_measuring(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server, "?preset=story-1&tokens=16&repeats=20")
-    measured = page.get_by_text(re.compile(r"Prompt 1 of 1, story-1: repeat \d+ of 20, both decoders in turns"))
-    with app_server.at_most(race=0):
-        start(page)
-        expect(page.get_by_text("The clock runs only inside the engine")).to_be_visible()
-        expect(race(page)).to_have_count(0)
-        expect(measured).to_be_visible()
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text("Cancelled: the previous results are shown.")).to_be_visible()
-    expect(race(page).locator(".badge")).to_contain_text("recorded on")
-    expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
-
-
-def test_who_wants_stillness_sees_the_end_at_once(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_race(new_context(reduced_motion="reduce"), app_server)
-    expect(race(page)).to_have_attribute("data-done", "")
-    expect(race(page).get_by_role("button", name="Play", exact=True)).to_be_visible()

@@ -54,19 +54,6 @@ def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_experts_turn_it_for_one_text(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_lesson(new_context, app_server)
-    active = slider(page, "Active for each token")
-    expect(active).to_be_disabled()
-    page.get_by_role("combobox", name="Target").select_option("Mixtral 8x7B")
-    expect(page.locator(".roofline .headline")).to_have_text(re.compile("^Hurts"))
-    expect(active).to_be_enabled()
-    slider(page, "Experts in a layer").focus()
-    page.keyboard.press("Home")
-    expect(slider(page, "Experts in a layer")).to_have_attribute("aria-valuetext", re.compile("dense.*as published: 8"))
-    expect(page.locator(".roofline .headline")).to_have_text(re.compile("^Helps"))
-
-
 @pytest.mark.parametrize("name", ["batch", "context", "experts"])
 def test_an_answer_gives_the_figure_that_its_button_shows(
     new_context: NewContext, app_server: AppServer, name: str

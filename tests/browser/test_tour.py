@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from specviz.core.replay import counts_of, replay
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons.tour import Tour, tour_of
-from specviz.player.replay import replay_data
 from tests.conftest import AppServer, NewContext
 from tests.support.layout import bottom, placed
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn
@@ -56,9 +56,9 @@ def longer_draft() -> str:
     guesses = first_draft_guesses()
     assert TRACE
     assert guesses
-    run = replay_data(TRACE, guesses, None, running=False)["lengths"]["8"]
-    passes, wasted = len(run["rounds"]), run["rejected"] + run["discarded"]
-    return f"{passes} target passes instead of {len(TRACE.rounds)}. But {wasted} guesses are wasted"
+    counts = counts_of(replay(guesses, 8, TRACE.settings.max_new_tokens))
+    wasted = counts.rejected + counts.discarded
+    return f"{counts.rounds} target passes instead of {len(TRACE.rounds)}. But {wasted} guesses are wasted"
 
 
 def card(page: Page) -> Locator:

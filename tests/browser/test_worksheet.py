@@ -49,15 +49,6 @@ def test_the_verdict_the_tiles_and_the_four_terms_need_no_scrolling(
     expect(page.get_by_role("slider", name="o, overhead")).to_be_visible()
 
 
-def test_a_key_press_changes_the_acceptance_that_is_shown(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_page(new_context, app_server, DESK)
-    handle = page.get_by_role("slider", name=SLIDERS[0])
-    before = handle.get_attribute("aria-valuetext")
-    handle.focus()
-    page.keyboard.press("ArrowRight")
-    expect(handle).not_to_have_attribute("aria-valuetext", str(before))
-
-
 def test_on_a_phone_the_verdict_comes_first_then_the_sliders_then_the_map(
     new_context: NewContext, app_server: AppServer
 ) -> None:

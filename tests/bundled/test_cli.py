@@ -129,7 +129,8 @@ def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path)
     assert result["identical"] is True
     assert result["autoregressive"]["token_ids"] == result["speculative"]["token_ids"]
     assert result["autoregressive"]["text"] == result["speculative"]["text"]
-    assert result["quality"] == {"kind": "greedy", "first_difference": None, "top2_gap": None}
+    assert result["quality"]["kind"] == "greedy"
+    assert {value for name, value in result["quality"].items() if name != "kind"} == {None}
     assert result["predicted_speedup"] > 0
     assert result["seeds"] == [0]
     assert result["all_seeds"]["drafted"] == result["speculative"]["drafted"]

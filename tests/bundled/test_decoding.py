@@ -50,7 +50,7 @@ def test_greedy_text_is_that_of_generate_for_every_drafter_length_and_tree(targe
         trace = speculative_decode(target, make_drafter(name, target), prompt, settings, record=False)
         if first_difference(trace.output.token_ids, expected(prompt)) is not None:
             plain = autoregressive_decode(target, prompt, settings)
-            ties.append((prompt, name, length, tree, quality(target, trace, plain)["explained"]))
+            ties.append((prompt, name, length, tree, quality(target, trace, plain).explained))
     assert all(tie[-1] == "rounding" for tie in ties), ties
     assert len(ties) <= 1, ties
 

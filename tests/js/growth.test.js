@@ -5,24 +5,36 @@ import { test } from "node:test";
 
 import { grown, joined, newer } from "../../assets/stage/growth.js";
 
-/** @import { FeedPayload, RunPart, StageMount, StagePayload } from "../../assets/shared/payloads.js" */
+/** @import { FeedPayload, SentRun, SentStage, StageMount } from "../../assets/shared/payloads.js" */
 
-const HAS = /** @type {StagePayload} */ (/** @type {unknown} */ ({ stream: "page", version: 3, run_id: "live-1", running: true, rounds: ["a", "b"], plain: [1, 2], notice: "old" }));
-const GROWTH = { run_id: "live-1", running: true, more: true, notice: null, badge: "", idle: "", start: 2, rounds: ["c"], plain_start: 2, plain: [3] };
+const TRACE = { rounds: ["a", "b"], autoregressive: { seconds_per_token: [1, 2], token_ids: [] }, prompt: "p" };
+const HAS = /** @type {SentStage} */ (/** @type {unknown} */ ({ stream: "page", version: 3, run_id: "live-1", running: true, run: { trace: TRACE, hidden: 0 }, notice: "old" }));
+const GROWTH = { run_id: "live-1", running: true, notice: null, badge: "", idle: "", start: 2, rounds: ["c"], plain_start: 2, plain: [3] };
 /** @param {object} growth */
 const news = (growth, version = 4) =>
   /** @type {FeedPayload} */ (/** @type {unknown} */ ({ stream: "page", version, whole: null, growth: { ...GROWTH, ...growth } }));
 
 /** @param {object} growth */
 function after(growth) {
-  const run = grown(HAS, news(growth));
-  assert.ok(run && run !== "gap");
-  return run;
+  const sent = grown(HAS, news(growth));
+  assert.ok(sent && sent !== "gap");
+  const { rounds, autoregressive } = sent.run.trace;
+  return { ...sent, rounds, plain: autoregressive?.seconds_per_token };
 }
 
 test("new rounds and steps are added, and what else is new replaces the old", () => {
   const { rounds, plain, notice, version } = after({});
   assert.deepEqual([rounds, plain, notice, version], [["a", "b", "c"], [1, 2, 3], null, 4]);
+});
+
+test("what does not grow stays, and the first plain steps can come later than the rounds", () => {
+  assert.deepEqual(after({}).run, { trace: { ...TRACE, rounds: ["a", "b", "c"], autoregressive: { seconds_per_token: [1, 2, 3], token_ids: [] } }, hidden: 0 });
+  const bare = { ...HAS, run: { ...HAS.run, trace: { ...HAS.run.trace, autoregressive: null } } };
+  for (const [plain, there] of /** @type {[number[], number[] | undefined][]} */ ([[[], undefined], [[3], [3]]])) {
+    const sent = grown(bare, news({ plain_start: 0, plain }));
+    assert.ok(sent && sent !== "gap");
+    assert.deepEqual(sent.run.trace.autoregressive?.seconds_per_token, there);
+  }
 });
 
 test("what was sent twice is not there twice", () => {
@@ -57,7 +69,7 @@ test("what Streamlit gives again does not take the stage back", () => {
 
 test("the stage waits for its run", () => {
   const given = /** @type {StageMount} */ (/** @type {unknown} */ ({ run_id: "live-1", version: 5, part: "a" }));
-  const run = /** @type {RunPart} */ (/** @type {unknown} */ ({ rounds: ["a"], plain: [1] }));
+  const run = /** @type {SentRun} */ (/** @type {unknown} */ ({ trace: TRACE }));
   assert.equal(joined(given, undefined), null);
-  assert.deepEqual(joined(given, run), { run_id: "live-1", version: 5, part: "a", rounds: ["a"], plain: [1] });
+  assert.deepEqual(joined(given, run), { run_id: "live-1", version: 5, part: "a", run });
 });

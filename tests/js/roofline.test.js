@@ -9,16 +9,16 @@ import { breakEven, cacheOfText, checkCost, corner, expertsTouched, memoryNeeded
 import { reached, scales } from "../../assets/roofline/roof.js";
 import { filled, headline, inMs, reasons, verdict, wordOf } from "../../assets/roofline/words.js";
 
-/** @import { MachinePayload, RooflinePayload, ShapePayload } from "../../assets/shared/payloads.js" */
+/** @import { PublishedMachine, RooflinePayload, Shape } from "../../assets/shared/payloads.js" */
 /** @import { Setting } from "../../assets/roofline/model.js" */
 
-/** @type {{ machines: MachinePayload[], models: (ShapePayload & { billions: number })[] }} */
+/** @type {{ machines: PublishedMachine[], models: (Shape & { billions: number })[] }} */
 const { machines, models } = JSON.parse(readFileSync(new URL("../../assets/roofline/machines.json", import.meta.url), "utf8"));
-const [dense, mixtral, qwen] = /** @type {[ShapePayload, ShapePayload, ShapePayload]} */ (/** @type {unknown} */ (models));
-const machine = /** @type {MachinePayload} */ (machines.find(({ short }) => short === "MI300X"));
+const [dense, mixtral, qwen] = /** @type {[Shape, Shape, Shape]} */ (/** @type {unknown} */ (models));
+const machine = /** @type {PublishedMachine} */ (machines.find(({ short }) => short === "MI300X"));
 const DRAFT = { alpha: 0.7, length: 4, cost: 0.05 };
 const JUDGED = { neutral: 1.05, helps: "helps", even: "about even", hurts: "hurts" };
-/** @type {(batch: number, context: number, shape?: ShapePayload) => Setting} */
+/** @type {(batch: number, context: number, shape?: Shape) => Setting} */
 const setting = (batch, context, shape = dense) => ({ machine, shape, batch, context });
 /** @type {(one: number, other: number, share?: number) => void} */
 const near = (one, other, share = 1e-9) => assert.ok(Math.abs(one - other) <= share * Math.abs(other), `${one} is not ${other}`);
@@ -72,7 +72,7 @@ test("the matrices do as many operations a byte as there are tokens in the pass,
 });
 
 test("with experts a small batch fetches other weights for each text, so its matrices gain far fewer operations a byte", () => {
-  const operations = (/** @type {ShapePayload} */ shape, /** @type {number} */ batch) => {
+  const operations = (/** @type {Shape} */ shape, /** @type {number} */ batch) => {
     const { weights } = pass(setting(batch, 512, shape), 1);
     return weights.flops / weights.bytes;
   };

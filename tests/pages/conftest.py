@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from specviz.service import EngineService
@@ -40,3 +42,15 @@ def real_engine(real_service: EngineService, monkeypatch: pytest.MonkeyPatch) ->
 def page() -> AppTest:
     """Watch with all its controls."""
     return opened(view="full")
+
+
+@pytest.fixture
+def through_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest takes the folder pages/ for Streamlit's old way to make an app of several pages, again at each run."""
+    begin = PagesManager.__init__
+
+    def init(self: PagesManager, *arguments: Any, **options: Any) -> None:
+        begin(self, *arguments, **options)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", init)

@@ -7,7 +7,6 @@ import pytest
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.trace import DrafterInfo
-from specviz.service.protocol import Item, dump_event, parse_event
 from specviz.ui.helps.by_draft import best_of, drafts_to_compare, points_of, prospects_figure, reading, tokens_figure
 from tests.support.app_pages import alone, texts, until
 from tests.support.figures import parts_of
@@ -59,12 +58,6 @@ def test_a_name_from_a_file_is_text_in_both_figures() -> None:
     for figure in (tokens_figure(drafts), prospects_figure(drafts)):
         assert "&lt;b&gt;" in str(figure)
         assert "<b>" not in str(figure)
-
-
-def test_a_prospect_is_read_as_the_engine_wrote_it() -> None:
-    one = prospect("a", True, 0.05)
-    event = Item(1, "guess along", one)
-    assert parse_event(dump_event(event)) == event
 
 
 def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.batches import recorded_batches
 from specviz.measure.batch_sentences import reading, where
 from specviz.measure.sweep.table import dump_frame, frame_of
-from specviz.ui.helps.choice import Choice
-from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep, studied
+from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
 from tests.support import app_pages
 from tests.support.app_pages import texts, until
@@ -99,6 +98,17 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     again.button(key="sweep_start").click().run()
     until(again, lambda: not sweeps_of(again).slot.busy)
     assert len(sweeps_of(again).rows[HERE]) == 8  # sweeps accumulate
+
+
+def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
+    page = opened()
+    lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
+    page.get_by_key("sweep_file").set_value(("mine.jsonl", lines, "text/plain")).run()
+    for said in ("1 prompt taken", "Line 2 is left out: it has no", "**76 runs**"):
+        assert said in texts(page)
+    page.get_by_key("sweep_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
+    assert "The file is not UTF-8 text." in page.error[0].value
+    assert "1 prompt taken" in texts(page), "nothing is lost"
 
 
 def test_a_cancelled_sweep_keeps_what_it_has() -> None:

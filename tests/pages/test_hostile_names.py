@@ -69,7 +69,7 @@ def hostile_rows() -> pd.DataFrame:
 def a_helps_page() -> dict[str, Any]:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
     sweeps = Sweeps(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
-    sweeps.csv_problem = sweeps.own_problem = NAME
+    sweeps.csv_problems = sweeps.own_problems = [NAME]
     return {"sweeps": sweeps}
 
 

@@ -19,6 +19,7 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
+from tests.support.drawn import drawn
 from tests.support.payloads import payload_of, stage_payload_of
 
 
@@ -72,7 +73,8 @@ def test_plain_words_change_every_text_and_the_picture() -> None:
     assert place(page) == "story idea plain"
     assert steps()[1].title.plain in texts(page)
     assert diagram_of(page)["words"] == "plain"
-    assert "intern suggests" in str(stage_payload_of(page, "learn-lesson")["rounds"])
+    (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
+    assert "intern suggests" in str(drawn_run["rounds"])
 
 
 @pytest.mark.parametrize("words", ["technical", "plain"])
@@ -85,15 +87,24 @@ def test_the_pass_lesson_hands_the_measured_times_to_its_picture(words: str) -> 
         assert sum(each["ms"]) == pytest.approx(whole, rel=0.05)  # medians of parts
 
 
-def test_an_address_leads_back_to_the_step() -> None:
-    page = open_page(lesson="7", words="plain")
-    assert place(page) == "story same plain"
-    assert steps()[6].title.plain in texts(page)
+@pytest.mark.parametrize(("lesson", "name"), [("7", "same"), ("theatre", "no-gain")])  # a number, an older name
+def test_an_address_leads_back_to_the_step(lesson: str, name: str) -> None:
+    page = open_page(lesson=lesson, words="plain")
+    assert (len(page.warning), place(page)) == (0, f"story {name} plain")
+    assert next(step.title.plain for step in steps() if step.name == name) in texts(page)
 
 
-def test_an_older_link_still_names_its_step() -> None:
-    page = open_page(lesson="theatre")
-    assert (len(page.warning), place(page)) == (0, "story no-gain technical")
+def test_a_press_before_the_browser_has_received_the_new_address_counts_too() -> None:
+    """Before: the address of the step before, sent once more, led back there."""
+    page = open_page()
+    before = dict(page.query_params)
+    for name in ("idea", "round"):
+        page.query_params.update(before)
+        page.button(key="learn-next").click().run()
+        assert place(page) == f"story {name} technical"
+    page.run()
+    page.query_params.update(before)
+    assert place(page.run()) == "story slow technical", "a way back is still one"
 
 
 def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
@@ -106,7 +117,7 @@ def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("lesson", value) for value in ("0", "11", "-1", "३", "9" * 400, "<script>")),
+        *(("lesson", value) for value in ("0", "३", "<script>" + "9" * 400)),
         ("words", "klingon"),
         ("part", "<img src=x>"),
     ],
@@ -195,7 +206,7 @@ def test_the_step_on_many_texts_shows_what_a_check_costs_in_a_batch() -> None:
 @pytest.mark.parametrize("words", get_args(Words))
 def test_the_first_step_shows_the_target_alone_and_says_nothing_of_prefill(words: Words) -> None:
     page = open_page(lesson="slow", words=words)
-    stage = stage_payload_of(page, "learn-lesson")
+    (stage,) = drawn(stage_payload_of(page, "learn-lesson"))
     run = steps()[0].run
     assert [len(round["chips"]) for round in stage["rounds"]] == [1] * len(run.output.token_ids)
     assert {round["chips"][0]["status"] for round in stage["rounds"]} == {"own"}

@@ -1,15 +1,13 @@
 """A lesson walked moment by moment, its notes, and links that hide controls. By AppTest; nothing runs live."""
 
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.hidden import HIDEABLE
 from specviz.data.lessons.plans import OWN, all_plans
-from specviz.ui.lesson import teachers
+from specviz.ui.lesson import lesson_page
 from tests.support.app_pages import alone, opened, opened_in_app, texts
 from tests.support.payloads import payload_of
 
@@ -17,16 +15,7 @@ PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
 MOMENTS = [(name, at) for name, plan in PLANS.items() for at in range(1, len(plan.moments) + 1)]
 
 
-@pytest.fixture(autouse=True)
-def every_run_goes_through_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest takes the folder pages/ for Streamlit's old way to make an app of several pages, again at each run."""
-    begin = PagesManager.__init__
-
-    def init(self: PagesManager, *arguments: Any, **options: Any) -> None:
-        begin(self, *arguments, **options)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", init)
+pytestmark = pytest.mark.usefixtures("through_the_app")
 
 
 def stage_of(page: AppTest) -> dict[str, object]:
@@ -246,7 +235,7 @@ def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_wa
 ) -> None:
     def page() -> None:
         from specviz.data.lessons.plans import find_plan
-        from specviz.ui.lesson.teachers import offer_papers
+        from specviz.ui.lesson.lesson_page import offer_papers
 
         plan = find_plan("ten-minutes")
         assert plan
@@ -256,6 +245,6 @@ def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_wa
     assert not drawn.exception
     for key in ("lesson_sheet", "lesson_key", "lesson_lesson"):  # a Chromium opens them in tests/browser
         assert drawn.get_by_key(key).proto.label.startswith("Save the")
-    monkeypatch.setattr(teachers, "only_here", lambda: True)
+    monkeypatch.setattr(lesson_page, "only_here", lambda: True)
     [warning] = drawn.run().warning
     assert "no link and no QR code" in warning.value

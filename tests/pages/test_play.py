@@ -11,7 +11,7 @@ from specviz.ui.play.play_state import Playing
 from specviz.ui.shared.job_slot import JobSlot
 from tests.support.app_pages import opened_in_app, texts
 from tests.support.app_pages import until as wait
-from tests.support.payloads import payload_of, stage_payload_of
+from tests.support.payloads import payload_of, stage_payload_of, trace_in
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
     assert table["tokens per target call"][0] == "4.00"
     stage = stage_payload_of(page, "play_run")
-    assert stage["drafter"] == "person"
-    assert stage["rounds"][0]["sentences"][0].startswith("You propose")
+    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["says"]) == ("person", "You propose")
+    assert "how much you type" in stage["why_not"]
     # another page and back
     page.switch_page("pages/worksheet.py").run()
     page.switch_page("pages/play.py").run()
@@ -104,8 +104,8 @@ def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) 
     table = page.table[0].value
     assert table["tokens per target call"][0] == "4.00"
     stage = stage_payload_of(page, "play_run")
-    assert stage["drafter"] == "person"
-    assert len(stage["rounds"]) == 1
+    assert stage["run"]["method"]["kind"] == "person"
+    assert len(trace_in(stage)["rounds"]) == 1
 
 
 def test_a_bad_second_guess_is_answered_and_both_stay(page: AppTest) -> None:

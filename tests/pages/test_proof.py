@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.core.errors import InputError
-from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rule_names import FORGETFUL, RULES
 from specviz.service.protocol import Failed, Finished, Item, Progress
-from specviz.ui.proof.greedy import Cells, bfloat16_step, without_constant
 from specviz.ui.proof.outcomes import token_label
+from specviz.ui.proof.proof_page import Cells, bfloat16_step, without_constant
 from tests.support.app_pages import opened, texts
 from tests.support.fake_service import FakeService
 
@@ -48,12 +46,6 @@ def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest, rule:
     assert not page.exception
     assert explained(f"{rule.does} {rule.why}", "proof-switch") in texts(page)
     assert ("Fails the test." in texts(page)) == (not rule.lossless)
-
-
-@pytest.mark.parametrize("rule", [rule.name for rule in (*RULES, FORGETFUL) if not rule.lossless])
-def test_a_run_cannot_use_what_is_not_lossless(rule: str) -> None:
-    with pytest.raises(InputError, match="verification must be token or block"):
-        DecodeSettings(verification=rule)  # type: ignore[arg-type]
 
 
 def test_the_first_token_is_accepted_in_three_ways(page: AppTest) -> None:
@@ -149,17 +141,6 @@ def test_a_proof_that_expired_keeps_its_results_on_screen(page: AppTest, service
     assert not page.button(key="proof_draw").disabled
 
 
-def test_a_proof_that_expired_before_its_first_draws_leaves_the_recorded_one(
-    page: AppTest, service: FakeService
-) -> None:
-    page.button(key="proof_draw").click().run()
-    service.expire("ada")
-    page.run()
-    assert not page.exception
-    assert "Passes the test." in texts(page)
-    assert "LIVE" not in texts(page)
-
-
 @pytest.mark.parametrize("button", ["proof_greedy_own", "proof_tie", "proof_draw", "proof_break"])
 def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: AppTest, button: str) -> None:
     page.button(key=button).click().run()
@@ -220,9 +201,6 @@ def test_the_verdict_names_its_bins_and_looks_inside_them(page: AppTest) -> None
     assert "Bins of the first test: " in texts(page)
     assert "the places of the drawn tokens are spread evenly" in texts(page)
     assert "What stays invisible" in texts(page)
-
-
-def test_one_rare_token_fails_inside_the_bins(page: AppTest) -> None:
     page.radio(key="proof_rule").set_value("one-rare-token").run()
     assert "the places of the drawn tokens are not spread evenly" in texts(page)
 

@@ -12,10 +12,10 @@ from specviz.cli.main import main
 from specviz.core.request import RunRequest
 from specviz.data.permalink import link_of, request_from_link
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
-from specviz.player.data import stage_data
 from specviz.player.offline import offline_page
-from specviz.ui.shared.pair_menu import model_label
+from specviz.ui.shared.run_controls import model_label
 from tests.support.app_pages import opened
+from tests.support.drawn import drawn_traces
 from tests.support.toy_drafter import registered
 
 ASKED = ["--target", "wren-base", "--draft", "toy", "--max-new-tokens", "6"]
@@ -65,7 +65,7 @@ def test_the_stage_and_the_offline_page_say_what_it_does() -> None:
     target, settings = load_model("wren-base"), DecodeSettings(max_new_tokens=8)
     trace = speculative_decode(target, make_drafter("toy", target), "Once upon a time", settings)
     assert trace.output == autoregressive_decode(target, "Once upon a time", settings).output
-    data = stage_data(trace, run_id="toy", source="live", running=False)
+    (data,) = drawn_traces(trace)
     assert data["drafter"] == "toy"
     assert data["method"]["certain"] == "The toy repeats it (q = 1)."
     assert "The toy proposes 4 tokens, all at once." in json.dumps(data["rounds"])

@@ -29,7 +29,7 @@ def test_another_draft_is_compared_with_the_run_before(page: AppTest) -> None:
     data = until_done(page)
     before = data["before"]
     assert (before["name"], data["name"], before["pinned"]) == ("wren-nano, 4", "wren-small, 4", False)
-    assert len(before["lengths"]) == len(data["replay"]["lengths"]) == data["longest_draft"]
+    assert len(before["lengths"]) == data["longest_draft"]
     release_slider(page, 6)
     data = until_done(page)
     assert (data["before"]["name"], data["differs"], data["name"]) == ("wren-small, 4", "", "wren-small, 6")
@@ -76,8 +76,8 @@ def test_runs_come_back_after_a_reload(page: AppTest) -> None:
     take_back(other.session_state["session"].watch, held["text"])
     choose_try(other, 1, "tried_show")
     data = stage_of(other)
-    assert (data["rounds"], data["name"], other.selectbox(key="draft").value) == (
-        small["rounds"], "wren-small, 4", "wren-small",
+    assert (data["run"], data["name"], other.selectbox(key="draft").value) == (
+        small["run"], "wren-small, 4", "wren-small",
     )  # fmt: skip
 
 
@@ -97,8 +97,8 @@ def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppT
         assert (data["before"]["name"], data["before"]["pinned"]) == ("wren-nano, 4", True)
     choose_try(page, 1, "tried_show")
     data = stage_of(page)
-    assert (data["rounds"], data["name"], page.selectbox(key="draft").value) == (
-        small["rounds"], "wren-small, 4", "wren-small",
+    assert (data["run"], data["name"], page.selectbox(key="draft").value) == (
+        small["run"], "wren-small, 4", "wren-small",
     )  # fmt: skip
     choose_try(page, 0, "tried_unpin")
     assert (stage_of(page)["before"]["name"], stage_of(page)["before"]["pinned"]) == ("wren-nano, 7", False)

@@ -15,14 +15,18 @@ from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.watch import watch_state
 from tests.conftest import ROOT
 from tests.support.app_pages import SECONDS, opened, texts, until
-from tests.support.payloads import payload_of
+from tests.support.drawn import drawn
+from tests.support.payloads import payload_of, trace_in
 from tests.support.records import record
 from tests.support.watch_page import release_slider, stage_of, until_done
 
 
-def chips_of(foreseen: dict[str, Any]) -> list[int]:
-    """How many tokens each replayed round shows."""
-    return [a + len(known) + unknown + (kind != "none") for a, _, kind, known, unknown in foreseen["rounds"]]
+def drafter_in(data: dict[str, Any]) -> str:
+    return str(data["run"]["method"]["kind"])
+
+
+def draft_length_in(data: dict[str, Any]) -> int:
+    return int(trace_in(data)["settings"]["draft_length"])
 
 
 def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(page: AppTest) -> None:
@@ -33,13 +37,13 @@ def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(pa
     assert data["run_id"] == "first"
     assert data["badge"] == "recorded run"
     assert data["measured"].startswith("measured on "), "the badge's title says where"
-    assert len(data["rounds"]) == len(recorded.rounds)
+    assert len(trace_in(data)["rounds"]) == len(recorded.rounds)
     assert "small model drafts" in texts(page)
     assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
     # the controls show the recorded run's own settings
     assert page.text_area(key="prompt").value == recorded.prompt.text
-    assert data["gamma"] == data["draft_length"] == recorded.settings.draft_length
-    assert data["replay"]["why_not"] is None, "the draft length can be dragged before any model is there"
+    assert data["gamma"] == draft_length_in(data) == recorded.settings.draft_length
+    assert data["run"]["guesses"], "the draft length can be dragged before any model is there"
 
 
 def test_the_controls_ask_for_the_run_of_the_first_screen(page: AppTest) -> None:
@@ -66,18 +70,21 @@ def test_an_older_link_to_the_first_run_runs_what_it_asks_for() -> None:
 
 @pytest.mark.usefixtures("real_engine")
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
-    foreseen = stage_of(page)["replay"]["lengths"]["6"]
+    (foreseen,) = drawn(stage_of(page))
     release_slider(page, 6)
     until_done(page)
     page.run()  # once the run is over the browser is sent it whole; AppTest sees that in the next drawing
     data = stage_of(page)
-    assert (data["draft_length"], data["gamma"], data["replay"]["why_not"]) == (6, 6, None)
-    assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "the run is what the replay showed"
+    (now,) = drawn(data)
+    assert (now["draft_length"], now["gamma"], now["replay"]["why_not"]) == (6, 6, None)
+    before, after = (each["replay"]["lengths"]["6"] for each in (foreseen, now))
+    assert [round[:3] for round in after["rounds"]] == [round[:3] for round in before["rounds"]]
+    assert after["accepted"] == now["rounds"][-1]["after"]["accepted"], "the run is what the replay showed"
     assert "live" in data["badge"]
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
     assert "Identical: both wrote the same 64 tokens." in texts(page)
-    assert f"64 tokens in {len(data['rounds'])} passes of the big model instead of 64" in data["result"]["says"]
+    assert f"64 tokens in {len(now['rounds'])} passes of the big model instead of 64" in data["result"]["says"]
     assert ("times as fast" in data["result"]["says"]) == data["result"]["trusted"]
     first, second = (text.value for text in page.text)
     assert first == second != ""
@@ -90,10 +97,10 @@ def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
     assert until_done(page)["run_id"] != first
     before = page.selectbox(key="draft").value
     page.selectbox(key="draft").set_value("lookup").run()
-    assert until_done(page)["drafter"] == "prompt-lookup"
+    assert drafter_in(until_done(page)) == "prompt-lookup"
     page.button(key="undo").click().run()
     assert page.selectbox(key="draft").value == before
-    assert until_done(page)["drafter"] == "model"
+    assert drafter_in(until_done(page)) == "model"
 
 
 def test_a_slow_browser_shows_the_values_of_a_link() -> None:
@@ -146,12 +153,12 @@ def test_a_link_opens_a_recorded_run_of_the_lesson_and_nothing_runs() -> None:
 
 def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
     page.slider(key="temperature").set_value(0.9).run()
-    link, figures = until_done(page)["link"], stage_of(page)["rounds"]
+    link, figures = until_done(page)["link"], trace_in(stage_of(page))["rounds"]
     page.button(key="again").click().run()
     until_done(page)
     other = opened(**link)
     data = stage_of(other)
-    assert (data["rounds"], data["link"]) == (figures, link)
+    assert (trace_in(data)["rounds"], data["link"]) == (figures, link)
     assert data["badge"].startswith("measured here on")
     assert other.slider(key="temperature").value == 0.9
 
@@ -159,22 +166,22 @@ def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
 def test_a_link_to_a_run_that_is_gone_runs_its_settings_and_says_so() -> None:
     page = opened(run="0123456789abcdef", gamma="3", tokens="20")
     assert "no longer has the run of this link" in texts(page)
-    assert until_done(page)["draft_length"] == 3
+    assert draft_length_in(until_done(page)) == 3
 
 
 def test_the_recorded_run_has_a_link_that_shows_it_and_nothing_else(page: AppTest) -> None:
     link = stage_of(page)["link"]
     assert link["run"] == "first"
     data = stage_of(other := opened(**link, step="5"))
-    assert (data["run_id"], data["playhead"], data["rounds"]) == ("first", 5, stage_of(page)["rounds"])
+    assert (data["run_id"], data["playhead"], data["run"]) == ("first", 5, stage_of(page)["run"])
     assert not other.session_state["session"].watch.form.came.acted, "a lesson's link needs no engine"
 
 
 def test_a_link_reproduces_a_run() -> None:
     page = opened(preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
     data = until_done(page)
-    assert (data["draft_length"], data["drafter"], data["playhead"]) == (3, "prompt-lookup", 4)
-    assert data["replay"]["why_not"] is None, "prompt lookup needs no model to be replayed"
+    assert (draft_length_in(data), drafter_in(data), data["playhead"]) == (3, "prompt-lookup", 4)
+    assert data["run"]["guesses"], "prompt lookup needs no model to be replayed"
     assert page.selectbox(key="preset").value == "code-1"
 
 
@@ -233,12 +240,13 @@ def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) ->
 
 def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
     page.slider(key="temperature").set_value(0.5).run()
-    assert "temperature" in until_done(page)["replay"]["why_not"]
+    (sampled,) = drawn(until_done(page))
+    assert "temperature" in sampled["replay"]["why_not"]
     page.slider(key="temperature").set_value(0.0).run()
     (schedule,) = [radio for radio in page.radio if radio.label == "Draft length schedule"]
     schedule.set_value("confidence").run()
-    data = until_done(page)
-    assert "schedule is confidence" in data["replay"]["why_not"]
+    (scheduled,) = drawn(until_done(page))
+    assert "schedule is confidence" in scheduled["replay"]["why_not"]
     assert page.query_params["schedule"] == "confidence"
 
 
@@ -256,7 +264,7 @@ def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sent
     assert "openai-community/gpt2" in page.error[0].value
     assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"
     page.button(key="undo").click().run()
-    assert until_done(page)["rounds"]
+    assert trace_in(until_done(page))["rounds"]
 
 
 def test_the_first_drawing_on_a_fresh_server_waits_for_no_pandas() -> None:
@@ -301,7 +309,7 @@ def test_what_a_record_lacks_can_be_filled_in(page: AppTest) -> None:
     page.text_input(key="record_prompt").set_value("Tell a story.").run()
     stage = stage_of(page)
     assert "imported from vLLM: my <b>head</b> → Qwen/Qwen3-8B." in stage["measured"]
-    assert "".join(stage["prompt"]["tokens"]) == "Tell a story."
+    assert "".join(trace_in(stage)["prompt"]["tokens"]) == "Tell a story."
     open_file(page, "lmstudio-sdk-1.5.json")
     assert ": qwen2.5-0.5b-instruct → qwen2.5-3b-instruct." in stage_of(page)["measured"], "not those of before"
 

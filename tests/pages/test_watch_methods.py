@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.first_run import first_trace
 from specviz.ui.watch.controls import request_of
 from tests.support.app_pages import opened, texts
+from tests.support.payloads import trace_in
 from tests.support.watch_page import release_slider, stage_of, until_done
 
 
@@ -16,7 +17,7 @@ def test_the_draft_may_be_a_head_and_a_tree_is_as_deep_as_the_draft_is_long(page
     (tree,) = [box for box in page.selectbox if box.label == "Tree"]
     tree.set_value("4,2,1").run()
     data = until_done(page)
-    assert data["draft_length"] == 3
+    assert trace_in(data)["settings"]["draft_length"] == 3
     assert page.query_params["draft"] == "wren-eagle"
     assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2,1", "3")
     assert all(radio.disabled for radio in page.radio if radio.label in ("Draft length schedule", "Verification"))
@@ -56,7 +57,7 @@ def test_a_head_of_another_target_is_refused_and_the_sentence_says_why(page: App
     page.selectbox(key="target").set_value("wren-mini").run()
     assert "wren-eagle drafts from the hidden states of wren-base" in page.error[0].value
     assert not page.session_state["session"].watch.run.busy
-    assert stage_of(page)["rounds"], "the previous run stays on screen"
+    assert trace_in(stage_of(page))["rounds"], "the previous run stays on screen"
     page.button(key="undo").click().run()
     until_done(page)
     assert not page.error

@@ -14,7 +14,6 @@ from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.importers import Given, import_run
-from specviz.data.published import GPU_COSTS, GPU_ROUNDS
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.model import Model
 from specviz.ui.helps.helps_state import HERE, Sweeps
@@ -174,22 +173,6 @@ def test_counts_lead_to_alpha(page: AppTest) -> None:
     assert "which is impossible" in texts(page)
 
 
-def test_extremes_are_drawn(page: AppTest) -> None:
-    for alpha, gamma, cost, verification in [(0.0, 1, 0.0, 1.0), (1.0, 16, 1.5, 8.0), (1.0, 16, 0.0, 1.0)]:
-        page.slider(key="worksheet_alpha").set_value(alpha)
-        page.slider(key="worksheet_gamma").set_value(gamma)
-        page.slider(key="worksheet_cost").set_value(cost)
-        page.slider(key="worksheet_verification").set_value(verification).run()
-        assert not page.exception
-
-
-def test_a_published_machine_can_be_started_from(page: AppTest) -> None:
-    start_from(page, "T5-large")
-    assert page.slider(key="worksheet_cost").value == 0.11
-    assert term(page, "E(γ) / (γc + 1)") == "2.50×"
-    assert "Leviathan et al. 2023" in texts(page)
-
-
 UNTOLD = "**Cannot be told without the cost of a round on your machine.**"
 OPT = "OPT-30B, one A100"
 
@@ -255,41 +238,6 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert ", 0.94×, modelled**" in texts(page)
 
 
-def test_at_chosen_costs_top_and_bottom_agree_too(page: AppTest) -> None:
-    text = ISSUE + "\nvllm:num_requests_running 6"
-    page.text_area(key="worksheet_paste").set_value(text).run()
-    assert page.select_slider(key="worksheet_batch").value == 4
-    assert "6 requests were running: the published costs are of one text at a time" in texts(page)
-    start_from(page, "CodeLlama")
-    speedup = metric(page, "Speedup")
-    assert f", {speedup}, modelled**" in texts(page)
-    page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert metric(page, "Speedup") != speedup
-    assert f", {metric(page, 'Speedup')}, modelled**" in texts(page)
-
-
-def test_latencies_give_the_speedup_and_one_alone_gets_a_sentence(page: AppTest) -> None:
-    page.text_area(key="worksheet_paste").set_value(ISSUE)
-    page.number_input(key="worksheet_without").set_value(47.0).run()
-    assert [error.value for error in page.error] == ["Give both latencies, without and with speculation, or none."]
-    page.number_input(key="worksheet_with").set_value(50.0).run()
-    assert "2.72 tokens a round / 0.94" in texts(page)
-
-
-def test_published_gpu_costs_leave_the_acceptance_alone(page: AppTest) -> None:
-    page.text_area(key="worksheet_paste").set_value(ISSUE).run()
-    start_from(page, "CodeLlama")
-    assert not page.exception
-    assert page.slider(key="worksheet_gamma").value == 5
-    assert page.slider(key="worksheet_cost").value == pytest.approx(0.107)
-    assert page.slider(key="worksheet_verification").value == pytest.approx(
-        1.542, abs=0.001
-    )  # v(6) = 6 × 34.67 / 134.88
-    assert "(published GPU costs: a 7B draft" in texts(page)
-    page.slider(key="worksheet_cost").set_value(0.5).run()
-    assert "(set by hand with the sliders)" in texts(page)
-
-
 def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     page.text_area(key="worksheet_paste").set_value(ISSUE)
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
@@ -300,27 +248,12 @@ def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     assert metric(again, "Speedup") == "0.94×"
 
 
-def test_published_machines_include_gpus_with_their_sources(page: AppTest) -> None:
-    machines = next(each.value for each in page.dataframe if "machine" in each.value)
-    gpus = machines[machines["source"].str.contains("github")]
-    assert len(gpus) == len(GPU_ROUNDS) + len(GPU_COSTS)
-    assert set(gpus["machine"].str.contains("A100")) == {True}
-
-
 def test_the_batch_slider_changes_the_speedup_or_says_why_not(page: AppTest) -> None:
     page.select_slider(key="worksheet_batch").set_value(64).run()
     assert f"the modelled speedup is {metric(page, 'Speedup')} instead of" in page.info[0].value
     start_from(page, "T5-large")
     page.select_slider(key="worksheet_batch").set_value(64).run()
     assert "The batch changes nothing here" in page.info[0].value
-
-
-def test_the_batch_slider_says_what_it_follows_and_for_which_machine(page: AppTest) -> None:
-    page.select_slider(key="worksheet_batch").set_value(16).run()
-    assert "as it was measured for wren-base" in texts(page)
-    assert "The processor that was measured here is the other way round" in texts(page)
-    start_from(page, "T5-large")
-    assert "That is a straight line." in texts(page)
 
 
 @pytest.mark.parametrize(
@@ -330,15 +263,6 @@ def test_a_link_holds_the_shape_of_the_batch(shape: str, says: str) -> None:
     page = opened({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": shape})
     assert not page.exception
     assert says in texts(page)
-
-
-def test_what_was_set_survives_another_page_until_a_new_run(page: AppTest) -> None:
-    page.slider(key="worksheet_alpha").set_value(0.33).run()
-    worksheet = page.session_state["session"].worksheet
-    again = opened(worksheet=replace(worksheet))
-    assert again.slider(key="worksheet_alpha").value == 0.33
-    later = opened(worksheet=replace(worksheet), watch=watched(fake_trace(draft_length=7)))
-    assert later.slider(key="worksheet_gamma").value == 7
 
 
 def test_a_run_without_its_plain_run_breaks_nothing() -> None:
@@ -351,10 +275,6 @@ def table(page: AppTest) -> dict[str, list[str]]:
     """Where each measured row is from, and of what."""
     found = page.dataframe[0].value
     return {"from": list(found["from"]), "of": list(found["of"])}
-
-
-def test_before_any_run_every_point_is_recorded_and_says_so(page: AppTest) -> None:
-    assert set(table(page)["from"]) == {"Watch, recorded", "Race, recorded", "When it helps, recorded"}
 
 
 def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:

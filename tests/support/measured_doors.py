@@ -15,8 +15,7 @@ from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
 from specviz.ui.shared.components import MOST
-from specviz.ui.shared.messages import MOST_VALUES, MOST_WIDGETS
-from specviz.ui.shared.uploads import MOST_FILES, SESSION_BYTES
+from specviz.ui.shared.middleware import MOST_FILES, MOST_VALUES, MOST_WIDGETS, SESSION_BYTES
 from specviz.ui.watch.watch_state import MAX_RUNS
 from tests.support.door_contents import (
     CLASSES,
@@ -126,13 +125,13 @@ def opened():
     "a message over the page's connection": door(
         "serve.py: middleware Messages",
         f"4 MB, {MOST_WIDGETS:,} widgets",
-        "from specviz.ui.shared.messages import is_forged",
+        "from specviz.ui.shared.middleware import is_forged",
         "is_forged(content)",
         lambda: [typed("x" * 3_900_000), *map(message, MESSAGES.values()), *files()],
         "False",
     ),
     "values of components": door(
-        """ui/lesson/walk.py: on_moment_change
+        """ui/lesson/lesson_page.py: on_moment_change
         ui/race/lanes.py: on_place_change
         ui/shared/stage.py: on_gamma_change
         ui/shared/stage.py: on_gap_change
@@ -140,7 +139,7 @@ def opened():
         ui/shared/stage.py: on_tour_change
         ui/shared/components.py: on_text_change""",
         f"{MOST_VALUES:,} characters outside of texts",
-        "from specviz.ui.shared.messages import is_forged",
+        "from specviz.ui.shared.middleware import is_forged",
         "is_forged(content)",
         lambda: [valued('{"text":"' + 'x\\"' * 600_000 + '"}'), *map(valued, dense())],
         "False",
@@ -156,7 +155,7 @@ def opened():
         "shown.*",
     ),
     "pasted counters": door(
-        "ui/worksheet/sections.py: text_area worksheet_paste",
+        "ui/worksheet/worksheet_page.py: text_area worksheet_paste",
         f"{MAX_CHARACTERS:,} characters",
         PAGE,
         "said(opened('worksheet').run().text_area('worksheet_paste').set_value(content.decode()).run())",
@@ -166,7 +165,7 @@ def opened():
     "a guess, a name or a code": door(
         """ui/play/play_page.py: text_input play_guess
         ui/play/play_page.py: text_input play_second
-        ui/play/final.py: text_input play_name
+        ui/play/play_page.py: text_input play_name
         ui/classes/classes_page.py: text_input class_code
         ui/classes/classes_page.py: text_input class_name
         ui/classes/membership.py: text_input class_name
@@ -178,9 +177,9 @@ def opened():
         "shown.*",
     ),
     "a link": door(
-        """ui/classes/board.py: query_params
+        """ui/classes/classes_page.py: query_params
         ui/classes/classes_page.py: query_params
-        ui/lesson/walk.py: query_params
+        ui/lesson/lesson_page.py: query_params
         ui/shared/address.py: query_params
         ui/watch/controls.py: query_params
         ui/watch/on_stage.py: query_params""",
@@ -226,9 +225,9 @@ def opened():
         "None",
     ),
     "what is sent for a class": door(
-        """ui/classes/board.py: class action changes
-        ui/classes/board.py: class action look
-        ui/classes/board.py: class action remove
+        """ui/classes/classes_page.py: class action changes
+        ui/classes/classes_page.py: class action look
+        ui/classes/classes_page.py: class action remove
         ui/classes/classes_page.py: class action changes
         ui/classes/classes_page.py: class action look
         ui/classes/membership.py: class action changes

@@ -77,7 +77,7 @@ def look() -> dict[str, Any]:
     from specviz.measure.sweep.points import split_by_series
     from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
     from specviz.player.offline import offline_page
-    from specviz.ui.helps.choice import Choice, choice_from_link
+    from specviz.ui.helps.helps_state import Choice, choice_from_link
     from tests.support.fake_rows import a_row
 
     changed: Any = {"patience": 5}

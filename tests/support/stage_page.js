@@ -20,9 +20,9 @@ function rerun() {
 }
 
 function draw({ place, reported, gamma, run, at }) {
-  const payload = { ...asked.runs[at], run_id: `run ${run}`, playhead: place };
+  const { run: sent, ...payload } = { ...asked.runs[at], run_id: `run ${run}`, playhead: place };
   const part = `${run}-${at}`;
-  hold({ key: part, run: payload });
+  hold({ key: part, run: sent });
   find(document, "#reported").textContent = `reported ${reported ?? "None"}`;
   find(document, "#gamma").textContent = `asked ${gamma ?? "None"}`;
   end = update({

@@ -17,8 +17,7 @@ from specviz.core.result import WAITING, Result, result_of
 from specviz.core.trace import Trace
 from specviz.player.data import stage_data
 from specviz.player.html_file import MARK, bundle, inline_json
-from specviz.player.payload import StagePayload
-from specviz.player.replay import replay_data
+from specviz.player.payload import SentStage
 from tests.support.fake_traces import cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
 
@@ -92,7 +91,7 @@ def _page_style() -> str:
     @media (max-width: 800px) {{ main {{ padding: 0 16px; }} }}"""
 
 
-def _runs(asked: Mapping[str, str]) -> list[StagePayload]:
+def _runs(asked: Mapping[str, str]) -> list[SentStage]:
     """The run, or each state of it while it grows."""
     trace = _trace(asked)
     if "every" in asked:
@@ -102,7 +101,7 @@ def _runs(asked: Mapping[str, str]) -> list[StagePayload]:
     return [_payload(trace, asked)]
 
 
-def _payload(trace: Trace, asked: Mapping[str, str], growing: int = 0) -> StagePayload:
+def _payload(trace: Trace, asked: Mapping[str, str], growing: int = 0) -> SentStage:
     guesses = draft_guesses_of(trace, float(asked.get("sharpness", 6))) if "foresight" in asked else None
     made = stage_data(
         cut(trace, growing) if growing else trace,
@@ -110,7 +109,7 @@ def _payload(trace: Trace, asked: Mapping[str, str], growing: int = 0) -> StageP
         source="live" if growing else "recorded",
         running=bool(growing),
         link={"target": "wren-base", "prompt": "a & b"},
-        replay=replay_data(trace, guesses, None, running=False) if guesses else None,
+        guesses=guesses,
     )
     made["view"] = "simple" if "simple" in asked else "full"
     if "bare" not in asked:

@@ -26,8 +26,8 @@ from specviz.measure.proof.greedy import greedy_row
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward
-from specviz.player.data import stage_data
 from tests.support.counted_reads import CountedReads
+from tests.support.drawn import drawn_traces
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_forward
 
 PROMPT = [1, 2, 3]
@@ -105,7 +105,7 @@ def test_the_loop_asks_for_the_heuristics_draft_length() -> None:
     # accepted: all, 1, all, none, all, all, all; then there is room for 3
     assert drafter.asked == [3, 5, 4, 6, 5, 7, 9, 3]
     assert [round.accepted for round in trace.rounds[:6]] == [3, 1, 4, 0, 5, 7]
-    assert longest_draft(trace) == 9
+    assert max(round.depth for round in trace.rounds) == 9
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -131,10 +131,10 @@ def test_the_stage_and_the_figures_know_every_position_of_a_round_that_has_grown
     longest = max(len(round.drafted) for round in trace.rounds)
     assert longest_draft(trace) == longest > 1
     assert parse_trace(dump_trace(trace)) == trace
-    last = stage_data(trace, run_id="r", source="live", running=False)["rounds"][-1]["after"]["positions"]
-    assert last == [(place.accepted, place.judged) for place in by_position(trace.rounds, longest)]
+    (data,) = drawn_traces(trace)
+    last = data["rounds"][-1]["after"]["positions"]
+    assert last == [[place.accepted, place.judged] for place in by_position(trace.rounds, longest)]
     assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
-    assert longest_draft(replace(trace, rounds=[])) == trace.settings.draft_length
 
 
 # ---- nothing is read twice

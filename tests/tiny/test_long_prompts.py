@@ -147,7 +147,7 @@ def test_the_quality_of_a_text_needs_only_a_few_rows_of_logits_at_a_time(
     found = compare.mean_log_probability(TARGET, LONG, output)
     whole = TARGET.model(torch.tensor([[*LONG, *output]])).logits[0, len(LONG) - 1 : -1].log_softmax(-1)
     each = whole[torch.arange(len(output)), torch.tensor(output)]
-    assert found["mean"] == pytest.approx(float(each.mean()), abs=1e-5)
+    assert found.mean == pytest.approx(float(each.mean()), abs=1e-5)
     assert max(rows) == compare.ROWS
     rows.clear()
     best, second = TARGET.model(torch.tensor([LONG])).logits[0, -1].topk(2).values.tolist()

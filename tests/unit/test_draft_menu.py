@@ -19,8 +19,7 @@ from specviz.models.pairs import HUB_MODELS, PAIRS, Pair
 from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here, with_tokenizer
 from specviz.service.protocol import Run
 from specviz.service.service import admit
-from specviz.ui.shared.pair_menu import model_label, pair_label, what_it_downloads
-from specviz.ui.shared.run_controls import draft_help, tree_label
+from specviz.ui.shared.run_controls import draft_help, model_label, pair_label, tree_label, what_it_downloads
 from tests.support.known import known
 
 

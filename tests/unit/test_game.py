@@ -40,10 +40,10 @@ from specviz.game.words import (
     whole_words,
     words_of,
 )
-from specviz.player.data import stage_data
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Form
+from tests.support.drawn import drawn_traces
 from tests.support.fake_turns import a_round, a_turn
 from tests.support.known import known
 
@@ -217,7 +217,7 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     assert [round.index for round in read.rounds] == [0, 1, 2]
     assert read.output.text == " a end end c end"
     assert run_of([]) is None
-    data = stage_data(read, run_id="r", source="live", running=False)
+    (data,) = drawn_traces(read)
     assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
     assert said == ["You propose 2 tokens.", "You skip: nothing is drafted.", "You propose 1 token."]

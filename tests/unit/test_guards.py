@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.ui.shared.guards import FRAMES, METRICS, Guards, frame_ancestors
-from specviz.ui.shared.pages import Message, Receive, Send
+from specviz.ui.shared.middleware import FRAMES, METRICS, Guards, Message, Receive, Send, frame_ancestors
 
 
 async def app(scope: Message, receive: Receive, send: Send) -> None:

@@ -36,7 +36,6 @@ from specviz.measure.sweep.sentences import (
 from specviz.measure.sweep.study import with_rivals
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.models.draft_menu import linked_names
-from specviz.ui.helps.choice import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.helps.figures import (
     acceptance_figure,
     adaptive_figure,
@@ -46,6 +45,7 @@ from specviz.ui.helps.figures import (
     length_figure,
     workload_figure,
 )
+from specviz.ui.helps.helps_state import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.shared.figures import Figure
 from tests.support.fake_rows import a_row, row_at
 from tests.support.figures import layout_of, parts_of

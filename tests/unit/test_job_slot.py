@@ -358,7 +358,7 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
     one, two = (stage_payload(page, 4) for page in pages)
     assert one
     assert two
-    assert one["rounds"] is two["rounds"]
+    assert one["run"] is two["run"]
     assert one["stream"] != two["stream"]
     assert one["link"]["run"] == "0123456789abcdef"
     # A link would lead to the run that was on screen before it, with that run's settings.

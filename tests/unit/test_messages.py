@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hostile import MESSAGES
-from specviz.ui.shared.messages import FORGED, MOST_WIDGETS, POLICY, Messages, is_forged
-from specviz.ui.shared.pages import Message, Receive, Send
+from specviz.ui.shared.middleware import FORGED, MOST_WIDGETS, POLICY, Message, Messages, Receive, Send, is_forged
 from tests.support.door_contents import dense, message, typed, valued
 from tests.unit.test_previews import finish
 

@@ -44,7 +44,7 @@ def test_the_page_holds_the_run_and_no_address() -> None:
     addresses = {page[found.start() - 60 : found.end() + 40] for found in NETWORK.finditer(page)}
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
     held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
-    assert len(json.loads(held[1])["rounds"]) == len(recorded().rounds)
+    assert len(json.loads(held[1])["run"]["trace"]["rounds"]) == len(recorded().rounds)
     assert "3.20 tokens per target call; 44 of 54 checked guesses accepted." in page
     assert len(page.encode()) < 300_000
     page = offline_page(recorded(), address='https://example.org/?prompt="><script>')
@@ -109,7 +109,7 @@ def test_a_run_of_a_race_has_the_verdict_of_all_its_repeats() -> None:
     assert f"Timed, {len(lap.ratios)} pairs of runs of one text on" in page
     assert f"{lap.verdict.headline} (95 % interval {low:.2f} to {high:.2f}×)." in page
     held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
-    assert json.loads(held[1])["plain"], "the target alone is beside it"
+    assert json.loads(held[1])["run"]["trace"]["autoregressive"], "the target alone is beside it"
     assert escape(lap.plain.output.text) in page
 
 

@@ -22,7 +22,7 @@ from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.starts import Start
-from specviz.ui.helps.choice import choice_from_link
+from specviz.ui.helps.helps_state import choice_from_link
 from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import Entry, entry_from_link, link_of_entry, recorded_race
 from specviz.ui.worksheet.worksheet_state import start_from_link

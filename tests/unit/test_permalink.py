@@ -209,7 +209,7 @@ def test_several_values_and_a_pages_own_defaults() -> None:
 def test_a_proof_link_brings_everything_back() -> None:
     wanted, problems = wanted_from_link({}, known_names())
     assert (wanted.request, wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
-    link = wanted.link("match") | {"position": "after", "draws": "500", "gamma": "7"}
+    link = wanted.link() | {"rule": "match", "position": "after", "draws": "500", "gamma": "7"}
     again, problems = wanted_from_link(link, known_names())
     assert (again.position, again.draws, again.rule, problems) == ("after", 500, "match", [])
     assert again.request.settings.draft_length == 7

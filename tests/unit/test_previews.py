@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
-from specviz.ui.shared.pages import PAGES, Message, Page, Previews, Receive, Send, page_at, with_preview
+from specviz.ui.shared.middleware import Message, Previews, Receive, Send, with_preview
+from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
 
 HTML = b"<html><head><title>Streamlit</title></head></html>"

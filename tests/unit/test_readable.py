@@ -11,7 +11,7 @@ from specviz.core.readable import merged, readable, spelled
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
 from specviz.core.trace import Output, Trace
 from specviz.measure.worksheet.exercises import exercises
-from specviz.player.data import stage_data
+from specviz.player.data import tokens_of
 from tests.support.fake_traces import fake_trace
 
 C3, B6, A4, N = 1, 2, 3, 4
@@ -43,8 +43,7 @@ def trace_of(*rounds: tuple[list[tuple[int, str]], tuple[str, int]]) -> Trace:
 
 
 def shown(trace: Trace, round: int = 0) -> list[str]:
-    data = stage_data(trace, run_id="x", source="live", running=False)
-    return [chip["text"] for chip in data["rounds"][round]["chips"]]
+    return [token["text"] for token in tokens_of(readable(trace).rounds[round])]
 
 
 def test_parts_of_a_character_are_shown_on_each_token() -> None:
@@ -68,14 +67,7 @@ def test_a_rejected_part_shows_what_the_draft_meant() -> None:
     assert [each.text for each in readable(trace).rounds[0].emitted.residual_top] == ["ö(2/2)", "nig"]
 
 
-def test_the_prompt_the_command_line_and_the_exercises_show_characters_too() -> None:
-    trace = trace_of(([(N, "accepted")], ("bonus", N)))
-    tokens = ["Die", " K", "⟨C3⟩", "⟨B6⟩", "nig", "in", " ⟨E5⟩⟨8C⟩", "⟨97⟩"]
-    asked = replace(trace, prompt=replace(trace.prompt, token_ids=[1] * len(tokens), tokens=tokens))
-    assert stage_data(asked, run_id="x", source="live", running=False)["prompt"] == {
-        "hidden": 0,
-        "tokens": ["Die", " K", "ö", "nig", "in", " 北"],
-    }
+def test_the_command_line_and_the_exercises_show_characters_too() -> None:
     trace = trace_of(([(C3, "accepted"), (A4, "rejected")], ("correction", B6)))
     assert round_lines(readable(trace).rounds[0])[0].plain.split() == ["1", "✓ö(1/2)", "✗ä(2/2)", "↻ö(2/2)"]
     assert "‘ö(1/2)’ ‘ä(2/2)’" in exercises(trace)[0].question

@@ -3,26 +3,25 @@
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from specviz.core import metrics
-from specviz.core.drafters import method_of
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Costs, count
-from specviz.core.replay import DraftGuesses
-from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Trace
+from specviz.core.replay import DraftGuesses, counts_of, ends_of, every_length
+from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
-from specviz.player.narration import Teller, narrate
-from specviz.player.payload import StagePayload
-from specviz.player.replay import replay_data
+from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
+from specviz.player.payload import SentStage
 from specviz.ui.shared.stage import news, sent_with, split
 from specviz.ui.shared.theme import publish_plotly
-from tests.support.fake_traces import HOSTILE, cut, fake_trace, translated
+from tests.support.drawn import drawn, drawn_traces
+from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
+from tests.support.fake_trees import fake_tree_trace
 from tests.support.html import contrast
 from tests.support.known import known
 from tests.support.plain_json import is_plain_json
@@ -32,108 +31,39 @@ def data_of(trace: Trace, **more: Any) -> dict[str, Any]:
     return stage_data(trace, **{"run_id": "a", "source": "live", "running": False, **more})
 
 
-def round_of(statuses: str, kind: str = "correction") -> Round:
-    """A round from its statuses' initials: a(ccepted), r(ejected), d(iscarded)."""
-    words = {"a": "accepted", "r": "rejected", "d": "discarded"}
-    drafted = [DraftedToken(i, f"t{i}", words[letter]) for i, letter in enumerate(statuses)]  # type: ignore[arg-type]
-    emitted = EmittedToken("none") if kind == "none" else EmittedToken(kind, 99, "x")  # type: ignore[arg-type]
-    return Round(0, 0.001, 0.004, 0.0001, drafted, emitted)
-
-
-@pytest.mark.parametrize(
-    ("statuses", "kind", "sentence"),
-    [
-        ("aard", "correction", "It accepts 2, replaces the third and discards the fourth."),
-        ("arddd", "correction", "It accepts 1, replaces the second and discards the last 3."),
-        ("aaar", "correction", "It accepts 3 and replaces the fourth."),
-        ("rddd", "correction", "It rejects the first, replaces it and discards the other 3."),
-        ("rd", "correction", "It rejects the first, replaces it and discards the second."),
-        ("r", "correction", "It rejects the token and replaces it."),
-        ("aaaa", "bonus", "It accepts all 4 and adds a bonus token."),
-        ("aa", "bonus", "It accepts both and adds a bonus token."),
-        ("a", "bonus", "It accepts it and adds a bonus token."),
-        ("", "bonus", "The target writes one token itself."),
-        (
-            "aadd",
-            "none",
-            "It accepts 2. The second ends the text, so the last 2 are discarded.",
-        ),
-        ("aad", "none", "It accepts 2. The second ends the text, so the last one is discarded."),
-        ("aaa", "none", "It accepts 3. The third ends the text."),
-        ("a", "none", "It accepts it. The text ends there."),
-    ],
-)
-def test_a_judgement_in_plain_words(statuses: str, kind: str, sentence: str) -> None:
-    told = narrate(round_of(statuses, kind), Teller(), draft_length=4, remaining=40, ends=kind == "none")
-    assert told[2] == sentence
-
-
-@pytest.mark.parametrize(
-    ("statuses", "remaining", "lookup", "propose", "check"),
-    [
-        ("aaar", 40, False, "The draft proposes 4 tokens.", "The target checks all 4 in one pass."),
-        (
-            "ar",
-            3,
-            False,
-            "Only 3 tokens are left: the draft proposes 2.",
-            "The target checks both in one pass.",
-        ),
-        ("", 1, False, "One token is left to write: nothing is drafted.", "The target makes one plain pass."),
-        ("", 9, True, "No match in the text so far: nothing is drafted.", "The target makes one plain pass."),
-        ("r", 9, True, "A match in the text so far proposes 1 token.", "The target checks it in one pass."),
-    ],
-)
-def test_a_proposal_and_its_check_in_plain_words(
-    statuses: str, remaining: int, lookup: bool, propose: str, check: str
-) -> None:
-    kind = "correction" if statuses else "bonus"
-    teller = Teller(method_of("prompt-lookup" if lookup else "model"))
-    told = narrate(round_of(statuses, kind), teller, draft_length=4, remaining=remaining, ends=False)
-    assert told[:2] == (propose, check)
+def drawing_of(trace: Trace, **more: Any) -> dict[str, Any]:
+    (data,) = drawn_traces(trace, **more)
+    return data
 
 
 def test_the_last_figures_and_times_are_the_runs() -> None:
     trace = fake_trace()
-    rounds = data_of(trace)["rounds"]
-    counts = metrics.count(trace.rounds)
+    data = drawing_of(trace)
+    rounds, counts = data["rounds"], metrics.count(trace.rounds)
     assert [len(round["sentences"]) for round in rounds] == [SUBSTEPS] * len(trace.rounds)
     last = rounds[-1]["after"]
-    assert last["acceptance"] == pytest.approx(counts.acceptance_rate, abs=1e-6)
-    assert last["judgement"] == pytest.approx(counts.per_judgement_rate, abs=1e-6)
-    assert last["speedup"] == pytest.approx(metrics.speedup(trace), abs=1e-6)
+    assert last["acceptance"] == pytest.approx(counts.acceptance_rate)
+    assert last["judgement"] == pytest.approx(counts.per_judgement_rate)
+    assert last["speedup"] == pytest.approx(metrics.speedup(trace), abs=1e-4)
     assert last["emitted"] == 64
     positions = metrics.by_position(trace.rounds, trace.settings.draft_length)
-    assert last["positions"] == [(place.accepted, place.judged) for place in positions]
-    trace = fake_trace()
-    data = data_of(trace)
-    moments = [moment for round in data["rounds"] for moment in round["ms"]]
+    assert last["positions"] == [[place.accepted, place.judged] for place in positions]
+    moments = [moment for round in rounds for moment in round["ms"]]
     assert moments[0] == 0
-    assert moments == sorted(moments)
-    assert moments[-1] == pytest.approx(sum(round.seconds for round in trace.rounds) * 1000, abs=0.01)
-    for round in data["rounds"]:
+    assert all(before <= after + 1e-9 for before, after in pairwise(moments))
+    assert moments[-1] == pytest.approx(sum(round.seconds or 0 for round in trace.rounds) * 1000, abs=0.01)
+    for round in rounds:
         for moment, alone in zip(round["ms"][1:], round["alone"], strict=True):
-            assert alone == sum(end <= moment + 1e-3 for end in data["plain"])
+            assert alone == sum(end <= moment for end in data["plain"])
 
 
-def test_while_a_run_goes_on_both_lanes_grow() -> None:
+def test_what_is_shown_of_a_round_does_not_change_later() -> None:
     whole = fake_trace()
-    going = data_of(cut(whole, 3), running=True)
-    written = going["rounds"][2]["after"]["emitted"]
-    assert (len(going["plain"]), going["more"], len(going["rounds"])) == (written, True, 3)
-    assert going["rounds"] == data_of(whole)["rounds"][:3], "what is shown of a round does not change later"
-    behind = data_of(cut(whole, 3, alone=written - 1), running=True)["rounds"]
-    assert [round["after"]["speedup"] is None for round in behind] == [False, False, True]
-    assert max(behind[2]["alone"]) <= written - 1
-    assert data_of(replace(whole, autoregressive=None), running=True)["more"] is False
-    data = data_of(cut(fake_trace(), 1, alone=0), running=True)
+    going = drawing_of(cut(whole, 3), running=True)
+    assert (len(going["plain"]), going["more"]) == (going["rounds"][2]["after"]["emitted"], True)
+    assert going["rounds"] == drawing_of(whole)["rounds"][:3]
+    data = drawing_of(cut(whole, 1, alone=0), running=True)
     assert (data["plain"], data["rounds"][0]["alone"], data["rounds"][0]["after"]["speedup"]) == (None, None, None)
-    whole = fake_trace()
-    assert whole.autoregressive
-    short = Autoregressive(whole.autoregressive.seconds_per_token[:5], whole.autoregressive.token_ids[:5])
-    last = data_of(replace(whole, autoregressive=short))["rounds"][-1]
-    assert last["alone"][-1] == 5
-    assert last["after"]["speedup"], "its median step stands for the rest"
 
 
 def test_the_badge_and_the_idle_line_say_what_is_going_on() -> None:
@@ -146,30 +76,33 @@ def test_the_badge_and_the_idle_line_say_what_is_going_on() -> None:
     assert data_of(cut(trace, 0), running=True, notice="2nd in the queue.")["idle"] == "2nd in the queue."
     trace = fake_trace(tokens=8)
     alone = data_of(replace(trace, drafter=None, rounds=[]))
-    assert alone["rounds"] == []
-    assert len(alone["plain"]) == 8
+    assert alone["run"]["trace"]["rounds"] == []
+    assert len(alone["run"]["trace"]["autoregressive"]["seconds_per_token"]) == 8
     assert alone["idle"] == "No draft model took part in this run."
 
 
-def test_a_judged_token_keeps_both_models_favourites_where_they_were_recorded() -> None:
-    trace = fake_trace(sharpness=1.0)
-    assert trace.rounds
-    for round in trace.rounds:
-        chips = data_of(replace(trace, rounds=[round]))["rounds"][0]["chips"]
-        for token, chip in zip(round.drafted, chips, strict=False):
-            if token.status == "discarded":
-                assert set(chip) == {"text", "status", "q"}  # never judged: what the target thought is not shown
-                continue
-            assert [row[0] for row in chip["candidates"] if row[3]] == [token.text]
-            probabilities = [row[1] for row in chip["candidates"]]
-            assert probabilities == sorted(probabilities, reverse=True)
-            assert max(probabilities) == pytest.approx(max(c.p for c in token.candidates), abs=1e-6)
-            assert max(row[2] for row in chip["candidates"]) == pytest.approx(
-                max(c.q or 0 for c in token.candidates), abs=1e-6
-            )
-    chips = [chip for round in data_of(fake_trace(record=False))["rounds"] for chip in round["chips"]]
-    assert all(chip.get("q") is None for chip in chips)
-    assert all(chip.get("candidates", []) == [] for chip in chips if chip["status"] in ("accepted", "rejected"))
+@pytest.mark.parametrize(
+    "trace", [fake_trace(sharpness=1.0), fake_trace(greedy=True), fake_tree_trace("4,2,1"), fake_trace(record=False)]
+)
+def test_what_is_left_out_is_not_drawn(trace: Trace) -> None:
+    """A whole trace, with every candidate and all digits, is drawn as what is sent of it."""
+    sent = data_of(trace)
+    whole = {**sent, "run": {**sent["run"], "trace": json.loads(dump_trace(trace))}}
+    assert len(json.dumps(sent)) < len(json.dumps(whole))
+    one, other = ([chip for round in each["rounds"] for chip in round["chips"]] for each in drawn(sent, whole))  # type: ignore[arg-type]
+    assert all(same(a, b) for a, b in zip(one, other, strict=True))
+    assert any(chip.get("candidates") for chip in one)
+
+
+def same(one: Any, other: Any) -> bool:
+    """As JSON, up to the digits that are left out."""
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) < 1e-6
+    if isinstance(one, dict):
+        return bool(one.keys() == other.keys() and all(same(one[key], other[key]) for key in one))
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
 
 
 @pytest.mark.parametrize(
@@ -192,25 +125,18 @@ def test_the_data_is_plain_json(trace: Trace) -> None:
 
 def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None:
     trace = translated(fake_trace(greedy=True))
-    data = data_of(trace)
+    data = drawing_of(trace)
     assert data["translated"] is True
     for round, shown in zip(trace.rounds, data["rounds"], strict=True):
         assert shown.get("draft_tokens", []) == round.draft_tokens
         assert all(chip.get("q") is None for chip in shown["chips"])
         judged = [chip for chip in shown["chips"] if chip["status"] in ("accepted", "rejected")]
         assert all([row[0] for row in chip["candidates"] if row[3]] == [chip["text"]] for chip in judged)
-    hostile = data_of(translated(fake_trace(greedy=True, hostile=True)))
-    assert max(len(text) for round in hostile["rounds"] for text in round.get("draft_tokens", [])) <= 80
     long = replace(trace, rounds=[replace(trace.rounds[0], draft_tokens=["a" * 500])])
-    assert len(data_of(long)["rounds"][0]["draft_tokens"][0]) == 80
-    data = data_of(fake_trace(greedy=True))
+    assert len(data_of(long)["run"]["trace"]["rounds"][0]["draft_tokens"][0]) == 80
+    data = drawing_of(fake_trace(greedy=True))
     assert data["translated"] is False
     assert all("draft_tokens" not in round for round in data["rounds"])
-    round = replace(round_of("", "bonus"), draft_tokens=["␣wa"])
-    told = narrate(round, Teller(), draft_length=4, remaining=30, ends=False)
-    assert told[0] == "The draft’s text does not fit the target’s tokens: nothing is proposed."
-    told = narrate(round_of("ar"), Teller(), draft_length=4, remaining=30, ends=True)
-    assert told[2].endswith("replaces the second. The text ends here.")
 
 
 def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
@@ -218,13 +144,13 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     useless = next(round for round in trace.rounds if round.discarded == 15)
     worst = replace(trace, rounds=[replace(useless, index=i) for i in range(200)])
     assert len(json.dumps(data_of(worst))) < 400_000
-    data = data_of(fake_trace(hostile=True))
-    texts = {chip["text"] for round in data["rounds"] for chip in round["chips"]}
+    rounds = data_of(fake_trace(hostile=True))["run"]["trace"]["rounds"]
+    texts = {token.get("text", "") for round in rounds for token in (*round["drafted"], round["emitted"])}
     assert max(map(len, texts)) == 80
     assert "<script>alert(1)</script>" in texts & set(HOSTILE)
     trace = fake_trace()
     long = replace(trace, prompt=replace(trace.prompt, token_ids=[0] * 500, tokens=["a"] * 500))
-    assert data_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
+    assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
 
 
 def test_plotly_is_copied_once_and_whole_where_it_can_be_written(tmp_path: Path) -> None:
@@ -257,7 +183,7 @@ def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
 TRACE = fake_trace()
 
 
-def payload(trace: Trace, running: bool = True, notice: str | None = None, run_id: str = "live-1") -> StagePayload:
+def payload(trace: Trace, running: bool = True, notice: str | None = None, run_id: str = "live-1") -> SentStage:
     made = stage_data(trace, run_id=run_id, source="live", running=running, notice=notice)
     made["stream"], made["version"] = "page", 7
     return made
@@ -270,8 +196,9 @@ def test_what_is_sent_is_what_is_new() -> None:
     found = known(news(now, sent_with(before)))
     assert (found["stream"], found["version"], found["whole"]) == ("page", 7, None)
     growth = known(found["growth"])
-    assert (growth["start"], growth["rounds"]) == (3, now["rounds"][3:])
-    assert before["plain"] == (now["plain"] or [])[: growth["plain_start"]] or before["plain"] is None
+    assert (growth["start"], growth["rounds"]) == (3, now["run"]["trace"]["rounds"][3:])
+    steps = [each["run"]["trace"]["autoregressive"]["seconds_per_token"] for each in (before, now)]
+    assert (growth["plain_start"], [*steps[0], *growth["plain"]]) == (len(steps[0]), steps[1])
     before, now = payload(TRACE, notice="waiting: place 2"), payload(TRACE, notice="waiting: place 1")
     found = known(news(now, sent_with(before)))
     assert found["growth"]
@@ -290,7 +217,7 @@ def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has
     assert run == same
     assert len(json.dumps(after)) < 1_500  # a browser that has the run is sent this
     assert before["part"] == after["part"] == json.loads(run)["key"]
-    sent = {**after, **json.loads(run)["run"]}
+    sent = {**after, "run": json.loads(run)["run"]}
     assert sent.pop("part")
     assert sent == json.loads(json.dumps(again))
     assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
@@ -304,60 +231,35 @@ def first() -> tuple[Trace, DraftGuesses]:
     return trace, draft_guesses
 
 
-def unfolded(data: dict[str, Any], length: int) -> list[list[tuple[str | None, str]]]:
-    """(text, status) of every token of every round, as the stage's script unfolds them."""
-    at, rounds = 0, []
-    for accepted, rejected, kind, seen, unknown in data["lengths"][str(length)]["rounds"]:
-        others = [*seen, *[None] * unknown]
-        chips = [(text, "accepted") for text in data["tokens"][at : at + accepted]]
-        chips += [(text, "rejected" if i < rejected else "discarded") for i, text in enumerate(others)]
-        at += accepted
-        if kind != "none":
-            chips.append((data["tokens"][at], kind))
-            at += 1
-        rounds.append(chips)
-    return rounds
+def replay_of(trace: Trace, guesses: DraftGuesses | None, **more: Any) -> Any:
+    return drawing_of(trace, guesses=guesses, **more)["replay"]
 
 
-def test_at_its_own_draft_length_the_recorded_run_is_replayed_token_for_token(
-    first: tuple[Trace, DraftGuesses],
-) -> None:
-    trace, draft_guesses = first
-    data = replay_data(trace, draft_guesses, None, running=False)
-    drawn = stage_data(trace, run_id="first", source="recorded", running=False)["rounds"]
-    told = unfolded(data, trace.settings.draft_length)
-    assert told == [[(chip["text"], chip["status"]) for chip in round["chips"]] for round in drawn]
-    counts, shown = count(trace.rounds), data["lengths"][str(trace.settings.draft_length)]
-    assert [shown[name] for name in ("accepted", "rejected", "discarded")] == [
-        counts.accepted,
-        counts.rejected,
-        counts.discarded,
+def test_a_finished_run_of_64_tokens_is_small(first: tuple[Trace, DraftGuesses]) -> None:
+    """Drawn, it was 40 kB as JSON."""
+    run, rest = split(data_of(first[0], guesses=first[1]))  # type: ignore[arg-type]
+    assert first[0].settings.max_new_tokens == 64
+    assert len(run) + len(json.dumps(rest)) < 27_000
+
+
+def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been(first: tuple[Trace, DraftGuesses]) -> None:
+    trace, guesses = first
+    data, drawn_rounds = replay_of(trace, guesses), drawing_of(trace)["rounds"]
+    assert data["exact"] is True
+    assert replay_of(trace, replace(guesses, exact=False))["exact"] is False
+    own = data["lengths"][str(trace.settings.draft_length)]
+    assert own["per_call"] == count(trace.rounds).tokens_per_target_call
+    assert [(a, r, kind) for a, r, kind, _, _ in own["rounds"]] == [
+        (round.accepted, round.rejected, round.added) for round in trace.rounds
     ]
-    assert shown["per_call"] == round(counts.tokens_per_target_call or 0, 2)
-
-
-def test_every_length_spells_the_same_output_and_unknown_tokens_are_only_discarded_ones(
-    first: tuple[Trace, DraftGuesses],
-) -> None:
-    data = replay_data(*first, None, running=False)
-    assert sorted(map(int, data["lengths"])) == list(range(1, MAX_DRAFT_LENGTH + 1))
-    unknown = 0
-    for length in range(1, MAX_DRAFT_LENGTH + 1):
-        chips = [chip for round in unfolded(data, length) for chip in round]
-        assert [text for text, status in chips if status in ("accepted", "correction", "bonus", "own")] == data[
-            "tokens"
-        ]
-        assert all(text is not None for text, status in chips if status != "discarded")
-        unknown += sum(text is None for text, _ in chips)
-    assert unknown > 0, "longer drafts than the run's own go on where no run has been"
-
-
-def test_it_is_small_plain_json_and_a_rounding_format_is_said(first: tuple[Trace, DraftGuesses]) -> None:
-    text = json.dumps(replay_data(*first, None, running=False), allow_nan=False)
-    assert len(text) < 20_000
-    trace, draft_guesses = first
-    assert replay_data(trace, draft_guesses, None, running=False)["exact"] is True
-    assert replay_data(trace, replace(draft_guesses, exact=False), None, running=False)["exact"] is False
+    wrong = [
+        [chip["text"] for chip in each["chips"] if chip["status"] in ("rejected", "discarded")] for each in drawn_rounds
+    ]
+    assert [(known, unknown) for *_, known, unknown in own["rounds"]] == [(texts, 0) for texts in wrong]
+    for length, rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).items():
+        replayed, counts = data["lengths"][str(length)], counts_of(rounds)
+        figures = (counts.accepted, counts.rejected, counts.discarded, counts.tokens_per_target_call)
+        assert tuple(replayed[name] for name in ("accepted", "rejected", "discarded", "per_call")) == figures
 
 
 def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_only_the_costs_are_left(
@@ -377,28 +279,19 @@ def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_o
         (busy, None, "not known: this machine was busy", None),
         (alone, None, "not known: this run has no times", None),
     ]:
-        data = replay_data(run, draft_guesses, costs, running=False)
+        data = replay_of(run, draft_guesses, costs=costs)
         assert (data["times"], data["lengths"]["4"]["speedup"]) == (times, at_4 and pytest.approx(at_4, abs=0.005))
-    replayed = replay_data(busy, draft_guesses, free, running=False)["lengths"].values()
+    replayed = replay_of(busy, draft_guesses, costs=free)["lengths"].values()
     assert all(one["speedup"] == one["per_call"] for one in replayed)
 
 
-def test_where_it_is_impossible_one_line_says_why(first: tuple[Trace, DraftGuesses]) -> None:
-    trace, draft_guesses = first
-
-    def why(trace: Trace, draft_guesses: DraftGuesses | None = draft_guesses, running: bool = False) -> str:
-        data = replay_data(trace, draft_guesses, None, running)
-        assert set(data) == {"why_not"}
-        return str(data["why_not"])
-
-    assert "temperature 0" in why(fake_trace())
-    assert "after a live run" in why(trace, None)
-    assert "once this run is over" in why(trace, None, running=True)
-    assert "another tokenizer" in why(translated(fake_trace(greedy=True)), None)
-    assert "schedule is heuristic" in why(
-        replace(trace, settings=replace(trace.settings, draft_schedule="heuristic")), draft_guesses
-    )
-    shaped = replace(trace.settings, tree=f"dynamic:{2 * trace.settings.draft_length}")
-    assert "What a tree would draft" in why(replace(trace, settings=shaped), draft_guesses)
-    other = replace(draft_guesses, token_ids=draft_guesses.token_ids[:-1])
-    assert "after a live run" in why(trace, other)
+def test_guesses_are_sent_where_the_run_can_be_replayed_with_them(first: tuple[Trace, DraftGuesses]) -> None:
+    trace, guesses = first
+    assert replayable(trace, guesses) is guesses
+    assert replayable(trace, None) is None
+    for changed in ({"temperature": 1.0}, {"draft_schedule": "heuristic"}, {"tree": "dynamic:8"}):
+        assert replayable(replace(trace, settings=replace(trace.settings, **changed)), guesses) is None
+    greedy = fake_trace(greedy=True)
+    assert replayable(translated(greedy), draft_guesses_of(greedy)) is None
+    assert replayable(trace, replace(guesses, token_ids=guesses.token_ids[:-1])) is None
+    assert replay_of(fake_tree_trace("4,2,1"), None)["why_not"].startswith("The tree 4,2,1 has a depth of 3")

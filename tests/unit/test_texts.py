@@ -12,6 +12,7 @@ import pytest
 
 from specviz.cli.main import main
 from specviz.core.files import ASSETS
+from specviz.core.replay import counts_of, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
@@ -34,8 +35,7 @@ from specviz.data.texts import (
     pages,
     read_texts,
 )
-from specviz.player.data import PHASES, stage_data
-from specviz.player.replay import replay_data
+from specviz.player.data import PHASES, replayable, stage_data
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.vocabulary import entry
 from specviz.ui.shared.pages import PAGES
@@ -407,13 +407,12 @@ def test_a_longer_draft_saves_passes_and_wastes_guesses_as_the_tour_says(trace: 
     assert stated == [len(trace.rounds), wasted]
     guesses = first_draft_guesses()
     assert guesses
-    replays = replay_data(trace, guesses, None, running=False)
-    assert replays["why_not"] is None
-    assert replays["exact"]
+    assert replayable(trace, guesses)
+    assert guesses.exact
     for length in range(beat(tour, "length").least, MAX_DRAFT_LENGTH + 1):
-        run = replays["lengths"][str(length)]
-        assert len(run["rounds"]) < len(trace.rounds)
-        assert run["rejected"] + run["discarded"] > wasted
+        counts = counts_of(replay(guesses, length, trace.settings.max_new_tokens))
+        assert counts.rounds < len(trace.rounds)
+        assert counts.rejected + counts.discarded > wasted
 
 
 def test_a_run_that_does_not_show_it_has_no_tour_and_none_is_sent_unasked(trace: Trace) -> None:

@@ -9,26 +9,18 @@ import pytest
 from specviz import InputError
 from specviz.cli.output import round_lines
 from specviz.core import metrics
-from specviz.core.drafters import method_of
 from specviz.core.frames import round_frame, token_frame
 from specviz.core.readable import readable
-from specviz.core.replay import DraftGuesses
-from specviz.core.settings import DecodeSettings
 from specviz.core.terms import terms_of
 from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.player.data import stage_data
-from specviz.player.narration import Teller, narrate
 from specviz.player.picture import round_picture
-from specviz.player.replay import replay_data
-from specviz.player.tree_rows import MOST_ROWS, fold, tree_rows
-from specviz.ui.learn.story import plain_sentences
-from tests.support.fake_traces import fake_trace
+from specviz.player.tree_rows import tree_rows
+from tests.support.drawn import drawn_traces
+from tests.support.fake_traces import fake_trace, run_of
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.known import known
-from tests.support.plain_json import is_plain_json
 from tests.support.tree_rounds import tree_round, tree_trace
-from tests.unit.test_stage_data import round_of
 
 #            place 1        place 2 after node 1
 CORRECTED = "r-1 a-1 n0 n0 r1 r1"
@@ -41,7 +33,6 @@ ROUNDS = [
     tree_round("a-1 n-1", "bonus", 3, draft=0.5, verify=2.0),  # 2 tokens in 2.5 s: no room for two depths
 ]
 TRACE = tree_trace(ROUNDS)
-TREE = Teller(rule="tree")
 
 
 def test_a_file_of_trees_reads_back_and_one_of_chains_does_not_name_parents() -> None:
@@ -116,7 +107,6 @@ def test_every_node_and_every_place_counts_once() -> None:
     assert places == [(1, 4, 3), (2, 2, 1), (3, 0, 0)]
     assert metrics.per_place_rate(ROUNDS) == 4 / 6
     assert metrics.per_place_rate([]) is None
-    assert metrics.longest_draft(TRACE) == 2
 
 
 def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
@@ -144,11 +134,11 @@ def test_the_stage_and_the_tables_have_depths_for_positions() -> None:
         "rejected", "accepted", "not taken", "not taken", "rejected", "rejected", "correction",
     ]  # fmt: skip
     assert round_frame(ROUNDS)["discarded"].tolist() == [2, 3, 4, 1]
-    rounds = stage_data(TRACE, run_id="x", source="live", running=False)["rounds"]
+    rounds = data_of(TRACE)["rounds"]
     assert [chip["status"] for chip in rounds[1]["chips"]] == [
         "accepted", "not taken", "rejected", "accepted", "not taken", "not taken", "bonus",
     ]  # fmt: skip
-    assert rounds[-1]["after"]["positions"] == [(3, 4), (1, 2)]
+    assert rounds[-1]["after"]["positions"] == [[3, 4], [1, 2]]
     said = "round 1: ✓ t1, ↻ own; its tree: ✗ t0, ⋯ t2; ⋯ t3; ✓ t1, ✗ t4; ✗ t5"
     assert f'aria-label="{said}"' in round_picture(TRACE, 2)
     assert 'aria-label="round 1: ? t0, ? t2; ? t3; ? t1, ? t4; ? t5"' in round_picture(TRACE, 1)
@@ -206,48 +196,12 @@ def test_the_pictures_of_a_tree_on_the_terminal() -> None:
     ]
 
 
-def test_a_round_in_words() -> None:
-    words = [narrate(round, TREE, draft_length=2, remaining=8, ends=False) for round in ROUNDS]
-    assert words[0] == (
-        "The draft proposes a tree: 6 guesses for the next 2 places.",
-        "The target checks all 6 guesses in one pass.",
-        "It accepts one guess, then writes its own token.",
-    )
-    assert [verdict for _, _, verdict in words[1:]] == [
-        "It accepts a path of 2 tokens and adds a bonus token.",
-        "It accepts none of the first guesses and writes its own token.",
-        "It accepts one guess and adds a bonus token.",
-    ]
-    ended = tree_round("r-1 a-1 n0 a1", "none")
-    assert narrate(ended, TREE, draft_length=2, remaining=8, ends=True)[2] == (
-        "It accepts a path of 2 tokens. The last one ends the text."
-    )
-    alone = tree_round("r-1 a-1 n0", "none")
-    assert (
-        narrate(alone, TREE, draft_length=2, remaining=8, ends=True)[2] == "It accepts one guess, which ends the text."
-    )
-    told = narrate(round_of("ar"), Teller(method_of("eagle")), draft_length=4, remaining=3, ends=False)
-    assert told[0] == "Only 3 tokens are left: the head on the target proposes 2."
-
-
-def test_a_tree_is_not_replayed_at_other_lengths() -> None:
-    guesses = DraftGuesses(DrafterInfo("model", "small"), TRACE.output.token_ids, [0] * 8, None, {}, True)
-    assert "tree" in str(replay_data(TRACE, guesses, None, running=False)["why_not"])
-    fixed = replay_data(fake_tree_trace("4,2,1"), None, None, running=False)
-    assert fixed["why_not"] == (
-        "The tree 4,2,1 has a depth of 3, and what another tree would draft is not known from this run."
-    )
-    dynamic = replay_data(fake_tree_trace("4,4", setting="dynamic:20", greedy=True), None, None, running=False)
-    assert dynamic["why_not"] == (
-        "What a tree would draft at another depth is not known: release the slider to run it."
-    )
-
-
 SHAPES = ["2,2", "4,2,1", "4,4", "1,1,1", "3"]
 
 
 def data_of(trace: Trace) -> dict[str, Any]:
-    return dict(stage_data(trace, run_id="a", source="live", running=False))
+    (data,) = drawn_traces(trace)
+    return data
 
 
 def untold(round: Round) -> Round:
@@ -261,7 +215,6 @@ def test_the_made_up_runs_are_valid_runs(shape: str, greedy: bool) -> None:
     assert parse_trace(dump_trace(trace)) == trace
     statuses = {token.status for round in trace.rounds for token in round.drafted}
     assert statuses >= {"accepted", "rejected"}
-    assert is_plain_json(data_of(trace))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -282,36 +235,6 @@ def test_rows_are_in_the_order_of_judgement_and_cross_nothing() -> None:
     assert tree_rows(Round(0, 0.0, 1.0, 0.0, [], EmittedToken("bonus", 1, "a"))) == []
     for round in fake_tree_trace("4,2,1").rounds:
         assert tree_rows(untold(round)) == tree_rows(round)
-        assert fold(untold(round), tree_rows(round)) == fold(round, tree_rows(round))
-    for round in fake_tree_trace("4,2,1").rounds:
-        assert fold(round, tree_rows(round)).rows == []
-
-
-def test_of_more_rows_the_most_probable_or_the_first_for_each_place_stay() -> None:
-    for round in fake_tree_trace("4,4").rounds:
-        rows = tree_rows(round)
-        if len(rows) <= MOST_ROWS:
-            continue
-        hidden = fold(round, rows)
-        shown = [row for number, row in enumerate(rows) if number not in hidden.rows]
-        assert len(shown) == MOST_ROWS - 1
-        probable = [_path_prob(round, row[0]) for row in rows]
-        assert max(probable[number] for number in hidden.rows) <= min(_path_prob(round, row[0]) for row in shown)
-        assert hidden.best == pytest.approx(max(probable[number] for number in hidden.rows))
-        visible = {node for row in shown for node in row} | {-1}
-        assert all(round.drafted[row[0]].parent in visible for row in shown), "no row hangs in the air"
-    unknown = next(round for round in fake_tree_trace("4,4", record=False).rounds if len(round.drafted) == 20)
-    sure = replace(unknown, drafted=[replace(token, draft_prob=1.0) for token in unknown.drafted])
-    for round in (unknown, sure):
-        assert fold(round, tree_rows(round)).rows == [6, 7, *range(9, 16)]
-        assert fold(round, tree_rows(round)).best is None
-
-
-def _path_prob(round: Round, node: int) -> float:
-    probability = 1.0
-    for place in round.paths[node]:
-        probability *= round.drafted[place].draft_prob or 0.0
-    return probability
 
 
 def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
@@ -337,90 +260,18 @@ def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
     assert not any("tree" in round for round in data["rounds"])
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"temperature": 1.0}, False),
-        ({"temperature": 1.0, "draft_sampling": "argmax"}, True),
-        ({"temperature": 0.0, "draft_sampling": "argmax"}, False),  # the recorded q is then the plain softmax
-        ({"temperature": 1.0, "tree": "dynamic:8"}, True),
-        ({"temperature": 0.0, "tree": "dynamic:8"}, False),
-        ({"temperature": 1.0, "tree": "2,2,1,1"}, False),
-    ],
-)
-def test_a_draft_that_is_not_drawn_is_a_point_mass(settings: dict[str, Any], expected: bool) -> None:
-    trace = replace(fake_trace(), settings=DecodeSettings(max_new_tokens=64, draft_length=4, **settings))
-    assert data_of(trace)["point_mass"] is expected
-
-
-def test_a_block_is_a_rule_of_its_own_above_temperature_0() -> None:
-    trace = fake_trace()
-    assert data_of(replace(trace, settings=replace(trace.settings, verification="block")))["rule"] == "block"
-    greedy = fake_trace(greedy=True)
-    assert data_of(replace(greedy, settings=replace(greedy.settings, verification="block")))["rule"] == "token"
-
-
-@pytest.mark.parametrize(
-    ("kind", "shown"),
-    [("prompt-lookup", "prompt-lookup"), ("eagle", "eagle"), ("early-exit", "early-exit"), ("somebody", "other")],
-)
-def test_the_stage_knows_who_drafts(kind: str, shown: str) -> None:
-    assert data_of(replace(fake_trace(), drafter=DrafterInfo(kind, "x")))["drafter"] == shown
-    assert data_of(replace(fake_trace(tokens=8), drafter=None, rounds=[]))["drafter"] == "other"
-
-
-CHAIN, ONE = round_of("aard"), round_of("r")
-PAIR = tree_round("r-1 a-1", "bonus")
-
-
-@pytest.mark.parametrize(
-    ("teller", "round", "sentence"),
-    [
-        (Teller(method_of("eagle")), CHAIN, "The head on the target proposes 4 tokens."),
-        (Teller(method_of("medusa")), CHAIN, "The heads on the target propose 4 tokens, all at once."),
-        (Teller(method_of("medusa")), ONE, "The heads on the target propose 1 token."),
-        (Teller(method_of("early-exit"), "early-exit:2"), CHAIN, "The target’s first 2 layers propose 4 tokens."),
-        (Teller(method_of("early-exit"), "early-exit:x"), CHAIN, "The target’s first layers propose 4 tokens."),
-        (Teller(method_of("person")), CHAIN, "You propose 4 tokens."),
-        (Teller(method_of("person"), rule="tree"), PAIR, "You propose a tree: 2 guesses for the next place."),
-        (
-            Teller(method_of("eagle"), rule="tree"),
-            PAIR,
-            "The head on the target proposes a tree: 2 guesses for the next place.",
-        ),
-    ],
-)
-def test_who_drafts_in_words(teller: Teller, round: Round, sentence: str) -> None:
-    assert narrate(round, teller, draft_length=4, remaining=40, ends=False)[0] == sentence
-
-
-@pytest.mark.parametrize(
-    ("statuses", "kind", "sentence"),
-    [
-        ("aard", "correction", "It accepts a block of 2, replaces the third and discards the fourth."),
-        ("arddd", "correction", "It accepts 1, replaces the second and discards the last 3."),
-        ("rddd", "correction", "No block passes: it rejects the first, replaces it and discards the other 3."),
-        ("aaaa", "bonus", "It accepts the whole block of 4 and adds a bonus token."),
-    ],
-)
-def test_a_block_in_words(statuses: str, kind: str, sentence: str) -> None:
-    told = narrate(round_of(statuses, kind), Teller(rule="block"), draft_length=4, remaining=40, ends=False)
-    number = {4: "all 4", 5: "all 5"}[len(statuses)]
-    assert told[1:] == (f"The target checks {number} in one pass, as one block.", sentence)
-
-
-SEVERAL = "words, several for one place."
-
-
-@pytest.mark.parametrize(
-    ("nodes", "kind", "proposed", "judged"),
-    [
-        ("r-1 a-1 n0 r1", "correction", f"4 {SEVERAL}", "One word stays, and the editor adds a word."),
-        ("r-1 r-1", "correction", f"2 {SEVERAL}", "None of the first words fits, so the editor writes another one."),
-        ("a-1 a0", "bonus", "2 words.", "2 words, one after the other, stay, and the editor adds one for free."),
-        ("r-1 a-1", "none", f"2 {SEVERAL}", "One word stays. The last of them ends the text."),
-    ],
-)
-def test_a_tree_in_plain_words(nodes: str, kind: str, proposed: str, judged: str) -> None:
-    told = plain_sentences(tree_round(nodes, kind))
-    assert (told[0], told[2]) == (f"The intern suggests {proposed}", judged)
+def test_the_stage_knows_who_drafts_and_says_it() -> None:
+    round = Round(0, 0.0, 1.0, 0.0, [DraftedToken(i, "a", "accepted") for i in range(4)], EmittedToken("bonus", 9, "b"))
+    told = {
+        ("eagle", "x"): "The head on the target proposes 4 tokens.",
+        ("medusa", "x"): "The heads on the target propose 4 tokens, all at once.",
+        ("early-exit", "early-exit:2"): "The target’s first 2 layers propose 4 tokens.",
+        ("early-exit", "early-exit:x"): "The target’s first layers propose 4 tokens.",
+        ("prompt-lookup", "x"): "A match in the text so far proposes 4 tokens.",
+        ("person", "you"): "You propose 4 tokens.",
+        ("somebody", "x"): "The draft proposes 4 tokens.",
+    }
+    runs = [run_of([round], drafter=DrafterInfo(kind, name)) for kind, name in told]
+    found = drawn_traces(*runs, replace(fake_trace(tokens=8), drafter=None, rounds=[]))
+    assert [data["rounds"][0]["sentences"][0] for data in found[:-1]] == list(told.values())
+    assert [data["drafter"] for data in found] == [*(kind for kind, _ in list(told)[:-1]), "other", "other"]

@@ -18,13 +18,12 @@ from specviz.core.verdict import verdict_of_run, why_no_verdict
 from specviz.data.importers import Given, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
-from specviz.player.data import stage_data
 from specviz.player.offline import offline_page
 from specviz.player.picture import round_picture
 from tests.support.commands import command_line
+from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
-from tests.support.plain_json import is_plain_json
 from tests.support.records import RECORDS, record
 
 
@@ -48,8 +47,7 @@ def test_counts_are_exact_and_no_figure_is_made_without_times(trace: Trace) -> N
 
 
 def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> None:
-    data = stage_data(trace, run_id="a", source="recorded", running=False)
-    assert is_plain_json(data)
+    (data,) = drawn_traces(trace, source="recorded")
     assert not data["timed"]
     assert data["imported"]
     assert data["badge"] == "imported from vLLM"
@@ -72,7 +70,7 @@ def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> No
 
 
 def test_a_run_of_this_program_is_timed_and_has_costs() -> None:
-    data = stage_data(fake_trace(tokens=24), run_id="a", source="live", running=False)
+    (data,) = drawn_traces(fake_trace(tokens=24))
     assert (data["timed"], data["imported"]) == (True, False)
     start = known(start_of_file(fake_trace(tokens=24)))
     assert not start.acceptance_only

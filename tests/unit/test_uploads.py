@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from specviz.ui.shared.pages import Message, Receive, Send
-from specviz.ui.shared.uploads import (
+from specviz.ui.shared.middleware import (
     ADDRESS_BYTES,
     ALL_BYTES,
     FULL,
@@ -13,6 +12,9 @@ from specviz.ui.shared.uploads import (
     FULL_SERVER,
     MOST_FILES,
     SESSION_BYTES,
+    Message,
+    Receive,
+    Send,
     Uploads,
 )
 from tests.unit.test_previews import finish

@@ -13,7 +13,7 @@ COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figure
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class PublishedMachine:
     name: str
     short: str
     teraflops: float  # 10^12 operations a second
@@ -44,7 +44,7 @@ class Shape:
 @dataclass(frozen=True, slots=True)
 class PublishedPeaks:
     note: str
-    machines: tuple[Machine, ...]
+    machines: tuple[PublishedMachine, ...]
     models: tuple[Shape, ...]
 
 

@@ -1,4 +1,6 @@
-"""The page "Class board": the way in for a teacher and for a student, the student's place, the teacher's board."""
+"""The page "Class board": the way in for teacher and student, the student’s place, the teacher’s board by parts."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -6,20 +8,24 @@ from specviz.core.files import ASSETS
 from specviz.data.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.game.game import MODES, SETS, Plan
+from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import MAX_NAME, shown_code
-from specviz.service.classes.room import Membership
+from specviz.service.classes.room import ClassNow, Membership
 from specviz.ui.classes import membership as own
-from specviz.ui.classes.board import show_board
-from specviz.ui.classes.classes_state import Attending
-from specviz.ui.play.final import set_title
+from specviz.ui.classes.classes_state import PARTS, Attending
+from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
+from specviz.ui.classes.membership import BOARD, attending, classes, end_class
+from specviz.ui.play.play_page import set_title
 from specviz.ui.session import session
+from specviz.ui.shared import address
 from specviz.ui.shared.address import unknown_view, view
-from specviz.ui.shared.parts import Options, heading, notices
+from specviz.ui.shared.job_slot import while_busy
+from specviz.ui.shared.parts import Options, download, heading, notices, page_button
+from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("classes")
 
 STYLES = ASSETS / "classes"
-GAME_PAGE, LEARN_PAGE = "pages/play.py", "pages/learn.py"
 
 
 def lead() -> None:
@@ -70,11 +76,12 @@ def _show_student(member: Membership) -> None:
     with st.container(border=True, key="class_member"):
         own.show_member(member)
     with st.container(horizontal=True):
-        if st.button("Play the class’s game", key="class_to_game", type="primary", icon=":material/edit:"):
-            st.switch_page(GAME_PAGE)
-        if st.button("Answer the quiz", key="class_to_quiz", icon=":material/quiz:"):
-            session().learn.part = "quiz"
-            st.switch_page(LEARN_PAGE)
+        page_button("Play the class’s game", "play", "edit", key="class_to_game", type="primary")
+        page_button("Answer the quiz", "learn", "quiz", key="class_to_quiz", first=_choose_quiz)
+
+
+def _choose_quiz() -> None:
+    session().learn.part = "quiz"
 
 
 def _show_joining() -> None:
@@ -105,3 +112,153 @@ def _show_opening() -> None:
 def _open() -> None:
     chosen = st.session_state
     own.open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))
+
+
+LIVE = "class_live"  # the part of the page that changes with the class
+POLL_SECONDS = 2.0
+
+
+def show_board(state: Attending) -> None:
+    room = address.view() == "projector"
+    with st.container(key="class_head", horizontal=True, vertical_alignment="center"):
+        _choose_part(state, room)
+        if not room:
+            with st.popover("CSV", icon=":material/download:"):
+                st.markdown("What is on the board now, as tables:")
+                _download("Rounds (CSV)", "class-rounds", state.teacher, rounds_csv)
+                _download("Quiz answers (CSV)", "class-quiz", state.teacher, answers_csv)
+            _show_end()
+
+    @st.fragment(key=LIVE)
+    def live() -> None:
+        _show_part(state, room)
+
+    def nothing() -> None:
+        """A look that finds nothing new draws nothing: that costs least."""
+
+    def look() -> bool:
+        changes = classes().changes(state.teacher)
+        state.open = changes is not None
+        return state.open and changes != state.seen
+
+    while_busy(lambda: state.open, nothing, look, part=LIVE, every=POLL_SECONDS)
+    with st.container(key="class_board"):
+        live()
+    with st.container(key="view_choice", horizontal=True):
+        if room:
+            st.button(
+                "Leave the projector view", key="leave", icon=":material/close:", on_click=address.stop_presenting
+            )
+        else:
+            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=address.present)
+
+
+def _choose_part(state: Attending, room: bool) -> None:
+    _follow_address(state)
+    shown = [part for part in PARTS if not (room and part == "students")]  # names are not for the room
+    state.part = state.part if state.part in shown else shown[0]
+    restore_widgets({"class_part": state.part})
+
+    def chosen() -> None:
+        part = st.session_state.class_part
+        attending().part = part if part in PARTS else "join"
+
+    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
+    st.segmented_control(
+        "Part of the board", shown, format_func=page_texts("board_parts").__getitem__, key="class_part", **more
+    )
+    state.written = state.part
+    address.write_address({"part": str(state.part), **address.view_in_link()})
+
+
+def _follow_address(state: Attending) -> None:
+    asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
+    if asked and address.went_there(asked, state.written, state.asked_part):
+        state.part = asked
+        set_widgets({"class_part": asked})
+    state.asked_part = asked
+
+
+def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], str]) -> None:
+    def written() -> str:
+        now = classes().look(teacher)
+        return table(now) if now else ""
+
+    download(label, written, f"{name}.csv", key=name)
+
+
+def _show_end() -> None:
+    with st.popover("More", icon=":material/more_horiz:"):
+        st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
+        st.code(address.page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
+        st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
+        sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
+        more: Options = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}
+        st.button("End the class", key="class_end", **more)
+
+
+def _show_part(state: Attending, room: bool) -> None:
+    now = classes().look(state.teacher)
+    state.open = now is not None
+    if now is None:
+        st.rerun()  # the page says that the class is over
+    state.seen = now.changes
+    board = board_of(now)
+    if state.part == "scores":
+        st.html(scores_html(board))
+        if not room:
+            st.caption(SAYS["scores"])
+    elif state.part == "quiz":
+        _show_quiz(board, room)
+    else:
+        {"join": _show_join, "guesses": _show_guesses, "students": _show_students}[state.part](now, board)
+
+
+def _show_join(now: ClassNow, board: Board) -> None:
+    link = address.page_address("play", **{"class": shown_code(now.code)})  # never with the teacher's secret
+    typed = address.page_address("class").partition("://")[2] or "/class"  # without what a browser adds itself
+    st.html(join_html(now.code, typed, link, len(now.students), board.played))
+    if address.only_here():
+        st.warning(
+            SAYS["only_here"],
+            icon=":material/info:",
+        )
+
+
+def _show_guesses(now: ClassNow, board: Board) -> None:
+    if not board.places:
+        st.html(scores_html(board))
+        return
+    titles = {(each.text, each.after, each.before): _title(now, each) for each in board.places}
+    label = "Place in the text: where most students were comes first"
+    chosen = st.selectbox(label, list(titles), format_func=titles.__getitem__, key="class_place")
+    place = next((each for each in board.places if (each.text, each.after, each.before) == chosen), board.places[0])
+    rare = st.toggle("Show words of only one student", key="class_rare")
+    st.html(guesses_html(now.plan, place, rare=rare))
+
+
+def _title(now: ClassNow, place: Place) -> str:
+    before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
+    end = before if len(before) <= 40 else f"…{before[-40:]}"
+    students = "1 student" if place.students == 1 else f"{place.students} students"
+    return f"Text {place.text + 1}: {end} ▁ ({students})"
+
+
+def _show_quiz(board: Board, room: bool) -> None:
+    show_right = st.toggle("Show which answers are right", key="class_right")
+    questions = board.questions
+    if room:
+        numbered: Options = {"format_func": lambda n: f"Question {n + 1}", "key": "class_question_number"}
+        questions = (questions[st.selectbox("Question", range(len(questions)), **numbered) or 0],)
+    st.html("".join(question_html(question, show_right=show_right) for question in questions))
+
+
+def _show_students(now: ClassNow, board: Board) -> None:
+    st.html(students_html(board))
+    if now.students:
+        labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
+            number = st.selectbox("Take off the board", list(labels), None, **named)
+            remove: Options = {"on_click": classes().remove, "args": (attending().teacher, number)}
+            st.button("Remove", key="class_remove", disabled=number is None, **remove)

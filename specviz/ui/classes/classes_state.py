@@ -22,5 +22,6 @@ class Attending:
     message: str = ""  # why a class was not opened or joined, or that it is over
     part: Part = "join"  # of the board
     written: str = ""  # the part that the page's address was given last
+    asked_part: Part | None = None  # by the address that the browser sent last
     seen: int = -1  # how many changes the board on the teacher's screen has
     open: bool = False  # the teacher's class, when it was last looked at

@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.page_link import Params
@@ -14,26 +13,26 @@ from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, plain_runs
-from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
+from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, offered_drafts
-from specviz.ui.helps.choice import (
+from specviz.ui.helps.helps_state import (
+    HERE,
     MAX_PROMPTS_EACH,
     MOST_DRAFTS,
     TEMPERATURES,
     Choice,
+    Sweeps,
     choice_from_link,
     estimated_seconds,
     pace_of,
+    recorded_sweep,
 )
-from specviz.ui.helps.helps_state import HERE, Sweeps, recorded_sweep
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
-from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.pair_menu import model_label
-from specviz.ui.shared.parts import Options, notices, uploaded
+from specviz.ui.shared.parts import Options, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
-from specviz.ui.shared.run_controls import RunControls
+from specviz.ui.shared.run_controls import RunControls, model_label
 
 SAYS = page_texts("helps")
 
@@ -113,9 +112,8 @@ def _what() -> None:
 def _own_prompts(sweeps: Sweeps) -> None:
     with st.expander("Your own prompts"):  # a label that changed would close it
         label = f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB."
-        st.file_uploader(label, key="sweep_file", on_change=_open_prompts, help=SAYS["file_help"])
-        if sweeps.own_problem:
-            st.error(plain(sweeps.own_problem), icon=":material/error:")
+        more: Options = {"take": sweeps.take_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
+        file_uploader(label, key="sweep_file", **more)
         if sweeps.own:
             count = len(sweeps.own.prompts)
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
@@ -124,17 +122,6 @@ def _own_prompts(sweeps: Sweeps) -> None:
                 st.text(line)
             if len(sweeps.own.problems) > 10:
                 st.text(f"… and {len(sweeps.own.problems) - 10} lines more.")
-
-
-def _open_prompts() -> None:
-    """A file that cannot be used changes nothing but a sentence."""
-    sweeps, file = session().sweeps, uploaded("sweep_file")
-    sweeps.own_problem = ""
-    if file is not None:
-        try:
-            sweeps.own = read_prompts(file.getvalue())
-        except InputError as error:
-            sweeps.own_problem = str(error)
 
 
 def _how() -> None:

@@ -1,31 +1,53 @@
 """The page: how far a sweep is, whose rows are shown, the tabs on them, and files in and out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.drafters import spoken
-from specviz.core.errors import InputError
+from specviz.core.judge import UNTOLD
+from specviz.data.texts import page_texts
 from specviz.measure.paired import in_minutes
-from specviz.measure.sweep.points import Series
-from specviz.measure.sweep.sentences import clock_sentence
-from specviz.measure.sweep.table import dump_frame
+from specviz.measure.sweep import sentences
+from specviz.measure.sweep.points import ADAPTIVE, Series
+from specviz.measure.sweep.study import RISK, Study
+from specviz.measure.sweep.table import dump_frame, each_row
 from specviz.service.job import JobView
+from specviz.ui.helps import figures
+from specviz.ui.helps.batches import show_batches
+from specviz.ui.helps.by_draft import show_by_draft
+from specviz.ui.helps.by_method import show_by_method
 from specviz.ui.helps.controls import start_bar
-from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, studied
-from specviz.ui.helps.panels import Panel
+from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, Sweeps, studied
+from specviz.ui.race.results import show_race_beside
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import file_label, plain
+from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import download, notices, uploaded
+from specviz.ui.shared.parts import (
+    PERCENT,
+    TIMES,
+    Options,
+    data_table,
+    download,
+    file_uploader,
+    note,
+    notices,
+    numbers,
+    texts,
+)
+
+SAYS = page_texts("helps")
 
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
 FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 
 
-def show_sweeps(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
+def show_sweeps(sweeps: Sweeps, by_draft: ByDraft) -> None:
     sweeps.refresh()
     start_bar()
     progress = partial(show_progress, sweeps.slot, partial(_progress_line, sweeps))
@@ -41,7 +63,7 @@ def show_sweeps(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
                 st.warning(plain(line), icon=":material/info:")
             if len(sweeps.problems) > 5:
                 st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
-        _figures(sweeps, tabs)
+        _figures(sweeps, by_draft)
 
     found()
 
@@ -63,7 +85,7 @@ def _progress_line(sweeps: Sweeps, view: JobView) -> str:
     return f"{done}measured{left}. Now {step}"
 
 
-def _figures(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
+def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
     sources = sweeps.sources()
     if not sources:
         st.info("Nothing is measured yet: choose what to measure, then press Measure here.")
@@ -72,10 +94,20 @@ def _figures(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
     studies = studied(sweeps, source)
     study = studies[_choose_series([study.series for study in studies])]
     st.caption(_where(source, study.series, len(study.rows)))
-    notices([clock_sentence(study.spoilt)])
-    for tab, panel in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
+    notices([sentences.clock_sentence(study.spoilt)])
+    panels: dict[str, Callable[[], None]] = {
+        "By workload": partial(by_workload, study, source),
+        "Draft length": partial(by_length, study, source),
+        "Map": partial(by_map, study, source),
+        "Constrained output": partial(by_constraint, study, source),
+        "Adaptive": partial(by_schedule, study, source),
+        "By drafter": partial(show_by_draft, by_draft),
+        "By method": show_by_method,
+        "In batches": show_batches,
+    }
+    for tab, panel in zip(st.tabs(list(panels)), panels.values(), strict=True):
         with tab:
-            panel(study, source)
+            panel()
     _files(sweeps, sweeps.rows_of(source))
 
 
@@ -120,10 +152,12 @@ def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
             undo = partial(_and_all_else, sweeps.undo_clear)
             st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo)
     with st.expander("Open a sweep’s CSV"):
-        label = "A CSV made here or by the command line"
-        st.file_uploader(label, type="csv", key="sweep_csv", on_change=_open_csv, args=(sweeps,))
-        if sweeps.csv_problem:
-            st.error(plain(sweeps.csv_problem), icon=":material/error:")
+        more: Options = {"take": partial(_open_csv, sweeps), "problems": sweeps.csv_problems, "type": "csv"}
+        file_uploader("A CSV made here or by the command line", key="sweep_csv", **more)
+
+
+def _open_csv(sweeps: Sweeps, file: UploadedFile) -> None:
+    sweeps.load(file.getvalue(), file_label(file.name))
 
 
 def _and_all_else(change: Callable[[], None]) -> None:
@@ -132,11 +166,111 @@ def _and_all_else(change: Callable[[], None]) -> None:
     st.rerun()
 
 
-def _open_csv(sweeps: Sweeps) -> None:
-    file = uploaded("sweep_csv")
-    sweeps.csv_problem = ""
-    if file is not None:
-        try:
-            sweeps.load(file.getvalue(), file_label(file.name))
-        except InputError as error:
-            sweeps.csv_problem = f"That file cannot be shown. {error}"
+def _temperatures(study: Study) -> None:
+    studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
+    if len(studies) == 1 and study.fair["repetition"].isna().all():
+        return
+    table = temperature_table(study.fair["workload"].to_list(), studies)
+    data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
+    st.caption(SAYS["temperatures"])
+
+
+def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
+    columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
+    for study in studies:
+        points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
+        temperature = study.series.temperature
+        name = f"temperature {temperature:g}" if temperature else "greedy"
+        columns[name] = [_speedup(points.get(workload)) for workload in workloads]
+        columns[f"repeated, {name}"] = [_repeated(points.get(workload)) for workload in workloads]
+    return pd.DataFrame(columns)
+
+
+def _speedup(point: object) -> str | None:
+    if point is None:
+        return None
+    speedup, low, high, outcome = (getattr(point, name) for name in ("speedup", "low", "high", "outcome"))
+    interval = "" if pd.isna(low) else f" ({low:.2f}–{high:.2f})"
+    return f"{speedup:.2f}×{interval}{' ?' if outcome == UNTOLD else ''}"
+
+
+def _repeated(point: object) -> str | None:
+    share = getattr(point, "repetition", None)
+    return None if share is None or pd.isna(share) else f"{100 * share:.0f} %"
+
+
+def by_workload(study: Study, source: str) -> None:
+    fair = study.fair
+    if not _reads(sentences.doubted(sentences.workload_sentence(fair), study.spoilt), fair):
+        return
+    chart(figures.workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", source=source)
+    show_race_beside(study, session().race.shown().values())
+    if repeated := sentences.repetition_sentence(fair):
+        st.markdown(plain(repeated))
+    _temperatures(study)
+    chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
+    note(SAYS["workloads"], "sweep-workload")
+
+
+def by_length(study: Study, source: str) -> None:
+    every = study.points
+    if not _reads(sentences.doubted(sentences.length_sentence(every), study.spoilt), every):
+        return
+    chart(figures.length_figure(every), "sweep-length", source=source)
+    note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
+
+
+def by_map(study: Study, source: str) -> None:
+    every, costs = study.points, study.costs
+    if not _reads(sentences.doubted(sentences.map_sentence(every, costs, study.lookup), study.spoilt), every):
+        return
+    chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)
+    if costs and study.lookup:
+        chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=source)
+        st.markdown(sentences.prediction_sentence(study.predictions))
+        note(SAYS["lookup_map"], "sweep-map")
+    elif costs:
+        chart(figures.break_even_figure(every, costs), "sweep-break-even", source=source)
+        note(SAYS["map"], "sweep-map")
+
+
+def by_constraint(study: Study, source: str) -> None:
+    pairs = study.grammar
+    if not _reads(sentences.grammar_sentence(pairs), pairs):
+        st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
+        return
+    chart(figures.grammar_figure(pairs), "sweep-held", source=source)
+    table = pd.DataFrame({"prompt": pairs["prompt"]})
+    shown = (("accepted", "acceptance_rate", 100), ("α", "per_judgement_rate", 100), ("speedup", "speedup", 1))
+    for name, column, scale in shown:
+        for way in ("without", "with"):
+            table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
+    formats = numbers(PERCENT, *table.columns[1:5]) | numbers(TIMES, *table.columns[5:])
+    data_table(table, "sweep_held_table", columns=formats)
+    lengths = ", ".join(map(str, sorted({length for each in pairs["lengths_with"] for length in each})))
+    st.caption(SAYS["grammar"].format(lengths=lengths))
+
+
+def by_schedule(study: Study, source: str) -> None:
+    found = study.adaptive
+    if not _reads(sentences.doubted(sentences.adaptive_sentence(found), study.spoilt), found):
+        st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
+        return
+    chart(figures.adaptive_figure(found), "sweep-adaptive", source=source)
+    table = pd.DataFrame(
+        {
+            "workload": found["workload"].map(sentences.workload_title),
+            "fixed γ": found["lengths"].map(lambda lengths: ", ".join(map(str, lengths))),
+            "speedup at it": found["speedup"],
+            **{name: found[schedule] for schedule, name in ADAPTIVE.items()},
+        }
+    )
+    formats = numbers(TIMES, "speedup at it", *ADAPTIVE.values())
+    data_table(table, "sweep_adaptive_table", columns=formats)
+    st.caption(SAYS["schedules"])
+
+
+def _reads(sentence: str, found: pd.DataFrame) -> bool:
+    """Say the sentence; whether there is something to draw."""
+    st.markdown(f"**{plain(sentence)}**")
+    return not found.empty

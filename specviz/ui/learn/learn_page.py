@@ -12,7 +12,7 @@ from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
 from specviz.ui.learn.learn_state import PARTS, Learning, take
 from specviz.ui.session import session
-from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.address import address, went_there, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
@@ -44,10 +44,10 @@ def begin() -> Learning | None:
 
 
 def _follow_address(state: Learning) -> None:
-    """Go where the address says, unless this page wrote it itself."""
     given = {name: values[-1] for name, values in address().items() if name in state.link()}
-    if given and given != state.written:
+    if given and went_there(given, state.written, state.seen):
         state.problems = take(state, given)
+    state.seen = given
 
 
 def _choose(name: str, label: str, state: Learning) -> None:

@@ -49,6 +49,7 @@ class Learning:
     answers: dict[str, int] = field(default_factory=dict)  # by the question's key
     touched: bool = False  # the visitor answered, or took an answer back
     written: dict[str, str] = field(default_factory=dict)  # the address this page last wrote
+    seen: dict[str, str] = field(default_factory=dict)  # the address that the browser sent last
     problems: list[str] = field(default_factory=list)  # what a link asked for and cannot have
 
     def link(self) -> dict[str, str]:

@@ -1,51 +1,25 @@
 """Under load: the lesson about latency and throughput. Its picture and its figures are made in the browser."""
 
-from dataclasses import asdict
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import LoadQuestion, Machine, PublishedPeaks, Shape, published_peaks, roofline
+from specviz.data.lessons.roofline import (
+    Draft,
+    LoadQuestion,
+    PublishedMachine,
+    PublishedPeaks,
+    Shape,
+    Shown,
+    published_peaks,
+    roofline,
+)
 from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.components import component
-
-
-class MachinePayload(TypedDict):
-    """A machine's published peak figures: 10^12 operations and 10^12 bytes a second, and 10^9 bytes of memory."""
-
-    name: str
-    short: str
-    teraflops: float
-    terabytes: float
-    memory: int
-
-
-class ShapePayload(TypedDict):
-    """A model's published shape; one expert: it is dense."""
-
-    name: str
-    layers: int
-    width: int
-    inner: int
-    heads: int
-    kv_heads: int
-    head: int
-    vocabulary: int
-    experts: int
-    active: int
-
-
-class ShownPayload(TypedDict):
-    """A setting of the sliders that an answer is about."""
-
-    machine: str
-    model: str
-    batch: int
-    context: int
 
 
 class LoadAnswerPayload(TypedDict):
@@ -54,7 +28,7 @@ class LoadAnswerPayload(TypedDict):
     name: Literal["batch", "context", "experts"]
     question: str
     answer: str
-    shows: list[ShownPayload]
+    shows: list[Shown]
 
 
 class JudgedPayload(TypedDict):
@@ -66,22 +40,14 @@ class JudgedPayload(TypedDict):
     hurts: str
 
 
-class DraftPayload(TypedDict):
-    """The draft of the answers: acceptance of the checked guesses and the cost of one guess, in per cent."""
-
-    acceptance: int
-    length: int
-    cost: int
-
-
 class RooflinePayload(TypedDict):
     """The whole lesson: published figures in, everything else is computed from them."""
 
     words: Literal["technical", "plain"]
     limits: str
-    machines: list[MachinePayload]
-    models: list[ShapePayload]
-    draft: DraftPayload
+    machines: list[PublishedMachine]
+    models: list[Shape]
+    draft: Draft
     questions: list[LoadAnswerPayload]
     judged: JudgedPayload
 
@@ -100,21 +66,15 @@ def show_roofline(state: Learning) -> None:
 
 def roofline_payload(words: Words) -> RooflinePayload:
     texts, peaks = roofline(), published_peaks()
-    draft = texts.draft
     return {
         "words": words,
         "limits": texts.limits.in_(words),
-        "machines": [_without_source(each) for each in peaks.machines],
-        "models": [_without_source(each) for each in peaks.models],
-        "draft": {"acceptance": draft.acceptance, "length": draft.length, "cost": draft.cost},
+        "machines": list(peaks.machines),
+        "models": list(peaks.models),
+        "draft": texts.draft,
         "questions": [_answer(asked, words) for asked in texts.questions],
         "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
     }
-
-
-def _without_source(each: Machine | Shape) -> Any:
-    """The figures alone: addresses and dates are said below the picture."""
-    return {name: value for name, value in asdict(each).items() if name not in ("says", "url", "checked", "billions")}
 
 
 def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
@@ -122,10 +82,7 @@ def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
         "name": asked.name,
         "question": asked.question.in_(words),
         "answer": asked.answer.in_(words),
-        "shows": [
-            {"machine": shown.machine, "model": shown.model, "batch": shown.batch, "context": shown.context}
-            for shown in asked.shows
-        ],
+        "shows": list(asked.shows),
     }
 
 
@@ -149,7 +106,7 @@ def _sources(peaks: PublishedPeaks) -> str:
     return "\n".join(lines)
 
 
-def _source(each: Machine | Shape) -> str:
+def _source(each: PublishedMachine | Shape) -> str:
     return f"[Source]({each.url}), checked in {each.checked}."
 
 

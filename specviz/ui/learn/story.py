@@ -7,18 +7,17 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.files import BATCH_CODE, PACKAGE
-from specviz.core.names import ORDINALS
 from specviz.core.settings import UNSURE_BELOW
-from specviz.core.trace import Round, Trace
+from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.pass_shares import PARTS, TimedPass, pass_shares
 from specviz.data.lessons.recorded_runs import drawn_round, overlap_of
 from specviz.data.lessons.stopping import stopping
 from specviz.data.lessons.story import Step, steps, watch_link
-from specviz.data.texts import Words, fill
+from specviz.data.texts import fill
 from specviz.player.data import stage_data
-from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, StagePayload, StopsPayload
+from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import ask
@@ -32,10 +31,6 @@ CODE = {  # by step of the story
     "together": ("The same in code: several texts at once", BATCH_CODE),
 }
 CODE_HEIGHT = 460  # px
-ALONE: dict[Words, str] = {
-    "technical": "Pass {number} of {all}: the target makes one whole pass and writes one token.",
-    "plain": "Word {number} of {all}: the machine thinks once and writes one word.",
-}
 
 
 def show_story(state: Learning) -> None:
@@ -83,21 +78,13 @@ def _go(lesson: int) -> None:
     state.lesson = max(0, min(lesson, len(steps()) - 1))
 
 
-def _stage_data(step: Step, state: Learning) -> StagePayload:
+def _stage_data(step: Step, state: Learning) -> SentStage:
     answered = f"step-{step.name}" in state.answers
     place, run = step.playhead(answered), step.shown
     run_id = f"story-{step.trace}-alone" if step.picture == "alone" else f"story-{step.trace}"
     data = stage_data(run, run_id=run_id, source="recorded", running=False, playhead=place)
     data["link"] = state.link()
     data["phases"] = list(step.phases)
-    if state.words == "plain":
-        for shown, round in zip(data["rounds"], run.rounds, strict=True):
-            ends = run.output.stopped_by == "eos" and round is run.rounds[-1]
-            shown["sentences"] = plain_sentences(round, ends=ends)
-    if step.picture == "alone":
-        for number, shown in enumerate(data["rounds"], start=1):
-            sentence = ALONE[state.words].format(number=number, all=len(run.rounds))
-            shown["sentences"] = (sentence, sentence, sentence)
     data["diagram"] = {
         "words": state.words,
         "focus": step.focus,
@@ -169,61 +156,3 @@ def _batch() -> BatchPayload:
 @cache
 def _source(file: Path) -> str:
     return file.read_text(encoding="utf-8")
-
-
-def plain_sentences(round: Round, *, ends: bool = False) -> tuple[str, str, str]:
-    """What the intern suggests, how the editor looks, and what stays."""
-    judged = _judge(round)
-    if ends and round.emitted.kind != "none":
-        judged += " The text ends here."
-    return _propose(round), _check(len(round.drafted)), judged
-
-
-def _propose(round: Round) -> str:
-    if not round.drafted:
-        return "The intern suggests nothing."
-    several = ", several for one place" if round.is_tree and len(round.drafted) > round.depth else ""
-    return f"The intern suggests {_words(len(round.drafted))}{several}."
-
-
-def _check(number: int) -> str:
-    if not number:
-        return "The editor thinks of the next word."
-    return f"The editor looks at {'it' if number == 1 else f'all {number} at once'}."
-
-
-def _judge(round: Round) -> str:
-    number, accepted = len(round.drafted), round.accepted
-    if not number:
-        return "The editor writes one word."
-    if round.is_tree:
-        return _walked(round)
-    stay = f"{accepted} {'stays' if accepted == 1 else 'stay'}. " if accepted else ""
-    if round.rejected:
-        return (
-            f"{stay}The {ORDINALS[accepted]} is crossed out, and the editor writes another word there.{_unread(round)}"
-        )
-    if round.emitted.kind == "bonus":
-        return f"{'It stays' if number == 1 else f'All {number} stay'}, and the editor adds one for free."
-    return f"{stay}The last of them ends the text.{_unread(round)}"
-
-
-def _walked(round: Round) -> str:
-    """Along a tree of suggestions: how far the editor agrees with one way through it."""
-    if not round.accepted:
-        return "None of the first words fits, so the editor writes another one."
-    stay = "One word stays" if round.accepted == 1 else f"{round.accepted} words, one after the other, stay"
-    if round.emitted.kind == "none":
-        return f"{stay}. The last of them ends the text."
-    return f"{stay}, and the editor adds {'one for free' if round.added == 'bonus' else 'a word'}."
-
-
-def _unread(round: Round) -> str:
-    if not round.discarded:
-        return ""
-    rest = "The last one is" if round.discarded == 1 else f"The last {round.discarded} are"
-    return f" {rest} thrown away unread."
-
-
-def _words(number: int) -> str:
-    return "1 word" if number == 1 else f"{number} words"

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.metrics import costs
+from specviz.core.readable import readable
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
@@ -13,8 +14,8 @@ from specviz.data.lessons.glossary import RUN, Word, glossary
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import round_at
 from specviz.data.texts import Words, fill
-from specviz.player.data import stage_data
-from specviz.player.payload import Chip
+from specviz.player.data import tokens_of
+from specviz.player.payload import TokenPayload
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.components import component
 
@@ -32,7 +33,7 @@ class RoundPicture(TypedDict):
 
     kind: Literal["round"]
     alt: str
-    chips: list[Chip]
+    chips: list[TokenPayload]
     ringed: list[int]
 
 
@@ -94,7 +95,7 @@ def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
         return None
     if word.picture in ("round", "full"):
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
-        chips = stage_data(trace, run_id="", source="recorded", running=False)["rounds"][index]["chips"]
+        chips = tokens_of(readable(trace).rounds[index])
         ringed = [i for i, chip in enumerate(chips) if chip["status"] in MARKED.get(word.marked, (word.marked,))]
         statuses = ", ".join(chip["status"] for chip in chips)
         alt = f"One recorded round, token by token: {statuses}."

@@ -16,8 +16,8 @@ from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import Fate, best_branch, branches, words_of
-from specviz.player.data import stage_data
-from specviz.player.payload import Chip, ShareRow
+from specviz.player.data import tokens_of
+from specviz.player.payload import ShareRow, TokenPayload
 from specviz.ui.shared.components import component
 
 
@@ -44,7 +44,7 @@ class WordPayload(TypedDict):
 class GuessPayload(TypedDict):
     """One guess: its chips, the target's own token where it follows, and how its chips make words."""
 
-    chips: list[Chip]
+    chips: list[TokenPayload]
     words: list[WordPayload]
 
 
@@ -52,7 +52,7 @@ class RivalPayload(TypedDict):
     """What another drafter proposed at the same position."""
 
     name: str
-    chips: list[Chip]
+    chips: list[TokenPayload]
     more: str
 
 
@@ -155,10 +155,8 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
 
 
-def _chips(trace: Trace, round: Round) -> list[Chip]:
-    settings = replace(trace.settings, tree=None)  # a branch of a tree is a chain
-    alone = replace(trace, settings=settings, rounds=[replace(round, index=0)])
-    return stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
+def _chips(trace: Trace, round: Round) -> list[TokenPayload]:
+    return tokens_of(readable(replace(trace, rounds=[round])).rounds[0])
 
 
 _PICTURE = component(

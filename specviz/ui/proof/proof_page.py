@@ -1,24 +1,40 @@
-"""The proof page: its controls and its sampling sections, the same distribution and the rules broken on purpose."""
+"""The proof page: its controls, greedy texts token for token, the same distribution, rules broken on purpose."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import floor, log2
+from typing import Any, Literal
 
 import streamlit as st
 
-from specviz.core.request import prompt_problem
+from specviz.core.names import short_name
+from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
+from specviz.core.rounding import SOURCE, Judged
+from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link
 from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.proof.rows import BATCHES, PLACES
-from specviz.measure.proof.rule_names import FORGETFUL, POSITIONS, RULES, RuleName, RuleText, rule_text
-from specviz.ui.proof.greedy import show_difference, show_greedy
-from specviz.ui.proof.outcomes import section, show_outcome, show_status
-from specviz.ui.proof.proof_state import DRAWS, Outcome, Proving, Wanted, wanted_from_link
+from specviz.measure.proof.rows import BATCHES, PLACES, GreedyRow, NearTie
+from specviz.measure.proof.rule_names import FORGETFUL, POSITIONS, RuleName, RuleText, rule_text
+from specviz.ui.proof.outcomes import badge, section, show_outcome, show_status, tie_figure
+from specviz.ui.proof.proof_state import (
+    DRAWS,
+    ONE_OF_EACH,
+    SWITCHES,
+    Outcome,
+    Place,
+    Proving,
+    Source,
+    Wanted,
+    wanted_from_link,
+)
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import notices
+from specviz.ui.shared.figures import chart
+from specviz.ui.shared.parts import Options, data_table, notices, say
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 
@@ -30,8 +46,10 @@ LEAST_TEMPERATURE = 0.1
 WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way with these
 
 
-def controls(proof: Proving) -> Wanted:
-    _restore(proof)
+def controls(proof: Proving) -> None:
+    if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
+        proof.values = _values(wanted)
+    restore_widgets(proof.values)
     with st.container(key="proof_controls"):
         prompt, models, numbers = st.columns([3, 2, 2], gap="medium")
         with prompt:
@@ -49,13 +67,6 @@ def controls(proof: Proving) -> Wanted:
     remember(proof)
     own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
     notices([*proof.came.notes, wanted.problem, own])
-    return wanted
-
-
-def _restore(proof: Proving) -> None:
-    if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
-        proof.values = _values(wanted)
-    restore_widgets(proof.values)
 
 
 def _values(wanted: Wanted) -> dict[str, Any]:
@@ -77,8 +88,7 @@ def remember(proof: Proving) -> None:
     remember_widgets(proof.values)
     proof.came.acted = proof.came.acted or proof.values != before
     if proof.came.acted:
-        wanted = _read()
-        write_address(wanted.link(wanted.rule) | hidden_in_link())
+        write_address(_read().link() | hidden_in_link())
 
 
 def _read() -> Wanted:
@@ -89,22 +99,19 @@ def _read() -> Wanted:
     return Wanted(request, preset, state.proof_position, state.proof_draws, state.proof_rule, problem)
 
 
-SWITCHES = [rule for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
-
-
-def show_proof(state: Proving, wanted: Wanted) -> None:
+def show_proof(state: Proving) -> None:
     state.refresh()
     if limit := limit_sentence():
         st.caption(limit)
-    section("greedy", lambda: show_greedy(state, wanted))
-    section("sampling", lambda: _sampling(state, wanted))
-    section("switch", lambda: _switches(state, wanted))
+    section("greedy", partial(show_greedy, state))
+    section("sampling", partial(_sampling, state))
+    section("switch", partial(_switches, state))
     if found := recorded_proof():
         changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
-def _sampling(state: Proving, wanted: Wanted) -> None:
+def _sampling(state: Proving) -> None:
     st.header("Sampling: same distribution", anchor="sampling")
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
@@ -114,10 +121,9 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
     more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
     draws.select_slider("How often", DRAWS, on_change=st.rerun, **more)  # the other section's button says it too
     remember(state)
-    busy = state.slot.busy or wanted.problem is not None
     label = f"Draw {st.session_state.proof_draws:,} times"
-    if st.button(label, key="proof_draw", type="primary", icon=":material/casino:", disabled=busy):
-        _draw(state, wanted, "lossless")
+    look: Options = {"type": "primary", "icon": ":material/casino:"}
+    _button(state, label, "proof_draw", partial(_draw, state, "lossless"), **look)
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "proof_lossless")
@@ -125,25 +131,45 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
         st.markdown(SAYS["method"].format(places=PLACES, batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM))
 
 
-def _draw(state: Proving, wanted: Wanted, rule: RuleName) -> None:
-    position = st.session_state.proof_position if rule_text(rule).position == "first" else rule_text(rule).position
+def _button(
+    state: Proving, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
+) -> None:
+    """A button that begins work; `able`: it can, whatever the controls say.
+
+    The whole page is drawn again then: the buttons of all sections wait for the work to end.
+    """
+    able = _read().problem is None if able is None else able
+
+    def pressed() -> None:
+        begin()
+        st.rerun()
+
+    st.button(label, key=key, disabled=state.slot.busy or not able, on_click=pressed, **options)
+
+
+def _compare(state: Proving, place: Place, presets: Sequence[str] = ()) -> None:
+    state.compare(place, _read().request, presets)
+
+
+def _draw(state: Proving, rule: RuleName) -> None:
+    wanted, only = _read(), rule_text(rule).position
     state.came.acted = True
-    state.draw(wanted.request, rule, position, st.session_state.proof_draws)
-    st.rerun()
+    state.draw(wanted.request, rule, wanted.position if only == "first" else only, wanted.draws)
 
 
-def _switches(state: Proving, wanted: Wanted) -> None:
+def _switches(state: Proving) -> None:
     st.header("Break it on purpose", anchor="broken")
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
     with left:
-        names, captions = [rule.name for rule in SWITCHES], [_caption(state, rule) for rule in SWITCHES]
-        labels = {rule.name: f"{rule.title} · :{color_of(rule)}[{mark_of(rule)}]" for rule in SWITCHES}
-        more = with_index("proof_rule", names) | {"captions": captions, "format_func": labels.__getitem__}
-        chosen: RuleName = st.radio("Switch", names, **more)
+        rules = {name: rule_text(name) for name in SWITCHES}
+        captions = [_caption(state, rule) for rule in rules.values()]
+        labels = {name: f"{rule.title} · :{color_of(rule)}[{mark_of(rule)}]" for name, rule in rules.items()}
+        more = with_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
+        chosen: RuleName = st.radio("Switch", SWITCHES, **more)
         remember(state)
     with right:
-        _switch(state, wanted, rule_text(chosen))
+        _switch(state, rules[chosen])
     _acceptance(state)
 
 
@@ -180,22 +206,18 @@ def _caption_of_row(state: Proving) -> str:
     return f"fails at token {row.same + 1}, {source}" if fails else f"{row.same} of {row.tokens} the same, {source}"
 
 
-def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
+def _switch(state: Proving, rule: RuleText) -> None:
     mark = f":{color_of(rule)}-badge[{mark_of(rule).upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
-    busy = state.slot.busy or wanted.problem is not None
     if rule is FORGETFUL:
-        icon = ":material/compare_arrows:"
-        if st.button("Compare my prompt this way", key="proof_forget", icon=icon, disabled=busy):
-            state.compare("switch", wanted.request)
-            st.rerun()
+        compared, icon = partial(_compare, state, "switch"), ":material/compare_arrows:"
+        _button(state, "Compare my prompt this way", "proof_forget", compared, icon=icon)
     else:
         label = f"Draw {st.session_state.proof_draws:,} times this way"
-        if st.button(label, key="proof_break", icon=":material/casino:", disabled=busy):
-            _draw(state, wanted, rule.name)
+        _button(state, label, "proof_break", partial(_draw, state, rule.name), icon=":material/casino:")
     show_status(state, "switch")
     if rule is FORGETFUL and state.forgotten_row:
         show_difference(state.forgotten_row, state.source("switch"), "proof_forgotten_figure")
@@ -225,3 +247,124 @@ def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[st
         "counted": "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}",
         "from": "recorded" if outcome.source == "recorded" else "drawn here",
     }
+
+
+Cells = dict[str, str | int]  # of a row of the table
+SETTINGS = ("draft length", "draft", "target")
+Result = Judged | Literal["identical"]
+VERDICTS: dict[Result, tuple[str, str]] = {  # the worst one last
+    "identical": (":material/check_circle:", "identical, id for id"),
+    "rounding": (":material/compare_arrows:", "identical; rounding decides a near-tie where marked ✗"),
+    "unknown": (":material/help:", "identical; whether rounding explains the rest is not known for this model"),
+    "fails": (":material/cancel:", "identical. FAILS: a difference is larger than rounding explains, where marked ✗"),
+}
+DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "unknown": "not known", "fails": "FAILS"}
+
+
+def show_greedy(state: Proving) -> None:
+    st.header("Greedy: token for token", anchor="greedy")
+    say(SAYS["greedy"], "proof-greedy")
+    left, right = st.columns([4, 6], gap="large")
+    with left:
+        _greedy_rows(state)
+    with right:
+        _near_tie(state)
+
+
+def _greedy_rows(state: Proving) -> None:
+    if rows := state.greedy:
+        st.markdown(f"{badge(state.source('greedy'))} {_greedy_verdict(rows)}")
+        same, table = without_constant([_greedy_row(row) for row in rows])
+        data_table(table, "proof_greedy_rows")
+        if same:
+            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in same.items())}."))
+    with st.container(horizontal=True, key="proof_greedy_buttons"):
+        every = partial(_compare, state, "greedy", ONE_OF_EACH)
+        _button(state, "Compare one prompt of each kind", "proof_greedy", every)
+        _button(state, "Compare my prompt", "proof_greedy_own", partial(_compare, state, "greedy"))
+    show_status(state, "greedy")
+
+
+def _greedy_verdict(rows: Sequence[GreedyRow]) -> str:
+    same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
+    icon, verdict = VERDICTS[max((_state(row) for row in rows), key=list(VERDICTS).index)]
+    return f"{icon} **{same} of {tokens} tokens {verdict}.**"
+
+
+def _state(row: GreedyRow) -> Result:
+    return row.judged.state if row.judged else "identical"
+
+
+def _greedy_row(row: GreedyRow) -> Cells:
+    return {
+        "prompt": row.preset or "your own",
+        "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
+        "difference": DIFFERENCES[_state(row)],
+        "drafts accepted": f"{row.accepted} of {row.drafted}",
+        "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
+        "draft": short_name(row.draft),
+        "target": f"{short_name(row.target)} ({row.dtype})",
+    }
+
+
+def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
+    """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
+    same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
+    return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
+
+
+def _near_tie(state: Proving) -> None:
+    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
+    row = parted[0] if parted else state.near_tie
+    if row is None:
+        return
+    st.markdown("**When greedy texts differ: the place in detail**")
+    show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
+    settings = DecodeSettings(draft_length=row.draft_length)
+    request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
+    tried = partial(state.compare, "near-tie", request, [row.preset or ""])
+    can = row.dtype == "bfloat16" and bool(row.preset)
+    _button(state, "Run this example here", "proof_tie", tried, can, help=SAYS["near_tie_help"])
+    show_status(state, "near-tie")
+
+
+def show_difference(row: GreedyRow, source: Source, key: str) -> None:
+    tie, judged = row.near_tie, row.judged
+    if tie is None or judged is None:
+        st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
+        return
+    sentence = judged.sentence[0].upper() + judged.sentence[1:]
+    mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
+    target = plain(short_name(row.target))
+    st.markdown(
+        f"{badge(source)} {target} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the texts "
+        f"differ from new token {tie.position + 1} on.  \n{mark}[**{plain(sentence)}.**]"
+    )
+    st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
+    chart(tie_figure(tie), key, alt=SAYS["tie_alt"])
+    st.caption(_why(row, tie), help=SOURCE)
+
+
+def _why(row: GreedyRow, tie: NearTie) -> str:
+    one, batched, exact = tie.ways
+    winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
+    equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""
+    leads = (
+        f"The plain token leads by {one.gap:+.4f} in the one-token pass and by {batched.gap:+.4f} in the pass over "
+        f"{tie.batch} tokens{equal}: a change of {tie.change:.2g}. In float32 it is {exact.gap:+.4f}: {winner} token."
+    )
+    if _state(row) == "fails":
+        return f"{leads} So large a change has another cause than rounding: for example, a row is missing in the cache."
+    if _state(row) == "unknown":
+        return leads
+    step = f"A bfloat16 number has 8 bits of precision, so near {one.plain:.0f} scores change in steps of "
+    steps = f"{step}{bfloat16_step(one.plain):g}. " if row.dtype == "bfloat16" else ""
+    return (
+        f"{steps}Reading {tie.batch} tokens in one pass adds numbers in another order than reading one. {leads} "
+        "Neither text is worse; in float32 this is rare."
+    )
+
+
+def bfloat16_step(value: float) -> float:
+    """The distance between neighbouring bfloat16 numbers near `value`."""
+    return 2.0 ** (floor(log2(abs(value))) - 7) if value else 0.0

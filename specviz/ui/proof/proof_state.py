@@ -132,8 +132,8 @@ class Wanted:
     rule: RuleName = FIRST_SWITCH  # the switch chosen
     problem: str | None = None  # why it cannot be run
 
-    def link(self, rule: RuleName | None = None) -> dict[str, str]:
-        more = {"position": self.position, "draws": str(self.draws), **({"rule": rule} if rule else {})}
+    def link(self) -> dict[str, str]:
+        more = {"position": self.position, "draws": str(self.draws), "rule": self.rule}
         return link_of(self.request, preset=self.preset) | more
 
 

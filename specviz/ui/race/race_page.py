@@ -35,9 +35,9 @@ MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampl
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
-def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
-    """Draw the controls, filled with `entry` at first; what they say, and whether the start button was pressed."""
-    restore_widgets(_values(entry))
+def race_controls(racing: Racing) -> Entry:
+    """Draw the controls, filled with the entry at first; what they say."""
+    restore_widgets(_values(racing.entry))
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
@@ -52,14 +52,21 @@ def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
         with sliders:
             _slider_controls()
         start, more = st.columns([1, 3.8], gap="medium")
-        options: Options = {"icon": ":material/flag:", "width": "stretch", "disabled": running}
-        pressed = start.button("Start the race", type="primary", key="race_start", **options)
+        look: Options = {"type": "primary", "icon": ":material/flag:", "width": "stretch"}
+        act: Options = {"disabled": racing.slot.busy, "on_click": _start, "args": (racing,)}
+        start.button("Start the race", key="race_start", **look, **act)
         with more, st.expander("More settings"):
             columns = st.columns(4, gap="medium")
             same = with_value("race_same_length") | {"help": SAYS["same_length_help"]}
             columns[0].checkbox("The same length for both", **same)
             CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
-    return _read(), pressed
+    return _read()
+
+
+def _start(racing: Racing) -> None:
+    racing.entry, racing.came.acted = _read(), True
+    if not racing.entry.problem:
+        racing.start()
 
 
 def _slider_controls() -> None:
@@ -100,19 +107,15 @@ def race(racing: Racing) -> None:
     if linked := racing.came.take(address(), lambda given: entry_from_link(given, models_in(given))):
         racing.entry = linked
     racing.refresh()
-    entry, pressed = race_controls(racing.entry, racing.slot.busy)
+    entry = race_controls(racing)
     if entry != racing.entry:
         racing.entry = entry
         racing.came.change()
     notices([*racing.came.notes, entry.problem, left_out_of_link(entry.own)])
     if not entry.problem:
         st.caption(size_sentence(entry, pace_here(entry.request)))
-    racing.came.acted = racing.came.acted or pressed
     if racing.came.acted and entry.prompts:
         write_address({**link_of_entry(entry), **hidden_in_link()})
-    if pressed and not entry.problem:
-        racing.start()
-        st.rerun()  # the button is drawn again, disabled
 
 
 def size_sentence(entry: Entry, pace: Pace | None) -> str:

@@ -1,6 +1,6 @@
-"""The results of a race: a sentence, a plot, a table, how the texts compare, files."""
+"""A race’s results: a sentence, a plot, a table, how the texts compare, files; what When it helps says of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -24,12 +24,24 @@ from specviz.measure.race import (
     overall_verdict,
     race_csv,
 )
+from specviz.measure.sweep.beside_race import Beside, beside
+from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
-from specviz.ui.race.elsewhere import show_sweep_beside
+from specviz.ui.helps.helps_state import Sweeps, studied
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, chart, figure, interval, scatter
-from specviz.ui.shared.parts import Options, data_table, download, headline, note, numbers, texts, two_texts
+from specviz.ui.shared.parts import (
+    Options,
+    data_table,
+    download,
+    headline,
+    note,
+    numbers,
+    page_button,
+    texts,
+    two_texts,
+)
 
 SAYS = page_texts("race")
 
@@ -316,3 +328,34 @@ def _labels(verdict: Verdict, height: int, most: float) -> list[Part]:
     further = {"text": "→", "font": {"size": 16}, "showarrow": False, **end}
     label = {"text": _said(verdict), "showarrow": False, **place}
     return [label, further] if _high(verdict) > most else [label]
+
+
+def show_sweep_beside(laps: Sequence[RaceLap], sweeps: Sweeps) -> None:
+    """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
+    _show(
+        _first(beside(laps, studied(sweeps, source)) for source in sweeps.sources()), "When it helps", "race_to_helps"
+    )
+
+
+def show_race_beside(study: Study, races: Iterable[Sequence[RaceLap]]) -> None:
+    """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
+    _show(_first(beside(laps, [study]) for laps in races), "Race", "helps_to_race")
+
+
+def _first(each: Iterable[list[Beside]]) -> list[Beside]:
+    return next((found for found in each if found), [])
+
+
+def _show(found: Sequence[Beside], page: str, key: str) -> None:
+    if not found:
+        return
+    others = [each for each in found if each.differs]
+    if others:
+        titles = [plain(each.raced.title) for each in others]
+        named = ", ".join(f"{title[0].lower()}{title[1:]}" for title in titles)
+        st.markdown(f"**{page} has another word for {named}.**")
+        for each in others:
+            st.markdown(plain(each.sentence))
+    else:
+        st.caption(f"{page} has these kinds of text too, and the same words for them.")
+    page_button(f"Open {page}", key.rpartition("_")[2], key=key, type="tertiary")

@@ -5,6 +5,7 @@ from typing import get_args
 from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.core.files import ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in, unknown_line, written
@@ -29,6 +30,17 @@ def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
         walk.address = wanted  # the browser's address stays the lesson's
     elif address() != wanted:
         st.query_params.from_dict(wanted)
+
+
+def went_there(asked: object, written: object, before: object) -> bool:
+    """Whether the visitor went to what the address asks for, by a link or the Back key.
+
+    A page writes into the address what is on screen. A browser that has not received that yet, when the visitor is
+    faster, sends once more what it sent `before`: no reason to go back there.
+    """
+    context = get_script_run_ctx()
+    by_key = bool(context and context.is_history_navigation)
+    return asked != written and (by_key or asked != before)
 
 
 def own_address() -> SplitResult:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -79,7 +80,8 @@ def publish(target: Path, content: bytes | Path) -> Path | None:
 
 
 def as_json(data: object) -> bytes:
-    return json.dumps(data, allow_nan=False).encode()
+    """JSON without NaN; a dataclass is an object with its fields."""
+    return json.dumps(data, allow_nan=False, default=asdict).encode()
 
 
 def ignore_change() -> None:

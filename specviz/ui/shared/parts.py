@@ -13,8 +13,10 @@ from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
 from specviz.data.texts import page_texts, percent
 from specviz.player.html_file import page_that_says
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 
+Options = dict[str, Any]  # of a widget
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
 ICONS = {"info": ":material/info:", "warning": ":material/info:", "error": ":material/error:"}
 
@@ -80,6 +82,41 @@ def uploaded(key: str) -> UploadedFile | None:
     return file if isinstance(file, UploadedFile) else None
 
 
+def file_uploader(
+    label: str, key: str, take: Callable[[UploadedFile], None], problems: list[str], **options: Any
+) -> None:
+    """An uploader that hands each new file to `take`; where that raises an InputError, what it says is shown."""
+
+    def came() -> None:
+        problems.clear()
+        if (file := uploaded(key)) is not None:
+            try:
+                take(file)
+            except InputError as error:
+                problems.extend(str(error).splitlines())
+
+    st.file_uploader(label, key=key, on_change=came, **options)
+    notices(problems, "error")
+
+
+def page_button(
+    label: str, page: str, icon: str = "arrow_forward", first: Callable[[], None] | None = None, **options: Any
+) -> None:
+    """A button that opens another page, see `open_wanted_page`; `first` is done before.
+
+    It acts in a callback, as every button does: a script may begin again before it comes to its buttons, and what a
+    button returns in a script that was not finished is lost.
+    """
+
+    def pressed() -> None:
+        if first:
+            first()
+        session().wanted_page = page
+        st.rerun()  # the whole page, also where the button is in a part of it
+
+    st.button(label, icon=f":material/{icon}:", on_click=pressed, **options)
+
+
 def rate_of(counts: Counts) -> str:
     return NOT_MEASURED if counts.acceptance_rate is None else percent(counts.acceptance_rate)
 
@@ -124,7 +161,6 @@ ROWS_ON_PAPER = 300
 LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the paper
 
 Row = Mapping[str, Any]
-Options = dict[str, Any]  # of a widget
 
 
 def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:

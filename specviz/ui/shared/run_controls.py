@@ -1,4 +1,4 @@
-"""The controls of a run's models, prompt and settings, written once for every page that has them."""
+"""The controls of a run’s models, prompt and settings, once for every page; and pairs of models worth trying."""
 
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
@@ -8,16 +8,18 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.drafters import READ_ON
-from specviz.core.names import first_words
+from specviz.core.drafters import READ_ON, menu_title, named
+from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, unlocked
 from specviz.core.setting import Setting
 from specviz.core.settings import NO_TREE
 from specviz.core.tree_shape import parse_tree, with_depth
+from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_heads, bundled_names, weight_bytes
 from specviz.models.draft_menu import draft_groups, may_be_typed, offered_drafts, offered_names, typed_names
-from specviz.ui.shared.pair_menu import MORE_MODELS, model_label, must_be_downloaded
+from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_index, with_value
 
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
@@ -234,3 +236,94 @@ class RunControls:
         preset, text = find_preset(st.session_state.get(self._key("preset"), OWN_TEXT)), st.session_state[key]
         if preset is None or preset.text != text:
             set_widgets({self._key("preset"): OWN_TEXT, self._key("prompt"): text})
+
+
+MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
+HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
+
+
+def must_be_downloaded(name: str) -> bool:
+    return name in HUB_NAMES
+
+
+def model_label(name: str) -> str:
+    """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
+    if name == MORE_MODELS:
+        return "More models…"
+    if named(name):
+        return f"{menu_title(name)} · no model"
+    for head in bundled_heads():
+        if head.name == name:
+            return f"{name} · head · {_millions(head.parameters)}"
+    model = known_models().get(name)
+    short = name.rpartition("/")[2]
+    if model is None:
+        return f"{short_name(name)} · folder" if is_path(name) else name
+    return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
+
+
+def pair_menu(measured_here: str | None) -> None:
+    """Choose a pair; the target and draft menus follow. `measured_here`: what this session measured of the pair now."""
+    st.selectbox(
+        "Pairs worth trying",
+        [index for index, pair in enumerate(PAIRS) if {pair.target, pair.draft} <= {*offered_names()}],
+        index=None,
+        key="pair",
+        format_func=lambda index: pair_label(PAIRS[index]),
+        placeholder="Choose a pair",
+        on_change=_fill_in_pair,
+    )
+    for group in draft_groups():
+        if st.session_state.draft in group.names:
+            st.caption(f"**{group.title}.** {group.about} {group.used}")
+    asked = (st.session_state.target, st.session_state.draft)
+    for pair in PAIRS:
+        if (pair.target, pair.draft) == asked:
+            st.markdown(f"**Now: {pair_label(pair)}**")
+            if measured_here:
+                st.markdown(f"Measured here, last run: {measured_here}")
+            for statement in pair.statements:
+                source = "its model card" if statement.source.startswith("assets/") else statement.source
+                st.caption(f"{statement.text} ({source})")
+            exact, half = (weight_bytes(pair.parameters, dtype) / 1e9 for dtype in ("float32", "bfloat16"))
+            in_memory = f"Weights of both in memory: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16."
+            st.caption(f"{in_memory} {what_it_downloads(pair)}")
+
+
+def what_it_downloads(pair: Pair) -> str:
+    hub = _from_hub(pair)
+    if not hub:
+        return "Both ship with this app: nothing is downloaded."
+    names = " and ".join(plain(model.name) for model in hub)
+    return (
+        f"The first run downloads {names} from the Hub, at least {_gigabytes(hub)}: 2 bytes a parameter, and some "
+        "files have 4. What is on the server already is not downloaded again."
+    )
+
+
+def _from_hub(pair: Pair) -> list[KnownModel]:
+    return [model for model in pair.models if model.name in HUB_NAMES]
+
+
+def _gigabytes(models: Sequence[KnownModel]) -> str:
+    return f"{weight_bytes(sum(model.parameters for model in models), 'bfloat16') / 1e9:.2f} GB"
+
+
+def pair_label(pair: Pair) -> str:
+    draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
+    basis = "" if pair.lesson == "open" else f" ({pair.basis})"
+    hub = _from_hub(pair)
+    size = f" · downloads {_gigabytes(hub)} or more" if hub else ""
+    return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{size}"
+
+
+def _fill_in_pair() -> None:
+    if st.session_state.pair is not None:
+        pair = PAIRS[st.session_state.pair]
+        set_widgets({"target": pair.target, "draft": pair.draft})
+
+
+def _millions(parameters: int) -> str:
+    return (
+        f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.{0 if parameters >= 1e7 else 1}f} M"
+    )

@@ -8,8 +8,9 @@ from typing import cast
 import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.player.payload import FeedPayload, RunPart, StageGrowth, StageMount, StagePayload
-from specviz.ui.shared.components import as_json, component, ignore_change
+from specviz.player.html_file import inline_json
+from specviz.player.payload import FeedPayload, SentStage, StageGrowth, StageMount
+from specviz.ui.shared.components import component, ignore_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,18 @@ class Sent:
     notice: str | None
 
 
-def sent_with(payload: StagePayload) -> Sent:
-    rounds, plain = len(payload["rounds"]), len(payload["plain"] or [])
+def sent_with(payload: SentStage) -> Sent:
+    rounds, plain = len(payload["run"]["trace"]["rounds"]), len(_plain(payload))
     return Sent(payload["run_id"], rounds, plain, payload["running"], payload["notice"])
 
 
-def news(payload: StagePayload, sent: Sent | None) -> FeedPayload | None:
+def _plain(payload: SentStage) -> list[float]:
+    """Seconds of the steps of the target alone."""
+    alone = payload["run"]["trace"]["autoregressive"]
+    return alone["seconds_per_token"] if alone else []
+
+
+def news(payload: SentStage, sent: Sent | None) -> FeedPayload | None:
     """What is new for a browser that was `sent` something before; None where nothing is.
 
     A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then.
@@ -41,30 +48,29 @@ def news(payload: StagePayload, sent: Sent | None) -> FeedPayload | None:
     return {"stream": stream, "version": version, "whole": None, "growth": _growth(payload, sent)}
 
 
-def _growth(payload: StagePayload, sent: Sent) -> StageGrowth:
+def _growth(payload: SentStage, sent: Sent) -> StageGrowth:
     return {
         "run_id": payload["run_id"],
         "running": payload["running"],
-        "more": payload["more"],
         "notice": payload["notice"],
         "badge": payload["badge"],
         "idle": payload["idle"],
         "start": sent.rounds,
-        "rounds": payload["rounds"][sent.rounds :],
+        "rounds": payload["run"]["trace"]["rounds"][sent.rounds :],
         "plain_start": sent.plain,
-        "plain": (payload["plain"] or [])[sent.plain :],
+        "plain": _plain(payload)[sent.plain :],
     }
 
 
-def split(payload: StagePayload) -> tuple[bytes, StageMount]:
+def split(payload: SentStage) -> tuple[bytes, StageMount]:
     """A payload in two: a `HeldRun` as JSON, the same bytes as long as the run is, and the rest.
 
     Streamlit sends bytes that a browser has only once, so drawing a page again costs the rest: a run of 2,000 rounds
     is 2 MB.
     """
-    run = as_json({name: payload[name] for name in RunPart.__annotations__})  # type: ignore[literal-required]
+    run = inline_json(payload["run"]).encode()
     key = blake2b(run, digest_size=8).hexdigest()
-    rest = {name: value for name, value in payload.items() if name not in RunPart.__annotations__}
+    rest = {name: value for name, value in payload.items() if name != "run"}
     return b'{"key": "%s", "run": %s}' % (key.encode(), run), cast(StageMount, rest | {"part": key})
 
 
@@ -78,7 +84,7 @@ _FEED = component("specviz_feed", '<div class="feed" hidden></div>', (), "stage/
 
 
 def stage(
-    data: StagePayload,
+    data: SentStage,
     key: str = "stage",
     on_draft_length: Callable[[int], None] | None = None,
     on_tour: Callable[[object], None] | None = None,

@@ -6,7 +6,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from specviz.core.files import ASSETS
+from specviz.core.files import APP_FOLDER, ASSETS
+from specviz.ui.session import session
 from specviz.ui.shared.components import STATIC, component, publish
 
 FILE_NAME = "plotly.min.js"
@@ -40,15 +41,17 @@ def apply_look() -> None:
         st.html(ASSETS / name)  # Streamlit wraps a .css file in a style tag
 
 
-_MENU = component("specviz_menu", '<div class="menu" hidden></div>', (), "menu/menu.js")
-_HISTORY = component("specviz_history", '<div class="history" hidden></div>', (), "menu/history.js")
+def open_wanted_page(page: str) -> None:
+    """Go to the page that a button asked for, unless that is this one."""
+    visit = session()
+    if visit.wanted_page not in ("", page):
+        st.switch_page(APP_FOLDER / f"pages/{visit.wanted_page}.py")
+    visit.wanted_page = ""
 
 
-def phone_menu() -> None:
-    """Mount the script. Nothing is to be seen of it; assets/app.css draws the handle."""
-    _MENU(key="phone_menu", data={})
+_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "menu/frame.js")
 
 
-def one_entry_a_page() -> None:
-    """Let Back lead to the page before, not to each setting of before on the same page."""
-    _HISTORY(key="history", data={})
+def frame_script() -> None:
+    """Mount what all pages share. Nothing is to be seen of it; assets/app.css draws the handle of a phone's menu."""
+    _FRAME(key="frame", data={})

@@ -37,10 +37,9 @@ from specviz.ui.shared.address import (
     write_address,
 )
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.parts import heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
-from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
+from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Asked, Form, Shown, Watching, first_run, recorded_run
 

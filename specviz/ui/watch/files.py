@@ -15,7 +15,6 @@ from specviz.models.draft_menu import may_be_typed
 from specviz.models.record_tokenizer import with_tokenizer
 from specviz.player.html_file import page_that_says
 from specviz.player.offline import offline_page
-from specviz.player.replay import replay_data
 from specviz.ui.shared.address import only_here, own_address
 from specviz.ui.shared.parts import download, uploaded
 from specviz.ui.shared.persistent_widgets import set_widgets
@@ -135,14 +134,13 @@ def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> Non
 
 
 def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
-    """The page; without the replay at other draft lengths, and at last a sentence, where it would be too large."""
-    replay = replay_data(shown.trace, shown.draft_guesses, costs, running=False) if shown.draft_guesses else None
-    for lengths in (replay, None):
-        try:
-            return offline_page(shown.trace, plain_text=shown.plain_text, replay=lengths, costs=costs, address=address)
-        except InputError as error:
-            problem = str(error)
-    return page_that_says(problem)
+    """The page, or one with a sentence where it would be too large."""
+    try:
+        return offline_page(
+            shown.trace, plain_text=shown.plain_text, guesses=shown.draft_guesses, costs=costs, address=address
+        )
+    except InputError as error:
+        return page_that_says(str(error))
 
 
 def _address(link: Mapping[str, str]) -> str | None:

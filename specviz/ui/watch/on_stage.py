@@ -17,8 +17,7 @@ from specviz.data.lessons.tour import Tour, tour_of
 from specviz.data.permalink import link_of
 from specviz.player.compared import compared, differences, run_name
 from specviz.player.data import stage_data
-from specviz.player.payload import BeatPayload, ResultPayload, StagePayload, TourPayload, View
-from specviz.player.replay import replay_data
+from specviz.player.payload import BeatPayload, ResultPayload, SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
 from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching
 
@@ -98,7 +97,7 @@ SHOWN_AGAIN, RUN_AGAIN = "From before.", " “Run again” times it again."
 
 def stage_payload(
     watching: Watching, draft_length: int, view: View = "full", hide: Collection[str] = ()
-) -> StagePayload | None:
+) -> SentStage | None:
     """Everything the stage shows now; None where there is no run at all. `draft_length` is what the controls say."""
     shown = watching.shown
     if shown is None:
@@ -123,7 +122,7 @@ def stage_payload(
     return payload
 
 
-def _tell_result(watching: Watching, shown: Shown, payload: StagePayload, hide: Collection[str]) -> None:
+def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Collection[str]) -> None:
     """Its place in the session: whether it is what was asked for, and the run that it is compared with."""
     if "result" in hide:
         del payload["result"]
@@ -142,7 +141,7 @@ def _tell_result(watching: Watching, shown: Shown, payload: StagePayload, hide: 
     payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
 
 
-def _of_run(watching: Watching, shown: Shown) -> StagePayload:
+def _of_run(watching: Watching, shown: Shown) -> SentStage:
     """The part that depends on the run alone, in a new dictionary; its rounds are not made again for each drawing."""
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
@@ -154,10 +153,15 @@ def _of_run(watching: Watching, shown: Shown) -> StagePayload:
     return drawn.payload.copy()
 
 
-def _made(shown: Shown, running: bool, costs: Costs | None) -> StagePayload:
-    guesses = shown.draft_guesses
-    replay = replay_data(shown.trace, guesses, costs, running) if guesses else None
-    made = stage_data(shown.trace, run_id=shown.run_id, source=shown.source, running=running, replay=replay)
+def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
+    made = stage_data(
+        shown.trace,
+        run_id=shown.run_id,
+        source=shown.source,
+        running=running,
+        guesses=shown.draft_guesses,
+        costs=costs,
+    )
     where = "recorded" if shown.source == "recorded" else "measured here"
     result = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
     made["result"] = cast(ResultPayload, asdict(result))
@@ -168,10 +172,10 @@ class SharedPayloads:
     """The payloads of finished runs, each made once for all visitors who see the run. Safe between threads."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[object, tuple[Costs | None, StagePayload]] = OrderedDict()
+        self._made: OrderedDict[object, tuple[Costs | None, SentStage]] = OrderedDict()
         self._lock = Lock()
 
-    def payload(self, shown: Shown, costs: Costs | None) -> StagePayload:
+    def payload(self, shown: Shown, costs: Costs | None) -> SentStage:
         """The payload of a run that has an id; nobody may change it."""
         key = shown.stored_id, shown.source
         with self._lock:

@@ -13,7 +13,7 @@ from specviz.core.trace import Trace, without_candidates
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.workloads import DEFAULT_PRESET
 from specviz.player.data import Source
-from specviz.player.payload import ComparedPayload, StagePayload
+from specviz.player.payload import ComparedPayload, SentStage
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.protocol import Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
@@ -103,7 +103,7 @@ class Drawn:
 
     shown: Shown
     running: bool
-    payload: StagePayload
+    payload: SentStage
 
 
 @dataclass(frozen=True, slots=True)

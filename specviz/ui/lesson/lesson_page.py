@@ -1,21 +1,42 @@
-"""A lesson on the projected page: the screen of each moment and the bar with the way on; and the presenter's notes."""
+"""A lesson: the screen of each moment with its bar, the presenter’s notes, and Learn’s part for teachers."""
 
+from collections.abc import Callable
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in
-from specviz.data.lessons.plan import WATCH
+from specviz.data.lessons.plan import WATCH, Plan
+from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
 from specviz.data.texts import page_texts
-from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, PREFIX, Walk, place_in, plan_named
+from specviz.models.draft_menu import linked_names
+from specviz.player.offline_lesson import lesson_page
+from specviz.player.sheet import key_html, lesson_address, sheet_html
+from specviz.service.sessions import is_public, normal_address
+from specviz.ui.learn.learn_state import Learning
+from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
-from specviz.ui.shared.address import VIEWS, hidden, hide, show_hidden, show_in_view, stop_presenting
+from specviz.ui.shared.address import (
+    VIEWS,
+    hidden,
+    hide,
+    only_here,
+    page_address,
+    show_hidden,
+    show_in_view,
+    stop_presenting,
+)
 from specviz.ui.shared.components import component
-from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.engine import visitor
+from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.pages import PAGES, PROJECT
-from specviz.ui.shared.parts import notices
+from specviz.ui.shared.parts import Options, download, file_uploader, notices, page_button
+from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("lesson")
 
@@ -180,3 +201,76 @@ def _asked() -> Walk | None:
         at, problem = place_in(plan, st.query_params.get(MOMENT))
         session().notes = Walk(plan, at, problem)
     return session().notes if plan else None
+
+
+def offer_papers(plan: Plan) -> None:
+    """Three files, each made when it is asked for. The key is never part of the students' files."""
+    address = page_address("") if st.context.url and not only_here() else None
+    link = lesson_address(address, plan) if address else None
+    papers: tuple[tuple[str, str, Callable[[], str], str], ...] = (
+        ("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description"),
+        ("Save the key and the notes", "key", lambda: key_html(plan), "key"),
+        ("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, address), "download"),
+    )
+    with st.container(key="lesson_papers", horizontal=True):
+        for label, kind, made, icon in papers:
+            options: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
+            download(label, made, f"specviz-{plan.name}-{kind}.html", **options)
+    st.caption(SAYS["papers"])
+    if address is None:
+        st.warning(SAYS["only_here"], icon=":material/link_off:")
+
+
+def show_teachers(state: Learning) -> None:
+    st.markdown("## For teachers")
+    st.markdown(SAYS["about"])
+    with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(SAYS["board"])
+        page_button("Class board", "class", "groups", key="lesson_class_board")
+    plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
+    _choose(plans)
+    plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
+    _draw_plan(plan)
+    with st.expander("Your own plan", expanded=bool(session().plan_problems)):
+        st.caption(SAYS["own_file"])
+        more: Options = {"take": _take_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
+        file_uploader("A lesson plan, a YAML file", key="lesson_file", max_upload_size=1, **more)
+
+
+def _choose(plans: list[Plan]) -> None:
+    names = {plan.name: f"{plain(plan.title)} · {plan.minutes} min" for plan in plans}
+    if st.session_state.get("lesson_plan") not in names:
+        st.session_state.pop("lesson_plan", None)
+    restore_widgets({"lesson_plan": plans[0].name})
+    st.radio("Lesson plan", list(names), key="lesson_plan", format_func=names.__getitem__, horizontal=True)
+
+
+def _draw_plan(plan: Plan) -> None:
+    st.markdown("\n".join(["**Afterwards, students can:**", "", *(f"- {plain(goal)}" for goal in plan.goals)]))
+    with st.container(key="lesson_start", horizontal=True):
+        address = urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})
+        notes = "Open the notes in a window of your own"
+        st.link_button(notes, f"./?{address}", icon=":material/speaker_notes:")
+        start: Options = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
+        st.button("Start the lesson", on_click=begin_lesson, args=(plan.name,), **start)
+        if plan.name in OWN:
+            file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
+            download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)
+    for at, moment in enumerate(plan.moments, start=1):
+        link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
+        st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
+    st.caption("The link of the lesson, for a bookmark:")
+    st.code(page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
+    offer_papers(plan)
+
+
+def _take_file(file: UploadedFile) -> None:
+    visit, address = session(), normal_address(st.context.ip_address)
+    owner = address if is_public(address) else visitor().id
+    try:
+        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
+    except PlanError as error:
+        raise InputError(f"{file_label(file.name)} is no lesson plan that can be shown:\n{error}") from None
+    if plan.name not in visit.own_plans:
+        visit.own_plans.append(plan.name)
+    set_widgets({"lesson_plan": plan.name})

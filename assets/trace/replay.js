@@ -1,0 +1,174 @@
+// The run at every draft length. Under greedy decoding the output is fixed, and what the draft guesses after a text
+// depends only on that text: from its guess at each place follows which tokens each round accepts and rejects. Only what
+// the draft writes after a wrong guess is unknown, unless the run itself has drafted it. specviz/core/replay.py does the
+// same for the pages that compare drafts.
+
+import { spelled } from "./readable.js";
+import { count, emits, isTree, shown } from "./rounds.js";
+
+/** @import { Added, DraftGuesses, SentRun, Trace } from "../shared/payloads.js" */
+/** @import { NoReplay, ReplayedLength, Replays } from "./drawn.js" */
+
+/** @typedef {Map<number, (number | null)[]>} Tails by place in the output: what the run's draft wrote after its guess there */
+
+/**
+ * @typedef {object} Replayed one round at a draft length that was not decoded
+ * @property {(number | null)[]} guesses null: no real run has drafted it
+ * @property {number} accepted
+ * @property {number} rejected
+ * @property {Added} added
+ */
+
+/**
+ * The replays, or why there are none.
+ * @param {SentRun} run
+ * @param {{ running: boolean, longest_draft: number, why_not?: string }} state
+ * @returns {NoReplay | Replays}
+ */
+export function replayOf({ trace, guesses, times }, { running, longest_draft: longest, why_not: why }) {
+  if (!guesses || !times) return { why_not: why ?? whyNot(trace, running) };
+  const texts = textsOf(trace, guesses);
+  /** @type {Replays["lengths"]} */
+  const lengths = {};
+  for (const [length, rounds] of everyLength(trace, guesses, longest)) lengths[length] = lengthOf(rounds, texts, times.steps);
+  return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: times.said, exact: guesses.exact };
+}
+
+/**
+ * @param {Trace} trace
+ * @param {boolean} running
+ */
+function whyNot({ settings, rounds }, running) {
+  if (settings.tree?.startsWith("dynamic:")) return "What a tree would draft at another depth is not known: release the slider to run it.";
+  if (settings.tree) {
+    const depth = settings.tree.split(",").length;
+    return `The tree ${settings.tree} has a depth of ${depth}, and what another tree would draft is not known from this run.`;
+  }
+  if (settings.temperature) return "Above temperature 0 another draft length writes another text: release the slider to run it.";
+  if (settings.draft_schedule !== "fixed") return `The draft length schedule is ${settings.draft_schedule}: release the slider to run it.`;
+  if (rounds.some((round) => round.draft_tokens?.length)) return "A draft with another tokenizer cannot be replayed: release the slider to run it.";
+  return `Other draft lengths are shown ${running ? "once this run is over" : "after a live run"}.`;
+}
+
+/**
+ * The text of a token of the run, by its id.
+ * @param {Trace} trace
+ * @param {DraftGuesses} guesses
+ */
+function textsOf({ rounds }, { pieces }) {
+  const texts = new Map(Object.entries(pieces));
+  for (const token of rounds.flatMap(({ drafted }) => drafted)) if (token.id !== null) texts.set(String(token.id), shown(token));
+  return (/** @type {number} */ id) => texts.get(String(id)) ?? `⟨token ${id}⟩`;
+}
+
+/**
+ * The rounds at each draft length.
+ * @param {Trace} trace
+ * @param {DraftGuesses} guesses
+ * @param {number} longest
+ * @returns {Map<number, Replayed[]>}
+ */
+export function everyLength(trace, guesses, longest) {
+  const tails = tailsOf(trace);
+  const lengths = Array.from({ length: longest }, (_, i) => i + 1);
+  return new Map(lengths.map((length) => [length, replay(trace, guesses, length, tails)]));
+}
+
+/**
+ * The rounds of decoding with this draft length, token by token as in the real loop.
+ * @param {Trace} trace
+ * @param {DraftGuesses} guesses
+ * @param {number} length
+ * @param {Tails} tails
+ */
+function replay({ settings, output }, guesses, length, tails) {
+  const tokens = guesses.token_ids;
+  const end = output.stopped_by === "eos" ? tokens[tokens.length - 1] : null; // no other end of text is in it
+  const rounds = [];
+  for (let start = 0; start < tokens.length; ) {
+    const room = Math.min(length, settings.max_new_tokens - start - 1); // leaves room for the target's own token
+    const round = judged(tokens, start, proposal(guesses, start, room), end, tails);
+    rounds.push(round);
+    start += round.accepted + Number(round.added !== "none");
+  }
+  return rounds;
+}
+
+/**
+ * The guesses of a round that starts there (lookup: at most so many); null where a guess is unknown.
+ * @param {DraftGuesses} guesses
+ * @param {number} start
+ * @param {number} room
+ */
+function proposal({ token_ids: tokens, guesses, proposals }, start, room) {
+  if (proposals) return /** @type {(number | null)[]} */ (proposals[start].slice(0, room));
+  const known = (guesses ?? []).slice(start, start + room);
+  const wrong = known.findIndex((guess, i) => guess !== tokens[start + i]);
+  // after a wrong guess the draft reads a text that was never written
+  return Array.from({ length: room }, (_, i) => (wrong >= 0 && i > wrong ? null : (known[i] ?? null)));
+}
+
+/**
+ * The result of one proposal: the target accepts what equals its own output, up to an end of text.
+ * @param {number[]} tokens of the output
+ * @param {number} start
+ * @param {(number | null)[]} proposed
+ * @param {number | null} end
+ * @param {Tails} tails
+ * @returns {Replayed}
+ */
+function judged(tokens, start, proposed, end, tails) {
+  let accepted = 0;
+  let ended = false;
+  while (accepted < proposed.length && !ended && proposed[accepted] === tokens[start + accepted]) {
+    ended = tokens[start + accepted] === end;
+    accepted += 1;
+  }
+  const rejected = Number(!ended && accepted < proposed.length);
+  const real = tails.get(start + accepted + rejected - 1) ?? []; // what the run wrote at unknown places
+  const guesses = proposed.map((id, i) => id ?? real[i - accepted - rejected] ?? null);
+  const bonus = guesses.length ? "bonus" : "own";
+  return { guesses, accepted, rejected, added: ended ? "none" : rejected ? "correction" : bonus };
+}
+
+/**
+ * What the draft of the run wrote after each guess that was rejected (or ended the text), by the place of that guess in
+ * the output: the text up to there, with the guess, decides what comes next, wherever the round began.
+ * @param {Trace} trace
+ * @returns {Tails}
+ */
+function tailsOf({ rounds }) {
+  /** @type {Tails} */
+  const tails = new Map();
+  let written = 0;
+  for (const round of rounds) {
+    const known = count(round, "accepted", "rejected");
+    const after = round.drafted.slice(known).map(({ id }) => id);
+    if (after.length && !isTree(round)) tails.set(written + known - 1, after.filter((id) => id !== null)); // of a tree, several come after one guess
+    written += emits(round);
+  }
+  return tails;
+}
+
+/**
+ * @param {Replayed[]} rounds
+ * @param {(id: number) => string} texts
+ * @param {number[] | null} steps what a round with 0, 1, ... guesses takes, in target steps
+ * @returns {ReplayedLength}
+ */
+function lengthOf(rounds, texts, steps) {
+  const sum = (/** @type {(round: Replayed) => number} */ of) => rounds.reduce((total, round) => total + of(round), 0);
+  const emitted = sum(({ accepted, added }) => accepted + Number(added !== "none"));
+  const [accepted, rejected, drafted] = [sum((round) => round.accepted), sum((round) => round.rejected), sum((round) => round.guesses.length)];
+  return {
+    rounds: rounds.map(({ guesses, accepted, rejected, added }) => {
+      const known = guesses.slice(accepted).filter((id) => id !== null);
+      return [accepted, rejected, added, spelled(known.map(texts)), guesses.length - accepted - known.length];
+    }),
+    accepted,
+    rejected,
+    discarded: drafted - accepted - rejected,
+    per_call: emitted / (rounds.length || 1),
+    speedup: steps && rounds.length ? emitted / sum(({ guesses }) => steps[guesses.length]) : null,
+  };
+}

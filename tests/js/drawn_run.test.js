@@ -1,0 +1,172 @@
+// From a trace to what the stage draws: chips, figures, times, other draft lengths.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { chipsOf } from "../../assets/trace/chips.js";
+import { drawnRun } from "../../assets/trace/drawn_run.js";
+import { everyLength, replayOf } from "../../assets/trace/replay.js";
+import { running } from "../../assets/trace/running.js";
+import { drafted, emitted, guessesOf, roundOf, sentRun, traceOf, treeRound } from "./made_rounds.js";
+
+/** @import { Autoregressive, Round, SentRun, SentStage, Trace } from "../../assets/shared/payloads.js" */
+
+const STATE = { running: false, longest_draft: 16 };
+/** @type {(run: SentRun, more?: object) => SentStage} */
+const stage = (run, more = {}) => /** @type {SentStage} */ (/** @type {unknown} */ ({ ...STATE, run, ...more }));
+/** @type {(steps: number, seconds?: number) => Autoregressive} */
+const alone = (steps, seconds = 2) => ({ seconds_per_token: Array(steps).fill(seconds), token_ids: [] });
+
+// 2, 5 and 1 tokens in 5.5 seconds each; the target alone takes 2 seconds for one
+const ROUNDS = [roundOf("ardd"), roundOf("aaaa", "bonus"), roundOf("", "bonus")];
+
+test("figures after each round are those of all rounds so far", () => {
+  const states = running(traceOf(ROUNDS, { autoregressive: alone(8) }));
+  assert.deepEqual(states[0].after, { emitted: 2, accepted: 1, drafted: 4, judged: 2, acceptance: 0.25, judgement: 0.5, speedup: 4 / 5.5, positions: [[1, 1], [0, 1], [0, 0], [0, 0]] });
+  assert.deepEqual([states[1].after.positions, states[1].after.judgement], [[[2, 2], [1, 2], [1, 1], [1, 1]], 5 / 6]);
+  assert.deepEqual([states[2].after.emitted, states[2].after.speedup], [8, 16 / 16.5]);
+  const nothing = running(traceOf([roundOf("", "bonus")]))[0].after;
+  assert.deepEqual([nothing.acceptance, nothing.judgement, nothing.speedup], [null, null, null]);
+});
+
+test("of a tree, a place is a depth, judged once for all siblings", () => {
+  const rounds = [treeRound("r-1 a-1 n0 n0 r1 r1", "correction"), treeRound("a-1 n-1 r0 a0 n1 n1", "bonus"), treeRound("r-1 r-1", "correction")];
+  const settings = { ...traceOf([]).settings, draft_length: 2, tree: "2,2" };
+  const { positions, judged, drafted: guesses } = running(traceOf(rounds, { settings }))[2].after;
+  assert.deepEqual([positions, judged, guesses], [[[2, 3], [1, 2]], 5, 14]);
+});
+
+test("times are milliseconds from the start, and the target alone has written what fits before them", () => {
+  const [first, second] = running(traceOf(ROUNDS, { autoregressive: alone(8) }));
+  assert.deepEqual([first.ms, first.alone], [[0, 1000, 5000, 5500], [0, 2, 2]]);
+  assert.deepEqual([second.ms, second.alone], [[5500, 6500, 10500, 11000], [3, 5, 5]]);
+  const untimed = traceOf([{ ...ROUNDS[0], draft_seconds: null }], { autoregressive: alone(2) });
+  assert.deepEqual([running(untimed)[0].ms, running(untimed)[0].after.speedup], [[0, 0, 0, 0], null]);
+  assert.equal(drawnRun(stage(sentRun(untimed))).timed, false);
+});
+
+test("while a run goes on, only what the target alone has written counts; after it, its median step stands for the rest", () => {
+  /** @type {Trace["output"]} */
+  const unfinished = { token_ids: [], text: "", stopped_by: null };
+  const going = running(traceOf(ROUNDS, { autoregressive: alone(6), output: unfinished }));
+  assert.deepEqual(going.map(({ after }) => after.speedup === null), [false, true, true]);
+  assert.equal(Math.max(...going.flatMap((state) => state.alone ?? [])), 6);
+  const short = running(traceOf(ROUNDS, { autoregressive: alone(6) }));
+  assert.deepEqual([short[2].after.speedup, short[2].alone?.[2]], [16 / 16.5, 6]);
+  const more = (/** @type {Trace} */ trace) => drawnRun(stage(sentRun(trace), { running: true })).more;
+  assert.deepEqual([more(traceOf(ROUNDS, { output: unfinished })), more(traceOf(ROUNDS))], [true, false]);
+});
+
+test("a judged token keeps both models' first choices, and itself", () => {
+  /** @type {Round["drafted"][0]["candidates"]} */
+  const candidates = [[1, "a", 0.5, 0.1], [2, "b", 0.3, 0.2], [3, "c", 0.1, 0.6], [4, "d", 0.05, 0.05], [9, "own", 0.01, 0.02]];
+  const token = { ...drafted(9, "r", "own"), target_prob: 0.01, draft_prob: 0.02, accept_prob: 0.5, u: 0.9, candidates };
+  const round = { ...roundOf("", "correction"), drafted: [token, { ...token, ...drafted(4, "d"), draft_prob: 0.3 }] };
+  const [judged, discarded, own] = chipsOf(round);
+  assert.deepEqual(judged, { text: "own", status: "rejected", p: 0.01, q: 0.02, accept_prob: 0.5, u: 0.9, candidates: [["a", 0.5, 0.1, false], ["c", 0.1, 0.6, false], ["own", 0.01, 0.02, true]] });
+  assert.deepEqual(discarded, { text: "t4", status: "discarded", q: 0.3 }, "never judged: what the target thought is not shown");
+  assert.deepEqual([own.status, own.text], ["correction", "x"]);
+  const unreported = { ...roundOf("", "bonus"), drafted: [{ ...drafted(0, "a"), text: null }] };
+  assert.deepEqual(chipsOf(unreported).map(({ text, status }) => [text, status]), [["⟨?⟩", "accepted"], ["x", "bonus"]]);
+  assert.deepEqual(chipsOf(roundOf("", "bonus"))[0].status, "own");
+});
+
+test("a long prompt is shown from its end", () => {
+  const trace = traceOf([], { prompt: { text: "", token_ids: [], tokens: [...Array(68).fill("a"), "⟨C3⟩", "⟨B6⟩"] } });
+  assert.deepEqual(drawnRun(stage(sentRun(trace, { hidden: 5 }))).prompt, { hidden: 15, tokens: [...Array(58).fill("a"), "ö"] });
+});
+
+test("a draft that is not drawn is a point mass, and a block is a rule of its own above temperature 0", () => {
+  const how = (/** @type {Partial<Trace["settings"]>} */ settings) => drawnRun(stage(sentRun(traceOf([], { settings: { ...traceOf([]).settings, ...settings } }))));
+  assert.deepEqual([how({ temperature: 1 }).point_mass, how({ temperature: 1, draft_sampling: "argmax" }).point_mass], [false, true]);
+  assert.deepEqual([how({ draft_sampling: "argmax" }).point_mass, how({ tree: "dynamic:8" }).point_mass], [false, false], "the recorded q is then the plain softmax");
+  assert.deepEqual([how({ temperature: 1, tree: "dynamic:8" }).point_mass, how({ temperature: 1, tree: "2,2" }).point_mass], [true, false]);
+  assert.deepEqual([how({ temperature: 1, verification: "block" }).rule, how({ verification: "block" }).rule, how({ tree: "2,2" }).rule], ["block", "token", "tree"]);
+});
+
+test("the lessons have words of their own", () => {
+  const sentence = (/** @type {object} */ diagram) => drawnRun(stage(sentRun(traceOf(ROUNDS)), { diagram })).rounds[0].sentences[0];
+  assert.equal(sentence({ words: "technical", picture: "way" }), "The draft proposes 4 tokens.");
+  assert.equal(sentence({ words: "plain", picture: "way" }), "The intern suggests 4 words.");
+  assert.match(sentence({ words: "plain", picture: "alone" }), /^Word 1 of 3/);
+});
+
+// the draft is wrong at the third and the sixth place
+const OUTPUT = [1, 2, 3, 4, 5, 6, 7, 8];
+const GUESSES = guessesOf(OUTPUT, [1, 2, 33, 4, 5, 66, 7, 8]);
+const FREE = { steps: Array(17).fill(1), said: "estimated" };
+
+/** @type {(ids: number[], statuses: string, own: number) => Round} */
+const made = (ids, statuses, own) => ({ ...roundOf("", statuses.includes("r") ? "correction" : "bonus"), drafted: ids.map((id, i) => drafted(id, statuses[i], ` ${id}`)), emitted: emitted(statuses.includes("r") ? "correction" : "bonus", own) });
+// of draft length 4, with what the draft wrote after its wrong guesses
+const RUN = traceOf([made([1, 2, 33, 44], "aard", 3), made([4, 5, 66, 77], "aard", 6), made([7], "a", 8)], { settings: { ...traceOf([]).settings, max_new_tokens: 8 } });
+
+test("at its own draft length the run is replayed round for round", () => {
+  const replay = replayOf(sentRun(RUN, { guesses: GUESSES, times: FREE }), STATE);
+  assert.ok(replay.why_not === null);
+  assert.deepEqual(replay.lengths[4], {
+    rounds: [[2, 1, "correction", [" 33", " 44"], 0], [2, 1, "correction", [" 66", " 77"], 0], [1, 0, "bonus", [], 0]],
+    accepted: 5,
+    rejected: 2,
+    discarded: 2,
+    per_call: 8 / 3,
+    speedup: 8 / 3,
+  });
+  assert.deepEqual([replay.tokens[0], replay.times, replay.exact], [" 1", "estimated", true]);
+  assert.deepEqual(Object.keys(replay.lengths).map(Number), Array.from({ length: 16 }, (_, i) => i + 1));
+});
+
+test("every length writes the same output, and only what no run has drafted is unknown", () => {
+  for (const [length, rounds] of everyLength(RUN, GUESSES, 16)) {
+    const written = rounds.reduce((sum, { accepted, added }) => sum + accepted + Number(added !== "none"), 0);
+    assert.equal(written, OUTPUT.length, `draft length ${length}`);
+    for (const { guesses, accepted, rejected } of rounds) assert.ok(guesses.slice(0, accepted + rejected).every((id) => id !== null));
+  }
+  const six = everyLength(RUN, GUESSES, 16).get(6)?.[0];
+  assert.deepEqual(six?.guesses, [1, 2, 33, 44, null, null], "the run has drafted one token after its wrong guess");
+  const full = traceOf([], { settings: { ...RUN.settings, max_new_tokens: 3 } });
+  const last = everyLength(full, guessesOf([1, 2, 3], [1, 2, 3]), 1).get(1)?.at(-1);
+  assert.deepEqual([last?.guesses, last?.added], [[], "own"], "no room is left to draft");
+});
+
+test("what the run drafted after a wrong guess, or after the end of the text, is known wherever a round begins", () => {
+  const settings = { ...RUN.settings, max_new_tokens: 6 };
+  const once = traceOf([made([1, 2, 9, 70], "aard", 3), made([4, 5], "aa", 6)], { settings });
+  const guesses = guessesOf([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6]);
+  const at = (/** @type {number} */ length, /** @type {number} */ round) => everyLength(once, guesses, 16).get(length)?.[round].guesses;
+  assert.deepEqual([at(5, 0), at(1, 1)], [[1, 2, 9, 70, null], [9]]);
+  const ended = traceOf([{ ...made([1, 2, 7, 8], "aadd", 0), emitted: emitted("none") }], { output: { token_ids: [], text: "", stopped_by: "eos" } });
+  const [last] = everyLength(ended, guessesOf([1, 2], [1, 2]), 8).get(5) ?? [];
+  assert.deepEqual([last.guesses, last.accepted, last.added], [[1, 2, 7, 8, null], 2, "none"]);
+});
+
+test("prompt lookup proposes as much as it finds, and an accepted end of text ends the run", () => {
+  const lookup = guessesOf([1, 2, 3], null, [[1, 2, 3, 9], [], [3]]);
+  const ended = traceOf([], { output: { token_ids: [], text: "", stopped_by: "eos" } });
+  const rounds = (/** @type {number} */ length) => everyLength(ended, lookup, 4).get(length);
+  assert.deepEqual(rounds(4), [{ guesses: [1, 2, 3, 9], accepted: 3, rejected: 0, added: "none" }]);
+  assert.deepEqual(rounds(1), [{ guesses: [1], accepted: 1, rejected: 0, added: "bonus" }, { guesses: [3], accepted: 1, rejected: 0, added: "none" }]);
+});
+
+test("speedups are the tokens over what the rounds take; without steps they are not known", () => {
+  const steps = Array.from({ length: 17 }, (_, guesses) => 1 + guesses);
+  const speedup = (/** @type {number[] | null} */ known) => {
+    const replay = replayOf(sentRun(RUN, { guesses: GUESSES, times: { steps: known, said: "" } }), STATE);
+    assert.ok(replay.why_not === null);
+    return replay.lengths[4].speedup;
+  };
+  assert.deepEqual([speedup(steps), speedup(null)], [8 / (5 + 5 + 2), null]);
+});
+
+test("where a replay is impossible one line says why", () => {
+  const why = (/** @type {Partial<Trace["settings"]>} */ settings, state = STATE, rounds = ROUNDS) =>
+    replayOf(sentRun(traceOf(rounds, { settings: { ...traceOf([]).settings, ...settings } })), state).why_not;
+  assert.match(String(why({ temperature: 1 })), /^Above temperature 0/);
+  assert.match(String(why({ draft_schedule: "heuristic" })), /schedule is heuristic/);
+  assert.equal(why({ tree: "4,2,1" }), "The tree 4,2,1 has a depth of 3, and what another tree would draft is not known from this run.");
+  assert.match(String(why({ tree: "dynamic:20" })), /^What a tree would draft at another depth/);
+  assert.match(String(why({}, STATE, [{ ...ROUNDS[0], draft_tokens: ["a"] }])), /another tokenizer/);
+  assert.equal(why({}), "Other draft lengths are shown after a live run.");
+  assert.equal(why({}, { ...STATE, running: true }), "Other draft lengths are shown once this run is over.");
+  assert.equal(replayOf(sentRun(traceOf([])), { ...STATE, why_not: "You set it." }).why_not, "You set it.");
+});

@@ -1,0 +1,35 @@
+"""What the stage draws of a payload: node runs the stage's own modules."""
+
+import json
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from specviz.core.files import ASSETS
+from specviz.core.trace import Trace
+from specviz.player.data import stage_data
+from specviz.player.payload import SentStage
+
+SCRIPT = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ drawnRun }} from {json.dumps((ASSETS / "trace/drawn_run.js").as_uri())};
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf-8")).map(drawnRun)));
+"""
+
+
+def drawn(*sent: SentStage) -> list[dict[str, Any]]:
+    """Each payload as it is drawn; one start of node for all of them."""
+    if not shutil.which("node"):
+        pytest.skip("node draws the run")
+    command = ["node", "--input-type=module", "--eval", SCRIPT]
+    made = subprocess.run(command, input=json.dumps(sent), capture_output=True, text=True, check=True)
+    found: list[dict[str, Any]] = json.loads(made.stdout)
+    return found
+
+
+def drawn_traces(*traces: Trace, **more: Any) -> list[dict[str, Any]]:
+    """Each run as the stage draws it; `more` are arguments of `stage_data`."""
+    asked = {"run_id": "a", "source": "live", "running": False, **more}
+    return drawn(*(stage_data(trace, **asked) for trace in traces))
