@@ -146,7 +146,7 @@ export function nameOfBefore(plane, { name }, className, lines, { letters }) {
   const { left, bottom } = freest(boxes, lines);
   const y = bottom - letters * 0.2;
   return [
-    line(left, y - letters * 0.25, left + sample - 4, y - letters * 0.25, `curve ${className} pale`),
+    line(left, y - letters * 0.25, left + sample - 4, y - letters * 0.25, `sample ${className} pale`),
     label(words, left + sample, y, "before-name"),
   ];
 }

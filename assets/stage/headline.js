@@ -47,7 +47,7 @@ export class Headline {
     this.badge.textContent = shown ? "MODELLED" : data.badge;
     this.badge.title = note || data.measured;
     const notice = shown ? data.notice : note || data.notice;
-    this.notice.textContent = data.rounds.length ? (notice ?? "") : "";
+    this.notice.textContent = this.notice.title = data.rounds.length ? (notice ?? "") : "";
     for (const label of this.stage.querySelectorAll(".measured")) label.setAttribute("title", data.measured);
   }
 

@@ -120,8 +120,10 @@ def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_no
             assert end <= top + 1 or placed(tip)[0]["y"] >= low - 1
 
 
-# of the round in sight: in which of its animations' moments it is underlined further than its last token is seen
-EARLY = """(round) => {
+# after a step: in which of its animations' moments the round in sight is underlined, but not yet its last token seen
+EARLY = """(stage) => {
+  stage.querySelector("[data-move=forward]").click();
+  const round = stage.querySelector(".strip .round.current");
   const moving = round.getAnimations({ subtree: true });
   for (const one of moving) one.pause();
   const early = [];
@@ -141,10 +143,32 @@ def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(new_context
     """Seen on a phone: the line was there for a moment before the token."""
     page = visit_stage(serve_stage(new_context(reduced_motion="no-preference")), "step=11&sharpness=6")
     for _ in ("propose", "check", "judge"):
-        page.get_by_role("button", name="Forward one step").click()
-        moving, early = page.locator(".strip .round.current").evaluate(EARLY)
+        moving, early = page.locator(".stage").evaluate(EARLY)
         assert moving
         assert early == []
+
+
+SAY = """(stage, [size, result]) => {
+  stage.dataset.says = size;
+  stage.querySelector(".says strong").textContent = result;
+  stage.querySelector(".reason").textContent = "A reason of two lines at least. ".repeat(12);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("size", "says"),
+    [
+        ("long", "0.97 times as fast, too close to 1 to tell: 64 tokens in 35 passes of the big model instead of 64"),
+        (
+            "longest",
+            "Previous run: 0.97 times as fast, too close to 1 to tell: 256 tokens in 135 passes of the big model",
+        ),
+    ],
+)
+def test_a_long_result_keeps_its_reason_off_what_happens_in_this_round(page: Page, size: str, says: str) -> None:
+    """Found with an empty prompt: "Previous run:" made the result two lines, and the reason lay on the sentence."""
+    page.locator(".stage").evaluate(SAY, [size, says])
+    assert bottom(page.locator(".reason")) <= placed(page.locator(".now"))[0]["y"] + 1
 
 
 def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
@@ -264,6 +288,7 @@ def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, 
         assert placed(*still) == before
         expect(page.locator(".says strong")).to_contain_text("estimated")
         expect(page.locator(".badge")).to_have_text("MODELLED")
+        expect(page.locator(".badge")).to_have_attribute("title", re.compile("^Modelled: .* not decoded; exact"))
         expect(page.locator(".change")).to_contain_text(f"at {length}, estimated")
         expect_no_sideways_scroll(page)
     assert seen == sorted(set(seen)), "the dot goes to the right with the length"

@@ -97,20 +97,6 @@ def test_a_room_can_read_everything_on_the_projector(context: BrowserContext, ap
             page.locator(".unpin").click()
 
 
-def test_the_projector_shows_no_menu_and_can_be_left(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "view=full")
-    page.get_by_role("button", name="Projector", exact=True).click()
-    expect(page.locator(".stage[data-view=projector]")).to_be_visible()
-    expect(page.get_by_role("link", name="Race")).to_have_count(0)
-    expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    expect(page.get_by_role("button", name="Run again")).to_have_count(0)
-    page.wait_for_url("**/?view=projector")
-    page.get_by_role("button", name="Leave the projector view").click()
-    expect(page.locator(".stage[data-view=full]")).to_be_visible()
-    expect(page.get_by_role("link", name="Race")).to_be_visible()
-    assert "view" not in parse_qs(urlsplit(page.url).query)
-
-
 def step_of(page: Page) -> Locator:
     return page.locator(".stage .scrubber")
 

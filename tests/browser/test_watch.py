@@ -12,8 +12,6 @@ from tests.conftest import AppServer, NewContext
 from tests.support.layout import bottom
 from tests.support.visitor import (
     expect_no_sideways_scroll,
-    wait_for_what_an_event_starts,
-    wait_until_drawn,
     wait_until_still,
 )
 
@@ -87,58 +85,6 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
 
 
-def drag(page: Page, length: int) -> Locator:
-    """Move the draft length's slider as a pointer does, without letting go."""
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", length)
-    return slider
-
-
-def numbers(text: str | None) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+(?= accepted| rejected| discarded)", text or "")]
-
-
-def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
-    context: BrowserContext, real_app_server: AppServer
-) -> None:
-    """Nothing is asked of the server while dragging; then the real run counts what the replay said it would."""
-    page = open_app(context, real_app_server)
-    slider = drag(page, 9)
-    expect(stage(page).locator(".badge")).to_have_text("MODELLED")
-    said = "Modelled: replayed from this run’s tokens, not decoded; exact (greedy, fixed length, float32)."
-    expect(stage(page).locator(".badge")).to_have_attribute("title", re.compile(f"^{re.escape(said)}"))
-    unknown = stage(page).locator(".replayed .chip.discarded", has_text="?").first
-    expect(unknown).to_be_attached()
-    assert "no recorded run drafted this token" in (unknown.get_attribute("title") or "")
-    seen = set()
-    for length in range(16, 0, -1):
-        drag(page, length)
-        words = stage(page).locator(".round-number").text_content() or ""
-        seen.add(words)
-        assert words.startswith(f"γ = {length}:") or length == 4, words
-    assert len(seen) == 16
-    drag(page, 7)
-    foreseen = stage(page).locator(".sentence").text_content() or ""
-    rounds = re.search(r"(\d+) rounds", stage(page).locator(".round-number").text_content() or "")
-    assert rounds is not None
-    expect(stage(page).locator(".says")).to_contain_text(f"in {rounds[1]} passes of the big model")
-    assert stage(page).locator(".replayed .round").count() == int(rounds[1])
-    wait_for_what_an_event_starts(page)
-    wait_until_drawn(page)
-    assert stage(page).get_attribute("data-run") == "first"
-    assert page.url == f"{real_app_server.url}/?view=full"
-
-    slider.evaluate("it => it.dispatchEvent(new Event('change'))")
-    wait_for_live_run(page)
-    assert "gamma=7" in page.url
-    expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
-    assert stage(page).get_attribute("data-rounds") == rounds[1]
-    page.get_by_role("button", name="Last step").click()
-    for status, number in zip(("accepted", "rejected", "discarded"), numbers(foreseen), strict=True):
-        expect(stage(page).locator(f".strip .chip.{status}")).to_have_count(number)
-    expect(stage(page).locator(".replayed .chip")).to_have_count(0)
-
-
 def test_after_undo_the_same_draft_length_can_be_asked_for_again(
     context: BrowserContext, app_server: AppServer
 ) -> None:
@@ -157,18 +103,6 @@ def test_after_undo_the_same_draft_length_can_be_asked_for_again(
     assert "gamma=5" in page.url
 
 
-def test_above_temperature_0_the_slider_only_shows_its_number_and_says_why(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_app(context, app_server, "?preset=story-2&temperature=1&tokens=24&seed=3")
-    wait_for_live_run(page)
-    drag(page, 9)
-    expect(stage(page).locator(".draft-length output")).to_have_text("9")
-    expect(stage(page).locator(".notice")).to_contain_text("another draft length writes another text")
-    expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
-    expect(stage(page).locator(".replayed .chip")).to_have_count(0)
-
-
 def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, app_server: AppServer) -> None:
     page = open_app(context, app_server)
     prompt = page.get_by_role("textbox", name="Prompt text")
@@ -179,27 +113,6 @@ def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, a
     expect(stage(page).locator(".strip")).to_contain_text("dog")
     prompt.press("Control+Enter")
     wait_for_live_run(page, other_than=first)
-
-
-def test_stepping_scrubbing_and_the_inspector_on_a_live_sampled_run(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_app(context, app_server, "?preset=story-2&temperature=1&tokens=32&seed=3")
-    wait_for_live_run(page)
-    page.get_by_role("button", name="Last step").click()
-    rejected = stage(page).locator(".round .chip.rejected").first
-    rejected.click()
-    inspector = stage(page).locator(".inspector")
-    expect(inspector).to_contain_text("was rejected")
-    expect(inspector).to_contain_text("min(1, p/q)")
-    correction = stage(page).locator(".round .chip.correction").first
-    correction.click()
-    expect(inspector).to_contain_text("(p − q)")
-    scrubber = stage(page).locator(".scrubber")
-    scrubber.focus()
-    page.keyboard.press("Home")
-    expect(stage(page).locator(".round-number")).to_contain_text("Round 1 of")
-    expect(page.get_by_text("two different draws from the same distribution")).to_be_visible()
 
 
 def test_reloading_in_the_middle_of_a_run_brings_it_back(context: BrowserContext, app_server: AppServer) -> None:
@@ -259,31 +172,6 @@ def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_ser
     wait_for_live_run(page, other_than=first)  # nobody has to ask again
 
 
-def figures_of(page: Page) -> tuple[str, ...]:
-    """What the page says of a finished run: the tokens, the figures, the result."""
-    wait_for_live_run(page)
-    page.get_by_role("button", name="Last step").click()
-    expect(stage(page).locator(".says")).to_contain_text("passes of the big model")
-    values = stage(page).locator("[data-figure] .value").all_inner_texts()
-    return stage(page).locator(".strip").inner_text(), " ".join(values), stage(page).locator(".result").inner_text()
-
-
-def test_the_link_of_a_paused_recorded_run_opens_that_run(context: BrowserContext, app_server: AppServer) -> None:
-    """Found in the app: it opened as a live run, with other figures in every browser."""
-    page = open_app(context, app_server)
-    page.get_by_role("button", name="Pause", exact=True).click()
-    page.get_by_role("button", name="First step").click()
-    page.get_by_role("button", name="Forward one round").click()
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert "run=first" in link
-    other = open_app(context, app_server, link.removeprefix(f"{app_server.url}/"))
-    expect(stage(other).locator(".badge")).to_have_text("recorded run")
-    expect(stage(other).locator(".scrubber")).to_have_value(str(page.locator(".stage .scrubber").input_value()))
-    assert stage(other).get_attribute("data-run") == "first"
-
-
 def test_a_long_run_is_followed_round_by_round(context: BrowserContext, app_server: AppServer) -> None:
     page = context.new_page()
     with app_server.at_most(run=0) as allow:
@@ -334,17 +222,3 @@ def test_the_chosen_view_is_remembered_by_the_browser(context: BrowserContext, a
     page.wait_for_function("document.cookie.includes('specviz_view=full')")
     again = open_app(context, app_server, "")
     expect(again.locator(".stage[data-view=full]")).to_be_visible()
-
-
-def test_a_newcomer_can_change_the_draft_length_and_ask_why_a_token_failed(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_app(context, app_server, "")
-    page.get_by_role("button", name="Last step").click()
-    expect(page.locator(".inspector")).to_be_hidden()
-    page.locator(".strip .chip.rejected").first.click()
-    expect(page.locator(".inspector")).to_contain_text("was rejected")
-    drag(page, 2).dispatch_event("change")
-    page.wait_for_selector(".stage[data-run^='live']")
-    expect(page.locator(".stage[data-view=simple]")).to_be_visible()
-    assert "view=simple" in page.url

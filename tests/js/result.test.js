@@ -21,6 +21,7 @@ function fake() {
   /** @type {Fake["marks"]} */
   const marks = {};
   const stage = {
+    dataset: {},
     querySelector: (/** @type {string} */ selector) => (parts[selector] ??= part()),
     toggleAttribute: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on),
   };
@@ -115,6 +116,14 @@ test("what a speedup is stands only beside one", () => {
     assert.equal(shown(run({ result: { ...DONE.result, says } })).what, false);
   }
   assert.equal(shown(run(), { ...AT_6, speedup: null }).what, false);
+});
+
+test("the longer the result, the smaller its letters", () => {
+  for (const [characters, size] of [[74, "usual"], [75, "long"], [98, "long"], [99, "longest"]]) {
+    const { stage } = fake();
+    new Result(stage).show(run({ result: { ...DONE.result, says: "a".repeat(Number(characters)) } }), { length: 4, run: null, released: false });
+    assert.equal(stage.dataset.says, size);
+  }
 });
 
 test("a run has one speedup: the measured one, and where that is not trusted its estimate, which says so", () => {

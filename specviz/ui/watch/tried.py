@@ -96,26 +96,26 @@ def tries(watching: Watching) -> list[Try]:
 
 
 class Box(NamedTuple):
-    """A part of the plot, in pixels from its lower left corner."""
+    """A part of the plot: its middle and half its sides, in pixels from the lower left corner."""
 
-    left: float
-    low: float
-    right: float
-    high: float
+    x: float
+    y: float
+    width: float
+    height: float
 
-    def beside(self, move: tuple[int, int], width: float) -> "Box":
-        """A line of text so wide beside this mark."""
-        left = (self.left - width, (self.left + self.right - width) / 2, self.right)[move[0] + 1]
-        low = (self.low - LINE, (self.low + self.high - LINE) / 2, self.high)[move[1] + 1]
-        return Box(left, low, left + width, low + LINE)
+    def beside(self, move: tuple[int, int], text: str) -> "Box":
+        """A line of text beside this mark."""
+        width = LETTER * len(text) / 2
+        return Box(
+            self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + LINE / 2), width, LINE / 2
+        )
 
     def meets(self, other: "Box") -> bool:
-        apart = self.left >= other.right or other.left >= self.right
-        return not (apart or self.low >= other.high or other.low >= self.high)
+        return abs(self.x - other.x) < self.width + other.width and abs(self.y - other.y) < self.height + other.height
 
     @property
     def inside(self) -> bool:
-        return self.left >= 0 and self.low >= 0 and self.right <= PLOT[0] and self.high <= PLOT[1]
+        return self.width <= self.x <= PLOT[0] - self.width and self.height <= self.y <= PLOT[1] - self.height
 
 
 def tried_figure(runs: Sequence[Try]) -> Figure:
@@ -142,15 +142,16 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
     Where there is no room for one, its table row and its hover have it. In pixels, as large as the plot is at least.
     """
     shown = {run.number: (run, run.verdict) for run in runs if run.verdict}
-    marks, bars, numbers, found = {}, [], [], {}
+    marks, bars, found = {}, [], {}
+    numbers: list[Box] = []
     for number, (run, verdict) in shown.items():
         x = PLOT[0] * (count(run.shown.trace.rounds).acceptance_rate or 0.0) / 1.05
         y, low, high = (PLOT[1] * min(at, ARROW * top) / top for at in (verdict.speedup, *_ends(verdict)))
-        marks[number] = Box(x - MARK, y - MARK, x + MARK, y + MARK)
-        bars.append(Box(x - 1, low, x + 1, high))
+        marks[number] = Box(x, y, MARK, MARK)
+        bars.append(Box(x, (low + high) / 2, 1, (high - low) / 2))
     for number, mark in marks.items():
         text = f"{number} ↑" if shown[number][1].speedup > top else str(number)
-        boxes = {place: mark.beside(move, LETTER * len(text)) for place, move in PLACES.items()}
+        boxes = {place: mark.beside(move, text) for place, move in PLACES.items()}
         free = [
             place for place, box in boxes.items() if box.inside and not any(map(box.meets, [*marks.values(), *numbers]))
         ]
