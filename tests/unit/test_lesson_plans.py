@@ -18,7 +18,7 @@ from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.player.payload import View
 from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
-from specviz.ui.shared.middleware import PAGES as PAGES_OF_THE_APP
+from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
 from tests.support.known import known
 
 MOMENT = """
