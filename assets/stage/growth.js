@@ -27,7 +27,8 @@ export function grown(sent, news) {
   const { start, plain_start: plainStart, rounds, plain, ...state } = growth;
   const { trace } = sent.run;
   if (growth.run_id !== sent.run_id || start > trace.rounds.length || plainStart > stepsOf(trace).length) return "gap";
-  return { ...sent, ...state, version, run: { ...sent.run, trace: withNews(trace, growth) } };
+  const run = rounds.length || plain.length ? { ...sent.run, trace: withNews(trace, growth) } : sent.run;
+  return { ...sent, ...state, version, run };
 }
 
 /** @param {Trace} trace */

@@ -37,6 +37,15 @@ test("what does not grow stays, and the first plain steps can come later than th
   }
 });
 
+test("news without rounds change no run, and show a stage with fewer rounds that it missed some", () => {
+  const nothing = news({ rounds: [], plain: [] });
+  const sent = grown(HAS, nothing);
+  assert.ok(sent && sent !== "gap");
+  assert.equal(sent.run, HAS.run);
+  const missed = { ...HAS, run: { ...HAS.run, trace: { ...HAS.run.trace, rounds: HAS.run.trace.rounds.slice(1) } } };
+  assert.equal(grown(missed, nothing), "gap");
+});
+
 test("what was sent twice is not there twice", () => {
   const { rounds, plain } = after({ start: 1, rounds: ["b", "c"], plain_start: 0, plain: [1, 2, 3] });
   assert.deepEqual([rounds, plain], [["a", "b", "c"], [1, 2, 3]]);

@@ -191,21 +191,22 @@ def payload(trace: Trace, running: bool = True, notice: str | None = None, run_i
 
 def test_what_is_sent_is_what_is_new() -> None:
     now = payload(cut(TRACE, 3))
-    assert news(now, sent_with(now)) is None
+    nothing = known(news(now, sent_with(now))["growth"])
+    assert (nothing["start"], nothing["rounds"], nothing["plain"]) == (3, [], [])  # who has less has missed something
     before, now = payload(cut(TRACE, 3)), payload(cut(TRACE, 5))
-    found = known(news(now, sent_with(before)))
+    found = news(now, sent_with(before))
     assert (found["stream"], found["version"], found["whole"]) == ("page", 7, None)
     growth = known(found["growth"])
     assert (growth["start"], growth["rounds"]) == (3, now["run"]["trace"]["rounds"][3:])
     steps = [each["run"]["trace"]["autoregressive"]["seconds_per_token"] for each in (before, now)]
     assert (growth["plain_start"], [*steps[0], *growth["plain"]]) == (len(steps[0]), steps[1])
     before, now = payload(TRACE, notice="waiting: place 2"), payload(TRACE, notice="waiting: place 1")
-    found = known(news(now, sent_with(before)))
+    found = news(now, sent_with(before))
     assert found["growth"]
     assert (found["growth"]["notice"], found["growth"]["rounds"]) == ("waiting: place 1", [])
     now = payload(TRACE, running=False)
     for before in (None, sent_with(payload(TRACE, run_id="first")), sent_with(payload(TRACE))):
-        found = known(news(now, before))
+        found = news(now, before)
         assert (found["whole"], found["growth"]) == (now, None)
 
 

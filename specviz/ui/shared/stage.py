@@ -33,13 +33,12 @@ def _plain(payload: SentStage) -> list[float]:
     return alone["seconds_per_token"] if alone else []
 
 
-def news(payload: SentStage, sent: Sent | None) -> FeedPayload | None:
-    """What is new for a browser that was `sent` something before; None where nothing is.
+def news(payload: SentStage, sent: Sent | None) -> FeedPayload:
+    """What is new for a browser that was `sent` something before.
 
-    A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then.
+    A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then. Where
+    nothing is new, the place where more would begin is sent: a stage that missed something asks for it.
     """
-    if sent == sent_with(payload):
-        return None
     known = sent is not None and sent.run_id == payload["run_id"]
     ended = known and sent is not None and sent.running and not payload["running"]
     stream, version = payload["stream"], payload["version"]

@@ -107,10 +107,13 @@ def _follow(watching: Watching) -> None:
 
 
 def _feed(watching: Watching) -> None:
-    payload = stage_payload(watching, st.session_state.gamma, view(), hidden())
-    if payload and (new := news(payload, watching.feed.sent)):
-        watching.feed.last, watching.feed.sent = as_json(new), sent_with(payload)
-    if watching.feed.last:  # again at each look: Streamlit drops what one drew if the next begins before it was sent
+    """Streamlit drops what one look drew if the next begins before it was sent. So each look sends again what is not
+    known to have come, and the first one after a drawing says what the stage must have by now.
+    """
+    payload, sent = stage_payload(watching, st.session_state.gamma, view(), hidden()), watching.feed.sent
+    if payload and (watching.feed.last is None or sent != sent_with(payload)):
+        watching.feed.last, watching.feed.sent = as_json(news(payload, sent)), sent_with(payload)
+    if watching.feed.last:
         feed(watching.feed.last)
 
 
