@@ -107,6 +107,23 @@ def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
     assert [(row["student"], row["name"], row["round"]) for row in rows] == [("1", "<b>Ada</b>", "1"), ("2", "", "1")]
 
 
+def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(opens: Opens, teacher: Page) -> None:
+    """A browser never sends what stands behind a #: a proxy's log had the whole link."""
+    teacher.get_by_role("button", name="More", exact=True).click()
+    link = teacher.get_by_text("#board=").inner_text()
+    secret = link.partition("#board=")[2]
+    other = opens("/class")
+    asked: list[str] = []
+    other.on("request", lambda request: asked.append(request.url))
+    other.goto("about:blank")
+    other.goto(link)
+    expect(other.locator(".class-join .code")).to_have_text(code_of(teacher))
+    assert secret
+    assert asked
+    assert not [url for url in (*asked, other.url) if secret in url.partition("#")[0]]
+    assert "#" not in other.url
+
+
 def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(opens: Opens, teacher: Page) -> None:
     student = opens(f"/play?class={code_of(teacher)}")
     student.get_by_role("button", name="Join the class").click()

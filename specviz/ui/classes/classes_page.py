@@ -19,6 +19,7 @@ from specviz.ui.play.play_page import set_title
 from specviz.ui.session import session
 from specviz.ui.shared import address
 from specviz.ui.shared.address import unknown_view, view
+from specviz.ui.shared.components import take_secret
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import Options, download, heading, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
@@ -32,7 +33,8 @@ def lead() -> None:
     st.html(STYLES / "page.css")
     if view() == "projector":
         st.html(STYLES / "projector.css")
-    if secret := st.query_params.get(own.BOARD):  # a teacher's link: a projector may show the address
+    take_secret(own.BOARD, own.take_board)
+    if secret := st.query_params.get(own.BOARD):  # a teacher's link of before: a projector may show the address
         own.take_board(secret)
         del st.query_params[own.BOARD]
     own.take_invitation()
@@ -190,7 +192,8 @@ def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], s
 def _show_end() -> None:
     with st.popover("More", icon=":material/more_horiz:"):
         st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
-        st.code(address.page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
+        link = f"{address.page_address('class')}#{BOARD}={attending().teacher}"
+        st.code(link, language=None, wrap_lines=True)
         st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
         sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
         more: Options = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}

@@ -90,6 +90,7 @@ def ignore_change() -> None:
 
 _MEMORY = component("specviz_memory", '<div class="memory" hidden></div>', (), "memory/memory.js")
 _KEEP = component("specviz_keep", '<div class="keep" hidden></div>', (), "memory/keep.js")
+_SECRET = component("specviz_secret", '<div class="secret" hidden></div>', (), "memory/secret.js")
 YEAR = 31_536_000  # seconds
 
 
@@ -110,10 +111,21 @@ MOST = 2_000_000  # characters: more than any page holds, less than a browser re
 def keep(name: str, text: str | None, take: Callable[[str], None]) -> None:
     """Hold a text in the browser tab. Nothing is to be seen of it."""
     key = f"kept-{name}"
+    _KEEP(key=key, data={"name": f"specviz-{name}", "text": text}, on_text_change=_taking(key, take))
+
+
+def take_secret(name: str, take: Callable[[str], None]) -> None:
+    """Take what stands behind `#name=` in the page's address, and take it out of there."""
+    key = f"secret-{name}"
+    _SECRET(key=key, data={"name": name}, on_text_change=_taking(key, take))
+
+
+def _taking(key: str, take: Callable[[str], None]) -> Callable[[], None]:
+    """A callback that takes the text that a component sends."""
 
     def came() -> None:
-        came = st.session_state[key].get("text")
-        if isinstance(came, str) and 0 < len(came) <= MOST:
-            take(came)
+        text = st.session_state[key].get("text")
+        if isinstance(text, str) and 0 < len(text) <= MOST:
+            take(text)
 
-    _KEEP(key=key, data={"name": f"specviz-{name}", "text": text}, on_text_change=came)
+    return came
