@@ -11,13 +11,15 @@ from specviz.decoding.autoregressive import AutoregressiveRun
 from specviz.decoding.speculative import SpeculativeRun
 
 
-def take_turns(speculative: SpeculativeRun, plain: AutoregressiveRun) -> Iterator[Round | tuple[int, float]]:
-    """Yields each round and each plain step (token id, seconds) as it ends; both have read the prompt already.
+def take_turns(speculative: SpeculativeRun, plain: AutoregressiveRun) -> Iterator[Round | tuple[int, float] | None]:
+    """Yields each round and each plain step (token id, seconds) as it ends.
 
+    The target alone reads the prompt after the first round, so that this is seen sooner; None between two such passes.
     Two sampled texts may differ in length. At the end the longer one goes on alone.
     """
     steps = plain.steps()
     for round in speculative.rounds():
         yield round
+        yield from plain.read_prompt()
         yield from islice(steps, len(round.emitted_ids))
     yield from steps

@@ -76,7 +76,12 @@ def free_bytes(device: str) -> int:
 def describe_machine() -> Machine:
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     hardware = f"{processor()}, {os.cpu_count()} cores, {platform.system()}{gpu}"
-    return Machine(hardware, torch.__version__, version("transformers"), torch.get_num_threads())
+    return Machine(hardware, torch.__version__, _version_of_transformers(), torch.get_num_threads())
+
+
+@cache  # reading it takes milliseconds, which every run would wait for
+def _version_of_transformers() -> str:
+    return version("transformers")
 
 
 @cache

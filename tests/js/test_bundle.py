@@ -20,6 +20,7 @@ ENTRIES = (
     "lesson/follow.js",
     "memory/keep.js",
     "memory/memory.js",
+    "memory/secret.js",
     "menu/frame.js",
     "race/race.js",
     "roofline/roofline.js",

@@ -61,9 +61,9 @@ class Answer(BaseHTTPRequestHandler):
             for event in self.sweep(command) if isinstance(command, say.Sweep) else self.run(command, order):
                 self.chunk(say.dump_event(event))
             self.chunk(b"")
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):  # reset: it left with lines that it had not read
             self.server.left.append(order)
-        except ConnectionError:
+        except ConnectionAbortedError:
             self.close_connection = True
 
     def run(self, command: say.Run, order: str) -> Iterator[say.Event]:

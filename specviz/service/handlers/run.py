@@ -28,7 +28,6 @@ def run_steps(command: say.Run, workshop: Workshop) -> say.Steps:
     speculative = SpeculativeRun(target, drafter, request.prompt, request.settings)
     yield from speculative.read_prompt()
     plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, request.settings)
-    yield from plain.read_prompt()
     yield say.Started(job, speculative.trace())
     yield from _decode(job, speculative, plain)
     trace, draft_guesses = speculative.trace(), None
@@ -45,7 +44,7 @@ def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> 
     for made in take_turns(speculative, plain):
         if isinstance(made, Round):
             rounds.append(made)
-        else:
+        elif made:
             steps.append(made)
         if monotonic() - sent_at >= MESSAGE_SECONDS:
             yield say.Rounds(job, rounds, speculative.trace().output, _plain(steps))
