@@ -122,6 +122,7 @@ def _enter(walk: Walk) -> None:
         new_game(visitor, visitor.play.plan)
     for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
         part.came.read = False
+    visitor.learn.seen = {}
 
 
 def _draw_bar(walk: Walk) -> None:
