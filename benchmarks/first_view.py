@@ -19,6 +19,10 @@ from benchmarks.timing import report
 from specviz.models.devices import describe_machine
 
 DRAFTS = ("wren-small", "wren-mini")
+IN_ALL_PLOTS = """stage => {
+  const dot = name => document.querySelector(`${stage} [data-figure=${name}] .plot .dot:not(.pale)`);
+  return ["acceptance", "speedup", "lengths"].every(dot);
+}"""
 SETTLED = 6.0  # seconds, in which what is loaded late has come, or the costs of a pair are measured
 
 
@@ -32,7 +36,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         weights = {name: weight(browser, f"{server.url}/{query}") for name, query in VIEWS.items()}
         page = open_app(browser, server.url, "?view=simple")
-        first, whole = zip(*changes(page, options.repeats), strict=True)
+        first, points, whole = zip(*changes(page, options.repeats), strict=True)
         browser.close()
     report(
         {
@@ -41,6 +45,7 @@ def main() -> None:
             "load_after": round(os.getloadavg()[0], 2),
             "weight": weights,
             "seconds_from_another_draft_to_its_first_rounds": summary(list(first)),
+            "seconds_from_another_draft_to_a_point_in_all_plots": summary(list(points)),
             "seconds_from_another_draft_to_all_plots": summary(list(whole)),
         },
         options.out,
@@ -66,7 +71,7 @@ def weight(browser: Browser, url: str) -> dict[str, float]:
     return {"http_mb": round(sum(http) / 1e6, 2), "websocket_kb": round(sum(frames) / 1e3)}
 
 
-def changes(page: Page, repeats: int) -> Iterator[tuple[float, float]]:
+def changes(page: Page, repeats: int) -> Iterator[tuple[float, float, float]]:
     """Seconds of each change of the draft, see `choose`. A draft length is asked for once: no run is stored already."""
     choose(page, DRAFTS[0])  # models are loaded, and the pair is calibrated
     time.sleep(SETTLED)
@@ -76,8 +81,8 @@ def changes(page: Page, repeats: int) -> Iterator[tuple[float, float]]:
         longer(page)
 
 
-def choose(page: Page, draft: str) -> tuple[float, float]:
-    """From the press on a draft in the menu to the first points of its run in all plots, and to its end.
+def choose(page: Page, draft: str) -> tuple[float, float, float]:
+    """From the press on a draft in the menu to the first rounds of its run, to a point of it in each plot, to its end.
 
     Only the end brings the curves over draft lengths: the draft's guesses along the whole output are known then.
     """
@@ -90,8 +95,10 @@ def choose(page: Page, draft: str) -> tuple[float, float]:
     new = f".stage:not([data-run='{before}'])"
     page.wait_for_selector(new, timeout=60_000)
     first = time.perf_counter() - began
+    page.wait_for_function(IN_ALL_PLOTS, arg=new, timeout=60_000)
+    points = time.perf_counter() - began
     page.wait_for_selector(f"{new}[data-done]", timeout=60_000)
-    return first, time.perf_counter() - began
+    return first, points, time.perf_counter() - began
 
 
 def longer(page: Page) -> None:

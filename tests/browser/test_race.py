@@ -85,6 +85,7 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     run = wait_for_race(page)
     expect(race(page).locator(".badge")).to_have_text("measured on this machine")
     expect(race(page).locator(".lap")).to_have_count(2)
+    wait_until_drawn(page)  # the table of before stands beside the new one for a moment
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     expect(page.get_by_text(re.compile(r"over 2 prompts \(95 % interval"))).to_be_visible()
     expect(page.get_by_text("Identical: on every prompt")).to_be_visible()
