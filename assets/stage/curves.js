@@ -231,6 +231,22 @@ export function lineSoFar(plane, values, className, style, words) {
 }
 
 /**
+ * What is decoded and not yet played: a thin line on from the round that is played, with a ring at its end.
+ * @param {Plane} plane
+ * @param {Array<number | null>} values
+ * @param {number} done rounds that are played
+ * @param {string} className
+ * @param {Style} style
+ */
+export function lineAhead(plane, values, done, className, { letters }) {
+  const ahead = values.map((value, i) => (i < done - 1 ? null : value));
+  const last = ahead.findLastIndex((value) => value !== null);
+  if (last < done) return [];
+  const end = dotAt(plane, last + 1, ahead[last] ?? 0, `${className} hollow ahead`, letters * 0.7);
+  return [...curve(plane, ahead, `${className} ahead`), end];
+}
+
+/**
  * A dot; where the value is above the axis, an arrow at its end.
  * @param {Plane} plane
  * @param {number} x

@@ -4,7 +4,7 @@
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, figuresOf, inPercent, level, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted } from "./curves.js";
+import { PERCENT, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
 
@@ -183,6 +183,7 @@ function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }) {
   const said = /** @param {number} value */ (value) => `${value.toFixed(0)} %`;
   const shares = rounds.map((round) => inPercent(round.acceptance));
   root.append(...lineOfBefore(plane, data.before, "acceptance", [placesOf(plane, shares)], style));
+  if (data.before) root.append(...lineAhead(plane, shares, done, "accepted", style)); // a change is seen at once
   root.append(...lineSoFar(plane, shares.slice(0, done), "accepted", style, said));
   if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", style, said));
   return root;
@@ -222,6 +223,7 @@ function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
   }
   const known = data.plain === null ? [] : rounds.map(({ speedup }) => speedup);
   root.append(...lineOfBefore(plane, data.before, "speedup", [placesOf(plane, known), [start, end]], style));
+  if (data.before) root.append(...lineAhead(plane, known, done, "corrected", style));
   root.append(...lineSoFar(plane, known.slice(0, done), trusted(data) ? "corrected" : "corrected doubted", style, times));
   if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", style, times));
   return root;

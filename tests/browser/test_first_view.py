@@ -305,6 +305,11 @@ def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new
     for name, lines in zip(PLOTS, (1, 1, 2), strict=True):
         expect(page.locator(f"[data-figure={name}] .curve.pale")).to_have_count(lines)
     assert page.locator("figure:visible .before-name").all_text_contents() == ["wren-nano, 4"] * 3
+    rings = page.locator("figure:visible .dot.ahead")
+    page.locator(".scrubber").fill("0")
+    expect(rings).to_have_count(2)  # before anything is played, both plots of what is so far show the new run
+    page.locator(".scrubber").fill(known(page.locator(".scrubber").get_attribute("max")))
+    expect(rings).to_have_count(0)
     change = page.locator(".change")
     expect(change).to_contain_text("(wren-nano, 4")
     expect(change).to_contain_text("→ now")
