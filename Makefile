@@ -20,8 +20,8 @@ RAY_PY := $(RAY_VENV)/bin/python
 LOCK_VENV := .venv-lock
 UV := 0.13.9
 
-# One worker a core; more than four need too much memory. A worker that has nothing left takes tests of another one.
-PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal --durations 10
+# tests/conftest.py says how many workers. One that has nothing left takes tests of another one.
+PYTEST := $(PY) -m pytest --numprocesses auto --dist worksteal --durations 10
 # The types are checked while the tests run, and both must be right.
 BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=$$?; wait $$types; typed=$$?; \
 	cat $(VENV)/types.log; exit $$((tests | typed)); }

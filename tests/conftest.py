@@ -43,6 +43,12 @@ PATIENCE = 120_000  # ms; far more than a page needs to show something, so that 
 SLOWEST_FIRST = ["cluster", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores, because a test of a page waits much; more than four need too much memory."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores + 1, 4)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test's folder is its marker, and its place in the order."""
     for item in items:

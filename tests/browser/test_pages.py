@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_every_page import MENU, TITLES
 from tests.conftest import PATIENCE, ROOT, AppServer, NewContext
 from tests.support.app_server import SILENT, serving
+from tests.support.grids import grid
 from tests.support.visitor import PHONE, wait_until_drawn
 
 
@@ -71,7 +72,7 @@ def test_the_engine_starts_with_the_server_before_anyone_comes_and_links_have_pr
             assert '<meta property="og:description"' in html
 
 
-@pytest.mark.parametrize("entry", ["serve.py", "cloud/streamlit_app.py"])
+@pytest.mark.parametrize("entry", grid(["serve.py", "cloud/streamlit_app.py"], ("serve.py",)))
 def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
     entry: str, page: Page, tmp_path: Path
 ) -> None:

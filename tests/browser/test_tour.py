@@ -120,6 +120,7 @@ def test_the_whole_tour_by_keyboard(page: Page, app_server: AppServer, tour: Tou
     expect(page).not_to_have_url(re.compile("tour="))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", ["phone"], indirect=True)
 def test_the_whole_tour_by_touch_on_a_phone(page: Page, app_server: AppServer, tour: Tour) -> None:
     open_watch(page, app_server)

@@ -12,10 +12,16 @@ import pytest
 from tests.support.child import each_in_a_child, in_a_child
 from tests.support.door_contents import COMMAND, OPTIONS
 from tests.support.doors import budgets
+from tests.support.grids import grid
 from tests.support.measured_doors import DOORS
 
 
-@pytest.mark.parametrize("name", [name for name, each in DOORS.items() if each.read])
+READ = [name for name, each in DOORS.items() if each.read]
+SLOW = ("a prompt that is written", "pasted counters", "a guess, a name or a code", "a link")
+SLOW_FILES = ("a trace on the command line", "a lesson plan on the command line")  # each ten seconds; as uploads less
+
+
+@pytest.mark.parametrize("name", grid(READ, {*READ} - {*SLOW, *SLOW_FILES}))
 def test_a_door_keeps_its_budget(name: str) -> None:
     door, budget = DOORS[name], budgets()[name]
     contents = door.contents()

@@ -56,7 +56,7 @@ SAMPLING: dict[str, dict[str, float]] = {
     "T=1.3 k=5 p=0.9": {"temperature": 1.3, "top_k": 5, "top_p": 0.9},
 }
 SMALL = {  # each drafter, each rule and each way to sample, and what was wrong once; the others: only the full grid
-    *(("model", rule, "T=1") for rule in ("token", "block", "4,2,1", "dynamic:12")),
+    *(("model", rule, "T=1") for rule in ("token", "block", "dynamic:12")),
     ("most probable tokens", "4,2,1", "T=1.3 k=5 p=0.9"),
     *((drafter, "token", "T=0.7 k=4") for drafter in ("unsure drafts", "lookup", "medusa")),
     *((drafter, "block", "T=1.3 p=0.8") for drafter in ("growing drafts", "early exit")),
