@@ -15,7 +15,6 @@ from tests.support.doors import budgets
 from tests.support.grids import grid
 from tests.support.measured_doors import DOORS
 
-
 READ = [name for name, each in DOORS.items() if each.read]
 SLOW = ("a prompt that is written", "pasted counters", "a guess, a name or a code", "a link")
 SLOW_FILES = ("a trace on the command line", "a lesson plan on the command line")  # each ten seconds; as uploads less
