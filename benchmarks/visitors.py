@@ -45,7 +45,8 @@ def run_link(seed: int, draft_length: int = 4) -> str:
 def written_in(rounds: list[Any]) -> list[str]:
     """What each round of a trace wrote, as JSON."""
     accepted = ("".join(token["text"] for token in each["drafted"] if token["status"] == "accepted") for each in rounds)
-    return [text + each["emitted"]["text"] for text, each in zip(accepted, rounds, strict=True)]
+    own = (each["emitted"].get("text") or "" for each in rounds)  # a draft that ends the text leaves the target none
+    return [text + added for text, added in zip(accepted, own, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
