@@ -3,7 +3,7 @@
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every kind of check and test, in parallel: about a quarter of an hour on two cores
-# make test-all  that with every grid in full, every page on every screen, and the cluster; CI runs this
+# make test-all  that with every grid in full, every page on every screen, the soak and the cluster; CI runs this
 # make soak   thirty harmful visitors at once, with the engine killed again and again: about seven minutes
 # make audit  whether a pinned package has a known vulnerability
 # make lock   write the lock files anew, after a change of the requirements
@@ -53,7 +53,7 @@ test: style js
 
 test-all: style js
 	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak")
-	$(MAKE) audit test-cluster
+	$(MAKE) audit soak test-cluster
 
 soak: $(VENV)/installed-dev
 	$(PY) -m pytest tests/bundled/test_soak.py --numprocesses 0
