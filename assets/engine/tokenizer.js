@@ -47,7 +47,7 @@ export class Tokenizer {
    * @param {string} text
    */
   encode(text) {
-    const words = text.toWellFormed().match(WORDS) ?? [];
+    const words = /** @type {string[]} */ (text.match(WORDS) ?? []);
     return [this.end, ...words.flatMap((word) => this._wordIds(word))];
   }
 
