@@ -48,7 +48,7 @@ export class Sampling {
   scores(logits) {
     const { temperature, top_k, top_p } = this._settings;
     return logits.map((row) => {
-      const warped = Float64Array.from(row, (logit) => logit / temperature);
+      const warped = new Float64Array(row).map((logit) => logit / temperature);
       if (top_k !== null) onlyTopK(warped, top_k);
       if (top_p !== null && top_p < 1) onlyTopP(warped, top_p);
       return softmax(warped);
@@ -85,9 +85,11 @@ export function mostProbable(row) {
 /** @param {Row} logits */
 export function softmax(logits) {
   const highest = logits[mostProbable(logits)];
-  const exponentials = Float64Array.from(logits, (logit) => Math.exp(logit - highest));
-  const total = exponentials.reduce((sum, each) => sum + each, 0);
-  return exponentials.map((each) => each / total);
+  const shares = new Float64Array(logits.length);
+  let total = 0;
+  for (let id = 0; id < logits.length; id += 1) total += shares[id] = Math.exp(logits[id] - highest);
+  for (let id = 0; id < logits.length; id += 1) shares[id] /= total;
+  return shares;
 }
 
 /**

@@ -150,9 +150,9 @@ export function residual(targetProbs, draft, position) {
  */
 function excess(targetProbs, draft, position, share = 1) {
   const q = draft.draftScores?.[position];
-  if (q) return Float64Array.from(targetProbs, (p, id) => Math.max(0, share * p - q[id]));
-  const left = Float64Array.from(targetProbs, (p) => share * p); // q is a point mass on the drafted token
-  left[draft.tokenIds[position]] = 0;
+  const left = new Float64Array(targetProbs.length);
+  for (let id = 0; id < left.length; id += 1) left[id] = Math.max(0, share * targetProbs[id] - (q ? q[id] : 0));
+  if (!q) left[draft.tokenIds[position]] = 0; // q is a point mass on the drafted token
   return left;
 }
 
@@ -189,7 +189,7 @@ function sharesOf(draft, targetScores) {
 function acceptProb(share, draft, targetScores, length) {
   if (length === draft.tokenIds.length) return share;
   const mass = sumOf(excess(targetScores[length], draft, length, share));
-  const missing = mass + 1 - share;
+  const missing = mass + (1 - share); // in this order it is never below the mass
   return missing > 0 ? mass / missing : 1; // 0 of 0: p is q, and all that follows has a share of 1 too
 }
 
