@@ -73,7 +73,7 @@ def _hash(text: str) -> str:
 
 
 IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.\.?/[^"]+\.js)";$', re.MULTILINE)
-EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 

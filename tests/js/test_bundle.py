@@ -12,6 +12,7 @@ from specviz.player.html_file import BundleError, bundle
 
 ENTRIES = (
     "chart/chart.js",
+    "engine/worker.js",
     "stage/component.js",
     "offline/lesson.js",
     "offline/player.js",

@@ -1,0 +1,53 @@
+/**
+ * A model with its KV cache: it reads every token once and removes only rejected ones.
+ * The same as `specviz/models/cached_model.py`, without trees.
+ */
+
+/** @import { LoadedModel } from "./loaded_model.js" */
+
+const CHUNK = 128; // tokens of a prompt in one pass; between two passes a run can be stopped
+
+export class CachedModel {
+  /** @param {LoadedModel} loaded */
+  constructor(loaded) {
+    this._llama = loaded.llama;
+    this._cache = loaded.llama.cache();
+  }
+
+  /** Tokens in the cache. */
+  get length() {
+    return this._cache.length;
+  }
+
+  /**
+   * Read the prompt in chunks, and yield after each: a chance to stop.
+   * @param {number[]} tokenIds
+   */
+  *prefillSteps(tokenIds) {
+    for (let start = 0; start < tokenIds.length; start += CHUNK) {
+      this._llama.read(this._cache, tokenIds.slice(start, start + CHUNK), { last: true });
+      yield;
+    }
+  }
+
+  /**
+   * Read tokens in one forward pass; returns the logits of the next token after each, a row of the vocabulary each.
+   * @param {number[]} tokenIds
+   */
+  read(tokenIds) {
+    return this._llama.read(this._cache, tokenIds);
+  }
+
+  /**
+   * Remove every token after the first `length` from the cache.
+   * @param {number} length
+   */
+  crop(length) {
+    this._cache.length = Math.min(this._cache.length, length);
+  }
+
+  /** Give the cache's memory to the next run. */
+  close() {
+    this._llama.release(this._cache);
+  }
+}

@@ -1,0 +1,114 @@
+// The models and both decoders in a thread of their own, so that the page stays quick. A page sends:
+//
+//     { kind: "open", models: { name: ModelFiles } }     may come again, with more models or after a failure
+//     { kind: "run", id, request: RunRequest }           takes the place of a run under way
+//     { kind: "stop", id }
+//
+// and is sent `loading` (model, bytes, of), `ready` (models), `trace` (id, the trace so far), `done` (id, trace, guesses)
+// and `failed` (id where it is a run's, sentence).
+
+import { machineOf } from "./machine.js";
+import { loadModel } from "./models.js";
+import { PlainError } from "./plain_error.js";
+import { Run } from "./run.js";
+
+/** @import { LoadedModel } from "./loaded_model.js" */
+/** @import { ModelFiles } from "./models.js" */
+/** @import { RunRequest } from "./run.js" */
+
+/**
+ * @typedef {{ kind: "open", models: Record<string, ModelFiles> }
+ *   | { kind: "run", id: number, request: RunRequest }
+ *   | { kind: "stop", id: number }} Message
+ */
+
+/** @typedef {{ postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null }} Port */
+
+const BETWEEN = 50; // milliseconds between two traces of a run
+
+export class Engine {
+  /** @param {Port} port */
+  constructor(port) {
+    this._port = port;
+    /** @type {Map<string, LoadedModel>} */
+    this._models = new Map();
+    this._id = 0; // of the run under way
+    port.onmessage = ({ data }) => this.take(data);
+  }
+
+  /** @param {Message} message */
+  async take(message) {
+    if (message.kind === "open") await this._open(message.models);
+    if (message.kind === "run") await this._run(message.id, message.request);
+    if (message.kind === "stop" && message.id === this._id) this._id = 0;
+  }
+
+  /** @param {Record<string, ModelFiles>} models */
+  async _open(models) {
+    try {
+      for (const [name, files] of Object.entries(models)) {
+        const progress = (/** @type {number} */ bytes, /** @type {number} */ of) => this._port.postMessage({ kind: "loading", model: name, bytes, of });
+        this._models.set(name, await loadModel(name, files, progress));
+      }
+      this._port.postMessage({ kind: "ready", models: [...this._models.keys()] });
+    } catch (error) {
+      this._port.postMessage({ kind: "failed", sentence: sentenceOf(error) });
+    }
+  }
+
+  /**
+   * @param {number} id
+   * @param {RunRequest} request
+   */
+  async _run(id, request) {
+    this._id = id;
+    await hearMessages(); // a run under way ends, and gives its caches back
+    if (this._id !== id) return;
+    try {
+      await this._decode(id, request);
+    } catch (error) {
+      this._port.postMessage({ kind: "failed", id, sentence: sentenceOf(error) });
+    }
+  }
+
+  /**
+   * @param {number} id
+   * @param {RunRequest} request
+   */
+  async _decode(id, request) {
+    const run = new Run(request, this._models, machineOf(this._models));
+    try {
+      let sentAt = -Infinity;
+      for (const _ of run.steps()) {
+        if (run.rounds && performance.now() - sentAt >= BETWEEN) {
+          this._port.postMessage({ kind: "trace", id, trace: run.trace() });
+          sentAt = performance.now();
+        }
+        await hearMessages();
+        if (this._id !== id) return;
+      }
+      this._port.postMessage({ kind: "done", id, trace: run.trace(), guesses: run.guesses() });
+    } finally {
+      run.close();
+    }
+  }
+}
+
+/** @param {unknown} error */
+function sentenceOf(error) {
+  if (error instanceof PlainError) return error.message;
+  console.error(error);
+  return "Something went wrong in the engine of this page. Try again; if it happens again, load the page anew.";
+}
+
+/** Let messages in that have come meanwhile; a timer would wait for milliseconds. */
+function hearMessages() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve(undefined);
+    };
+    port2.postMessage(null);
+  });
+}

@@ -1,0 +1,69 @@
+/** The models of a page: files that came with it or are fetched, checked and put into memory. */
+
+import { sha256 } from "./digest.js";
+import { Llama } from "./llama.js";
+import { PlainError } from "./plain_error.js";
+import { tensorsIn } from "./safetensors.js";
+import { Tokenizer } from "./tokenizer.js";
+
+/** @import { Config } from "./llama.js" */
+/** @import { LoadedModel } from "./loaded_model.js" */
+/** @import { TokenizerFile } from "./tokenizer.js" */
+
+/**
+ * @typedef {object} ModelFiles
+ * @property {Config} config
+ * @property {TokenizerFile} tokenizer
+ * @property {ArrayBuffer | string} weights a safetensors file, or its address
+ * @property {string} [sha256] that the weights must have
+ */
+
+/**
+ * @param {string} name
+ * @param {ModelFiles} files
+ * @param {(bytes: number, of: number) => void} progress of what is fetched
+ * @returns {Promise<LoadedModel>}
+ * @throws {PlainError} the weights cannot be fetched, are damaged or others than the page was made with
+ */
+export async function loadModel(name, { config, tokenizer, weights, sha256: wanted }, progress) {
+  const file = typeof weights === "string" ? await fetched(name, weights, progress) : new Uint8Array(weights);
+  const digest = await sha256(file);
+  if (wanted && digest !== wanted) {
+    throw new PlainError(`The weights of ${name} are damaged or not whole: their checksum is not the one of this page. Load them again.`);
+  }
+  const tensors = tensorsIn(file, name);
+  const parameters = [...tensors.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
+  return {
+    name,
+    info: { name, parameters, dtype: "float32", weights_hash: digest.slice(0, 16), forward: "light" },
+    llama: new Llama(config, file, tensors),
+    tokenizer: new Tokenizer(tokenizer, config.eos_token_id),
+    context: config.max_position_embeddings,
+    ends: new Set([config.eos_token_id]),
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {string} address
+ * @param {(bytes: number, of: number) => void} progress
+ */
+async function fetched(name, address, progress) {
+  const missing = new PlainError(`The weights of ${name} cannot be loaded. Is there a network? Then try again.`);
+  try {
+    const answer = await fetch(address);
+    if (!answer.ok || !answer.body) throw missing;
+    const of = Number(answer.headers.get("content-length") ?? 0);
+    const parts = [];
+    let bytes = 0;
+    for (const reader = answer.body.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      progress((bytes += value.length), Math.max(of, bytes));
+    }
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
+  } catch {
+    throw missing;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What both decoders do before the first step: tokenize the prompt and check that the run fits the models.
+ * The same as `specviz/decoding/run_setup.py`.
+ */
+
+import { PlainError } from "./plain_error.js";
+
+/** @import { Autoregressive, DecodeSettings, DrafterInfo, Machine, PrefillSeconds, Prompt, Round, Trace } from "../shared/payloads.js" */
+/** @import { LoadedModel } from "./loaded_model.js" */
+
+const SCHEMA = 2;
+
+/**
+ * @typedef {object} RunSetup
+ * @property {LoadedModel} target
+ * @property {DecodeSettings} settings
+ * @property {Prompt} prompt
+ * @property {Set<number>} ends ids that end the output; empty when end of text is ignored
+ * @property {string} created
+ */
+
+/**
+ * @param {LoadedModel} target
+ * @param {LoadedModel | null} draft
+ * @param {string} prompt
+ * @param {DecodeSettings} settings
+ * @returns {RunSetup}
+ */
+export function setUpRun(target, draft, prompt, settings) {
+  if (!prompt) throw new PlainError("The prompt is empty: type some text for the models to continue.");
+  const tokenIds = target.tokenizer.encode(prompt);
+  for (const loaded of [target, draft]) {
+    if (loaded && tokenIds.length + settings.max_new_tokens > loaded.context) {
+      throw new PlainError(
+        `The prompt (${tokenIds.length} tokens) and ${settings.max_new_tokens} new tokens do not fit ` +
+          `${loaded.name}'s context window of ${loaded.context} tokens.`,
+      );
+    }
+  }
+  const shown = { text: prompt, token_ids: tokenIds, tokens: tokenIds.map((id) => target.tokenizer.shown(id)) };
+  const created = `${new Date().toISOString().slice(0, 19)}+00:00`;
+  return { target, settings, prompt: shown, ends: settings.stop_at_eos ? target.ends : new Set(), created };
+}
+
+/**
+ * The run so far as a trace.
+ * @param {RunSetup} setup
+ * @param {object} run
+ * @param {Machine} run.machine
+ * @param {DrafterInfo | null} run.drafter
+ * @param {PrefillSeconds} run.prefill
+ * @param {Round[]} run.rounds
+ * @param {Autoregressive | null} run.plain
+ * @param {number[]} run.written the output's token ids
+ * @returns {Trace}
+ */
+export function traceOf(setup, { machine, drafter, prefill, rounds, plain, written }) {
+  return {
+    schema: SCHEMA,
+    created: setup.created,
+    recorded_on: machine,
+    target: setup.target.info,
+    drafter,
+    settings: setup.settings,
+    prompt: setup.prompt,
+    prefill_seconds: prefill,
+    rounds,
+    autoregressive: plain,
+    output: { token_ids: written, text: setup.target.tokenizer.decode(written), stopped_by: stoppedBy(setup, written) },
+  };
+}
+
+/**
+ * @param {RunSetup} setup
+ * @param {number[]} written
+ * @returns {"eos" | "length" | null}
+ */
+function stoppedBy({ ends, settings }, written) {
+  if (written.length && ends.has(written[written.length - 1])) return "eos";
+  return written.length === settings.max_new_tokens ? "length" : null;
+}
+
+/**
+ * The tokens up to the first that ends a text.
+ * @param {number[]} tokenIds
+ * @param {Set<number>} ends
+ */
+export function untilEnd(tokenIds, ends) {
+  const end = tokenIds.findIndex((id) => ends.has(id));
+  return end < 0 ? tokenIds : tokenIds.slice(0, end + 1);
+}

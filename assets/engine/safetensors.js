@@ -1,0 +1,42 @@
+/** Reads a safetensors file: eight bytes with the length of a JSON header, the header, then the numbers. */
+
+import { PlainError } from "./plain_error.js";
+
+/** @typedef {{ dtype: string, shape: number[], data_offsets: [number, number] }} Entry */
+
+/**
+ * Where each tensor lies in the file, in bytes from its start.
+ * @param {Uint8Array<ArrayBuffer>} file
+ * @param {string} name of the model, for a sentence
+ * @returns {Map<string, { at: number, shape: number[] }>}
+ * @throws {PlainError} it is no such file, it is not whole, or its numbers are not bfloat16
+ */
+export function tensorsIn(file, name) {
+  const damaged = new PlainError(`The weights of ${name} are damaged or not whole. Load them again.`);
+  const { header, start } = headerOf(file, damaged);
+  const tensors = new Map();
+  for (const [key, entry] of Object.entries(header)) {
+    if (key === "__metadata__") continue;
+    const { dtype, shape, data_offsets } = /** @type {Entry} */ (entry);
+    const [from, to] = data_offsets;
+    const numbers = shape.reduce((product, size) => product * size, 1);
+    if (dtype !== "BF16" || to - from !== 2 * numbers || start + to > file.length) throw damaged;
+    tensors.set(key, { at: start + from, shape });
+  }
+  return tensors;
+}
+
+/**
+ * @param {Uint8Array<ArrayBuffer>} file
+ * @param {PlainError} damaged
+ */
+function headerOf(file, damaged) {
+  if (file.length < 8) throw damaged;
+  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  if (8 + length > file.length) throw damaged;
+  try {
+    return { header: JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length))), start: 8 + length };
+  } catch {
+    throw damaged;
+  }
+}

@@ -1,0 +1,102 @@
+"""The engine of the browser, run by node, gives what PyTorch and transformers give."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import parse_trace
+from specviz.data.workloads import WORKLOADS
+from specviz.decoding import autoregressive_decode
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.loading import load_model
+from tests.support.tiny_models import greedy_of_transformers
+
+ROOT = Path(__file__).parents[2]
+PROMPTS = {workload.name: workload.prompts[0].text for workload in WORKLOADS}
+DRAFTS = ("wren-small", "wren-mini", "wren-nano", "prompt-lookup")
+MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
+NEAR_TIE = 1e-3  # logits this close may change places by rounding
+SETTINGS = DecodeSettings(max_new_tokens=64)
+
+pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the engine")
+
+
+def in_node(
+    texts: Sequence[str] = (), passes: Sequence[tuple[str, list[int]]] = (), runs: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    asked = json.dumps({"texts": texts, "passes": passes, "runs": runs})
+    done = subprocess.run(
+        ["node", "tests/js/in_node.js"], cwd=ROOT, input=asked, capture_output=True, text=True, check=True
+    )
+    made: dict[str, Any] = json.loads(done.stdout)
+    return made
+
+
+def request(prompt: str, draft: str, settings: DecodeSettings) -> dict[str, Any]:
+    return {"prompt": prompt, "target": "wren-base", "draft": draft, "settings": asdict(settings)}
+
+
+def test_texts_get_the_same_ids(target: LoadedModel) -> None:
+    texts = [
+        *(preset.text for workload in WORKLOADS for preset in workload.all_prompts),
+        *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))),
+        *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "specviz/decoding").glob("*.py"))),
+        "'s 'S can't WE'LL  \n\n  x",
+        "a\u0085b \u00a0\u2003c \ufeff d\x00",
+        "é ñ 漢字 🙂🙂\u200d e\u0301 ١٢٣ Ⅷ ½",
+        "<|endoftext|> is text here",
+    ]
+    expected = [target.tokens(text, split_special_tokens=True)["input_ids"] for text in texts]
+    assert in_node(texts)["ids"] == expected
+
+
+def test_logits_differ_from_pytorchs_by_rounding_alone() -> None:
+    ids = [(place * 1237 + 11) % 4096 for place in range(140)]  # more than one block of every kind
+    made = in_node(passes=[(name, ids[:128]) for name in MODELS])["logits"]
+    for name, logits in zip(MODELS, made, strict=True):
+        model = load_model(name)
+        with torch.inference_mode():
+            expected = CachedModel(model, model.rows).read(ids[:128])
+        assert (torch.tensor(logits) - expected).abs().max() < NEAR_TIE, name
+        assert torch.equal(torch.tensor(logits).argmax(-1), expected.argmax(-1)), name
+
+
+@pytest.mark.parametrize(
+    "lengths", [pytest.param((4,), id="4"), pytest.param((1, 2, 7), id="1, 2, 7", marks=pytest.mark.full)]
+)
+def test_greedy_texts_are_the_ones_of_pytorch_and_of_transformers(
+    target: LoadedModel, lengths: tuple[int, ...], record_property: Callable[[str, object], None]
+) -> None:
+    """Every kind of prompt with every draft. A near-tie may fall the other way; it is reported with its gap."""
+    cells = [(kind, draft, length) for kind in PROMPTS for draft in DRAFTS for length in lengths]
+    runs = [request(PROMPTS[kind], draft, replace(SETTINGS, draft_length=length)) for kind, draft, length in cells]
+    written = {
+        kind: autoregressive_decode(target, prompt, SETTINGS).output.token_ids for kind, prompt in PROMPTS.items()
+    }
+    for kind, prompt in PROMPTS.items():
+        ids = target.tokens(prompt)["input_ids"]
+        assert written[kind] == greedy_of_transformers(target, ids, SETTINGS.max_new_tokens), kind
+    for (kind, draft, length), raw in zip(cells, in_node(runs=runs)["traces"], strict=True):
+        trace = parse_trace(json.dumps(raw))  # every other part of the program opens it
+        assert trace.autoregressive is not None
+        assert trace.output.token_ids == trace.autoregressive.token_ids, (kind, draft, length)
+        if trace.output.token_ids != written[kind]:
+            gap = gap_at_first_difference(target, trace.prompt.token_ids, trace.output.token_ids, written[kind])
+            record_property(f"near-tie {kind} {draft} {length}", gap)
+            assert gap < NEAR_TIE, (kind, draft, length)
+
+
+def gap_at_first_difference(target: LoadedModel, prompt: list[int], one: list[int], other: list[int]) -> float:
+    place = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    with torch.inference_mode():
+        logits = CachedModel(target, target.rows).read([*prompt, *one[:place]])[-1]
+    return float((logits[one[place]] - logits[other[place]]).abs())
