@@ -413,7 +413,7 @@ def rows() -> dict[str, str]:
     assisted, decode = found["assisted_seconds_over_speculative_loop"], found["greedy_speedup_decode"]
     lengths = [each["median"] for each in assisted["by_draft_length"].values()]
     recorded = found["recorded_seconds_over_unrecorded"]["median"] - 1
-    places = ("its_first_rounds", "all_plots", "a_point_of_the_playback_in_all_plots")
+    places = ("its_first_rounds", "a_point_in_all_plots", "all_curves")
     ends = [first_view[f"seconds_from_another_draft_to_{place}"]["median"] for place in places]
     wanted = {"layers": 12, "dtype": "bfloat16", "draft": "wren-mini", "gamma": int(LENGTH)}
     baselines = [each for each in stored("baselines")["speedups"] if wanted.items() <= each.items()]
