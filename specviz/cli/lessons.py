@@ -12,17 +12,23 @@ from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import PlanError, all_plans, find_plan, read_plan_file
 from specviz.data.lessons.text_check import text_problems
 from specviz.models.draft_menu import linked_names
+from specviz.player.live import live_file, write_site
 from specviz.player.offline import offline_page
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 
-LESSON = "lesson"
+LESSON, LIVE, SITE = "lesson", "live", "site"
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
-    what = "a trace file; or the word “lesson” and a plan: its name, or a YAML file"
-    parser.add_argument("what", nargs="+", metavar="TRACE.json | lesson PLAN", help=what)
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="PAGE.html", help="the file to write")
+    what = (
+        "a trace file; or the word “lesson” and a plan: its name, or a YAML file; or “live”: a page that decodes in "
+        "the browser, as one file; or “site”: the same with all bundled models, as a folder for any static host"
+    )
+    parser.add_argument("what", nargs="+", metavar="TRACE.json | lesson PLAN | live | site", help=what)
+    parser.add_argument(
+        "-o", "--out", type=Path, required=True, metavar="PAGE.html", help="the file or folder to write"
+    )
     parser.add_argument("--notes", type=Path, metavar="FILE.html", help="lesson: also write the notes and the key")
     _add_address(parser)
 
@@ -33,7 +39,13 @@ def _add_address(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    if len(options.what) == 1:
+    if options.what == [SITE]:
+        size = write_site(options.out)
+        say(f"wrote {options.out}: {size / 1e6:,.1f} MB, decodes in the browser; open its index.html from a web server")
+        return
+    if options.what == [LIVE]:
+        page = live_file()
+    elif len(options.what) == 1:
         page = offline_page(read_trace(Path(options.what[0])))
     elif len(options.what) == 2 and options.what[0] == LESSON:
         plan = plan_called(options.what[1])
@@ -42,7 +54,7 @@ def export(options: argparse.Namespace) -> None:
             say(f"wrote {options.notes}: notes and key for the teacher")
         page = lesson_page(plan, options.address)
     else:
-        raise InputError("export takes one trace file, or the word “lesson” and one plan.")
+        raise InputError("export takes one trace file, the word “lesson” and one plan, “live” or “site”.")
     write_file(options.out, page)
     say(f"wrote {options.out}: {len(page.encode()) / 1000:,.0f} KB, plays without a network")
 

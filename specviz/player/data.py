@@ -110,7 +110,7 @@ def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> Sen
     return {
         "trace": _trace(as_shown(trace)),
         "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
-        "method": _method(trace.drafter),
+        "method": method_payload(trace.drafter),
         "guesses": _guesses(guesses) if guesses else None,
         "times": replay_times(trace, costs) if guesses else None,
     }
@@ -123,7 +123,8 @@ def _trace(trace: Trace) -> TraceJson:
     return TraceJson(rest | {"rounds": rounds})
 
 
-def _method(drafter: DrafterInfo | None) -> MethodPayload:
+def method_payload(drafter: DrafterInfo | None) -> MethodPayload:
+    """What the stage says of a way to draft; None: the target alone."""
     method = method_of(drafter.kind if drafter else None)
     return {
         "kind": method.kind,

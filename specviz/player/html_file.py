@@ -27,23 +27,27 @@ Scheme = Literal["auto", "light", "dark"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
-def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto") -> str:
+def html_file(
+    body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, policy: str = "", most: int = MOST_BYTES
+) -> str:
     """The head of all such files, then this body, with every mark replaced once: a mark inside a part stays text.
 
     Args:
         body: a file in assets/.
         parts: by the name of their mark; `script` and `style` also give their hashes.
         scheme: light or dark, whatever the browser asks for.
+        policy: what else scripts may do, as the end of the content security policy.
+        most: bytes that the file may have.
 
     Raises:
-        InputError: the file would be larger than 2 MB.
+        InputError: the file would be larger.
     """
     parts = {**parts, "style": _in_scheme(parts["style"], scheme)}
     hashes = {f"{name}-hash": _hash(parts[name]) for name in ("script", "style")}
-    known = {**parts, **hashes, "schemes": "light dark" if scheme == "auto" else scheme}
+    known = {**parts, **hashes, "policy": policy, "schemes": "light dark" if scheme == "auto" else scheme}
     page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
-    if (size := len(page.encode())) > MOST_BYTES:
-        raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {MOST_BYTES / 1e6:g} MB are written.")
+    if (size := len(page.encode())) > most:
+        raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {most / 1e6:g} MB are written.")
     return page
 
 

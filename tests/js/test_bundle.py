@@ -19,6 +19,8 @@ ENTRIES = (
     "stage/feed.js",
     "stage/run.js",
     "lesson/follow.js",
+    "live/live.js",
+    "live/service_worker.js",
     "memory/keep.js",
     "memory/memory.js",
     "memory/secret.js",

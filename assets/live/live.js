@@ -1,0 +1,227 @@
+// Watch without a server: both models decode in a thread of this page, and every change runs at once.
+
+import { element, find } from "../shared/dom.js";
+import { Stage } from "../stage/stage.js";
+import { Form } from "./form.js";
+import { sentOf } from "./sent.js";
+import { Tried } from "./tried.js";
+import { countedInWords, modelledInWords, timedInWords } from "./words.js";
+import { bytesOf, startThread } from "./worker_thread.js";
+
+/** @import { DecodeSettings, DraftGuesses, MethodPayload, Phase, Trace } from "../shared/payloads.js" */
+/** @import { Preset } from "./form.js" */
+/** @import { Shown } from "./sent.js" */
+/** @import { Published } from "./words.js" */
+
+/**
+ * What the page is made with.
+ * @typedef {object} Made
+ * @property {Record<string, { config: object, weights: string | null, sha256: string }>} models weights: their address, or null: in the page
+ * @property {object} tokenizer
+ * @property {Preset[]} presets
+ * @property {string} lookup the name of the draft that is no model
+ * @property {DecodeSettings} settings
+ * @property {Record<string, MethodPayload>} methods
+ * @property {Phase[]} phases
+ * @property {Published[]} published
+ * @property {{ trace: Trace, guesses: DraftGuesses | null }} first the recorded run, shown while the models are loaded
+ */
+
+const SOON = 120; // ms: a change that follows sooner takes the place of the one before
+const MOST_BYTES = 4_000_000; // of a run that is opened
+const DIED = "The engine of this page stopped. Your runs are still here.";
+const NO_RUN = "That file is no run that this page can show: it needs a trace that specviz has saved.";
+
+class Live {
+  /** @param {Made} made */
+  constructor(made) {
+    this.made = made;
+    this.stage = new Stage(find(document, "main"));
+    this.state = find(document, ".state");
+    /** @type {Shown} */
+    this.shown = { id: "recorded", ...made.first, here: false };
+    /** @type {Shown | null} */
+    this.before = null;
+    this.id = 0; // of the run that was asked for last
+    this.ready = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    const offer = { ...made, models: Object.keys(made.models) };
+    this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), offer, () => this.runSoon());
+    this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown));
+    this.stage.askDraftLength = (length) => {
+      this.form.length = length;
+      this.runSoon();
+    };
+    this.wanted = this.form.open(location.hash); // a link's run begins when the models are there
+    this.tried.add(this.shown);
+    this.draw();
+    this.listen();
+    this.load();
+  }
+
+  listen() {
+    find(document, ".state .again").addEventListener("click", () => this.load());
+    find(document, ".kept .save").addEventListener("click", () => this.save());
+    find(document, ".kept .link").addEventListener("click", () => this.copyLink());
+    const file = /** @type {HTMLInputElement} */ (find(document, ".kept .open input"));
+    file.addEventListener("change", () => this.open(file));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    addEventListener("hashchange", () => this.form.open(location.hash) && this.runSoon());
+  }
+
+  /** Start the thread and give it the models. */
+  load() {
+    this.thread?.terminate();
+    this.ready = false;
+    this.say("Loading the models…");
+    const script = find(document, "#engine").textContent ?? "";
+    this.thread = startThread(script, (message) => this.hear(message), () => this.fail(DIED));
+    const { models, tokenizer } = this.made;
+    const files = Object.entries(models).map(([name, { config, weights, sha256 }]) => {
+      const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "");
+      return [name, { config, tokenizer, weights: given, sha256 }];
+    });
+    this.thread.postMessage({ kind: "open", models: Object.fromEntries(files) });
+  }
+
+  /** @param {any} message see assets/engine/engine.js */
+  hear(message) {
+    const { kind, id } = message;
+    if (kind === "loading") return this.say(`Loading ${message.model}: ${(message.bytes / 1e6).toFixed(1)} of ${(message.of / 1e6).toFixed(1)} MB`, message.bytes / message.of);
+    if (kind === "ready") return this.begin(message.models);
+    if (kind === "failed" && id === undefined) return this.fail(message.sentence);
+    if (id !== this.id) return; // of a run whose place another one has taken
+    if (kind === "failed") return this.refuse(message.sentence);
+    this.take(message.trace, message.guesses ?? null, kind === "done");
+  }
+
+  /** @param {string[]} models */
+  begin(models) {
+    this.ready = true;
+    this.say(`Ready: ${models.join(", ")}. Change anything, and both decoders run again.`);
+    if (this.wanted) this.run();
+  }
+
+  /** Run when nothing more changes for a moment. */
+  runSoon() {
+    clearTimeout(this.timer);
+    this.wanted = true;
+    this.timer = setTimeout(() => this.run(), SOON);
+  }
+
+  run() {
+    if (!this.ready) return; // it begins when the models are there
+    this.refuse("");
+    this.id += 1;
+    this.thread?.postMessage({ kind: "run", id: this.id, request: this.form.request() });
+    history.replaceState(null, "", this.form.link());
+  }
+
+  /**
+   * @param {Trace} trace
+   * @param {DraftGuesses | null} guesses
+   * @param {boolean} done
+   */
+  take(trace, guesses, done) {
+    const id = `live-${this.id}`;
+    if (this.shown.id !== id && this.shown.trace.output.stopped_by) this.before = this.shown;
+    this.shown = { id, trace, guesses, here: true };
+    if (done) this.tried.add(this.shown);
+    this.draw();
+  }
+
+  /** @param {Shown} shown */
+  bringBack(shown) {
+    this.id += 1; // a run under way is not waited for
+    if (shown.id !== this.shown.id) this.before = this.shown;
+    this.shown = shown;
+    const { trace } = shown;
+    const draft = trace.drafter?.kind === "model" ? trace.drafter.name : this.made.lookup;
+    this.form.show({ prompt: trace.prompt.text, target: trace.target.name, draft, settings: trace.settings });
+    this.draw();
+    this.stage.node.scrollIntoView({ block: "nearest" });
+  }
+
+  draw() {
+    const { trace } = this.shown;
+    const compared = this.before && this.before.id !== this.shown.id ? this.before : null;
+    this.stage.put(sentOf(this.shown, this.made, compared));
+    const over = trace.output.stopped_by !== null && trace.rounds.length > 0;
+    find(document, ".outcome").hidden = !over;
+    if (!over) return;
+    find(document, ".counted").textContent = countedInWords(trace);
+    find(document, ".timed").textContent = timedInWords(trace);
+    find(document, ".modelled").textContent = modelledInWords(trace, this.made.published);
+  }
+
+  save() {
+    const file = new Blob([JSON.stringify(this.shown.trace)], { type: "application/json" });
+    const link = element("a");
+    link.href = URL.createObjectURL(file);
+    link.download = "specviz-trace.json";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  /** @param {HTMLInputElement} input */
+  async open(input) {
+    const [file] = input.files ?? [];
+    input.value = ""; // the same file can be opened again
+    if (!file) return;
+    if (file.size > MOST_BYTES) return this.refuse("That file is larger than 4 MB.");
+    const before = this.shown;
+    try {
+      const trace = /** @type {Trace} */ (JSON.parse(await file.text()));
+      if (trace.schema > 2 || !trace.output.stopped_by) throw new Error(NO_RUN);
+      this.bringBack({ id: `file-${(this.id += 1)}`, trace, guesses: null, here: false });
+      this.tried.add(this.shown);
+      this.refuse("");
+    } catch {
+      this.shown = before;
+      this.draw();
+      this.refuse(NO_RUN);
+    }
+  }
+
+  async copyLink() {
+    history.replaceState(null, "", this.form.link());
+    const did = find(document, ".kept .did");
+    try {
+      await navigator.clipboard.writeText(location.href);
+      did.textContent = "Copied.";
+    } catch {
+      did.textContent = "The link is in the address bar: copy it from there.";
+    }
+  }
+
+  /**
+   * @param {string} words
+   * @param {number} [share] of a download
+   */
+  say(words, share) {
+    find(this.state, ".says").textContent = words;
+    find(this.state, ".again").hidden = true;
+    const bar = /** @type {HTMLProgressElement} */ (find(this.state, "progress"));
+    bar.hidden = share === undefined;
+    if (share !== undefined) bar.value = share;
+  }
+
+  /** @param {string} sentence why nothing can run now; what was shown stays */
+  fail(sentence) {
+    this.ready = false;
+    this.say(sentence);
+    find(this.state, ".again").hidden = false;
+  }
+
+  /** @param {string} sentence why this run cannot be; empty: it can */
+  refuse(sentence) {
+    const problem = find(document, ".problem");
+    problem.textContent = sentence;
+    problem.hidden = !sentence;
+  }
+}
+
+if ("serviceWorker" in navigator && location.protocol.startsWith("http")) navigator.serviceWorker.register("service_worker.js").catch(() => {});
+
+export default new Live(JSON.parse(find(document, "#live").textContent ?? ""));

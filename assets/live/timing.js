@@ -1,0 +1,123 @@
+/** What a run's times say: its costs, its speedup with an interval, and whether the machine was too busy to tell. */
+
+/** @import { Trace } from "../shared/payloads.js" */
+
+const FEWEST = 5; // blocks from which an interval is computed
+const WIDE = 1.5; // high / low of an interval: wider ones come from a busy machine
+const ONE_RUN = 1.05; // a run that is timed again differs by this much more than its own rounds' times say
+const MOST_FREEDOM = 30; // from here on Student's t hardly changes
+// Student's t for 97.5 %, with 1, 2, ... degrees of freedom: specviz/core/intervals.py computes it
+const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042];
+
+/** @typedef {{ step: number, draft: number, check: Map<number, number>, overhead: number }} Costs in plain steps, but `step` in seconds */
+/** @typedef {{ speedup: number, low: number, high: number, trusted: boolean }} Timed */
+
+/**
+ * The costs that one trace measured (medians), as `costs` of specviz/core/metrics.py; null without a drafted token.
+ * @param {Trace} trace
+ * @returns {Costs | null}
+ */
+export function costsOf({ rounds, autoregressive }) {
+  const drafting = rounds.filter(({ drafted }) => drafted.length);
+  const step = median(autoregressive?.seconds_per_token ?? []);
+  if (!drafting.length || !step) return null;
+  const counts = [...new Set(rounds.map(({ drafted }) => drafted.length + 1))].sort((one, other) => one - other);
+  const seconds = (/** @type {number} */ tokens) => rounds.filter(({ drafted }) => drafted.length + 1 === tokens).map((round) => round.verify_seconds ?? 0);
+  return {
+    step,
+    draft: median(drafting.map((round) => (round.draft_seconds ?? 0) / round.drafted.length)) / step,
+    check: new Map(counts.map((tokens) => [tokens, median(seconds(tokens)) / step])),
+    overhead: median(rounds.map((round) => round.overhead_seconds ?? 0)) / step,
+  };
+}
+
+/**
+ * The time of a round with so many guesses, in plain steps. A check that was not measured lies on the line through the
+ * nearest measured ones; one token takes one step.
+ * @param {Costs} costs
+ * @param {number} drafted
+ */
+export function roundSteps({ draft, check, overhead }, drafted) {
+  return drafted * draft + checkSteps(check, drafted + 1) + overhead;
+}
+
+/**
+ * @param {Map<number, number>} check
+ * @param {number} tokens
+ */
+function checkSteps(check, tokens) {
+  const known = [...new Map([[1, 1], ...check])].sort(([one], [other]) => one - other);
+  const above = known.findIndex(([count]) => count >= tokens);
+  if (known[above]?.[0] === tokens || known.length === 1) return known[Math.max(above, 0)][1];
+  const [[from, low], [to, high]] = above < 0 ? known.slice(-2) : known.slice(above - 1, above + 1);
+  return low + ((high - low) * (tokens - from)) / (to - from);
+}
+
+/**
+ * The measured speedup with its 95 % interval, as `speedup_interval` of specviz/core/intervals.py, widened by as much as
+ * one run differs from the next; null where there are too few rounds.
+ * @param {Trace} trace
+ * @returns {Timed | null}
+ */
+export function timedOf(trace) {
+  const blocks = blocksOf(trace);
+  if (blocks.length < FEWEST) return null;
+  const [plain, rounds, tokens] = [sum(blocks, "plain"), sum(blocks, "round"), sum(blocks, "tokens")];
+  const speedup = (plain / rounds) || 0;
+  const { slope, middle, parameters } = line(blocks);
+  const mean = rounds / blocks.length;
+  const moves = blocks.map((block) => {
+    const own = (block.plain - (block.tokens * plain) / tokens) / plain;
+    return own - (block.round - mean - slope * (block.drafted - middle)) / rounds;
+  });
+  const freedom = blocks.length - parameters;
+  const spread = Math.sqrt((blocks.length / freedom) * moves.reduce((total, move) => total + move ** 2, 0));
+  const half = STUDENT_T[Math.min(freedom, MOST_FREEDOM) - 1] * spread;
+  const timing = [speedup * Math.exp(-half), speedup * Math.exp(half)];
+  return { speedup, low: timing[0] / ONE_RUN, high: timing[1] * ONE_RUN, trusted: timing[1] / timing[0] <= WIDE };
+}
+
+/**
+ * Each round with the plain steps beside it, while both decoders wrote.
+ * @param {Trace} trace
+ */
+function blocksOf({ rounds, autoregressive }) {
+  const blocks = [];
+  let start = 0;
+  for (const { drafted, emitted, draft_seconds, verify_seconds, overhead_seconds } of rounds) {
+    const tokens = drafted.filter(({ status }) => status === "accepted").length + (emitted.kind === "none" ? 0 : 1);
+    const steps = (autoregressive?.seconds_per_token ?? []).slice(start, start + tokens);
+    const round = (draft_seconds ?? 0) + (verify_seconds ?? 0) + (overhead_seconds ?? 0);
+    if (steps.length === tokens) blocks.push({ drafted: drafted.length, tokens, round, plain: steps.reduce((total, step) => total + step, 0) });
+    start += tokens;
+  }
+  return blocks;
+}
+
+/**
+ * The straight line of the rounds' times over their drafted tokens, by least squares.
+ * @param {Array<{ drafted: number, round: number }>} blocks
+ */
+function line(blocks) {
+  const [middle, mean] = [sum(blocks, "drafted") / blocks.length, sum(blocks, "round") / blocks.length];
+  const spread = blocks.reduce((total, { drafted }) => total + (drafted - middle) ** 2, 0);
+  if (!spread) return { slope: 0, middle, parameters: 1 };
+  const slope = blocks.reduce((total, { drafted, round }) => total + (drafted - middle) * (round - mean), 0) / spread;
+  return { slope, middle, parameters: 2 };
+}
+
+/**
+ * @template {string} Name
+ * @param {Array<Record<Name, number>>} rows
+ * @param {Name} name
+ */
+function sum(rows, name) {
+  return rows.reduce((total, row) => total + row[name], 0);
+}
+
+/** @param {number[]} values */
+function median(values) {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}

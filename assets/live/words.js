@@ -1,0 +1,68 @@
+/** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
+
+import { costsOf, timedOf } from "./timing.js";
+
+/** @import { ResultPayload, Trace } from "../shared/payloads.js" */
+
+/** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
+
+const AGAIN = "Change something, or press Run again, to time it once more.";
+
+/** @param {Trace} trace */
+export function countsOf({ rounds }) {
+  const drafted = rounds.flatMap((round) => round.drafted);
+  const accepted = drafted.filter(({ status }) => status === "accepted").length;
+  const judged = accepted + drafted.filter(({ status }) => status === "rejected").length;
+  const emitted = accepted + rounds.filter((round) => round.emitted.kind !== "none").length;
+  return { rounds: rounds.length, drafted: drafted.length, accepted, judged, emitted };
+}
+
+/**
+ * The result at the top of the stage.
+ * @param {Trace} trace
+ * @returns {ResultPayload}
+ */
+export function resultOf(trace) {
+  const { rounds, emitted } = countsOf(trace);
+  const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the big model instead of ${emitted}`;
+  const timed = timedOf(trace);
+  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true, estimated: null };
+  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
+  const even = timed.low <= 1 && timed.high >= 1;
+  const says = `${timed.speedup.toFixed(2)} times as fast${even ? ", too close to 1 to tell" : timed.speedup < 1 ? ", so slower" : ""}: ${passes}`;
+  const interval = `One run, measured in this browser; 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`;
+  return { says, reason: interval, trusted: true, estimated: null };
+}
+
+/** @param {Trace} trace */
+export function countedInWords(trace) {
+  const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
+  if (!drafted) return "Counted, exact: nothing was drafted.";
+  const perCall = (emitted / rounds).toFixed(2);
+  return `Counted, exact: ${accepted} of ${drafted} guesses are accepted (${judged} were checked), and each pass of the big model gives ${perCall} tokens.`;
+}
+
+/** @param {Trace} trace */
+export function timedInWords(trace) {
+  const [timed, costs] = [timedOf(trace), costsOf(trace)];
+  if (!timed || !costs) return "Timed: too few rounds to say.";
+  const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
+  const speed = timed.trusted
+    ? `${timed.speedup.toFixed(2)}×, 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`
+    : "the machine was too busy to tell.";
+  return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${check.toFixed(2)} times as long as one token, v(${tokens}) = ${check.toFixed(2)}; a guess takes ${costs.draft.toFixed(2)}.`;
+}
+
+/**
+ * @param {Trace} trace
+ * @param {Published[]} published
+ */
+export function modelledInWords(trace, published) {
+  const { rounds, drafted, emitted } = countsOf(trace);
+  if (!drafted) return "";
+  const there = published.map(({ pair, machine, cost, source }) => {
+    const speedup = emitted / (rounds + cost * drafted);
+    return `${speedup.toFixed(2)}× at the costs of ${pair} on ${machine} (${source})`;
+  });
+  return `Modelled, not measured: with the same counts, where a check costs as much as one token, it would be ${there.join("; ")}.`;
+}

@@ -1,0 +1,138 @@
+"""The page that decodes in the visitor's own browser: as one file with two models inside, or as a static site with all.
+
+Both are the same page. Its policy lets it load nothing but its own parts: in one file none, on a site the models.
+"""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
+from specviz.core.replay import DraftGuesses
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import DrafterInfo, Trace
+from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.published import PUBLISHED
+from specviz.data.workloads import WORKLOADS
+from specviz.player.data import PHASES, method_payload
+from specviz.player.html_file import asset, bundle, html_file, inline_json
+from specviz.player.offline import STYLES as PAGE_STYLES
+
+MODELS = ASSETS / "models"
+IN_ONE_FILE = ("wren-base", "wren-nano")
+ON_A_SITE = ("wren-base", "wren-small", "wren-mini", "wren-nano")
+LOOKUP = "prompt-lookup"
+CHECKS_ARE_CHEAP = ("T5-small 77M → T5-XXL 11B", "a 4B draft → Chinchilla 70B")  # on their machines
+STYLES = (*PAGE_STYLES, "live/live.css")
+MOST_BYTES = 35_000_000  # of the one file
+WEIGHTS = "model.safetensors"
+POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}"
+
+
+def live_file() -> str:
+    """One HTML file with the target and the smallest draft inside.
+
+    Raises:
+        InputError: a part is missing, or the file would be larger than 35 MB.
+    """
+    stored = [_weights_in_page(name) for name in IN_ONE_FILE]
+    models = {name: _model(name, None) for name in IN_ONE_FILE}
+    return _page(models, "\n".join(stored), "'none'", "This file needs no network: it works from disk.")
+
+
+def live_site() -> dict[str, bytes]:
+    """The files of a static site by their paths in its folder: a page, its service worker, and all bundled models."""
+    weights = {name: (MODELS / name / WEIGHTS).read_bytes() for name in ON_A_SITE}
+    addresses = {name: f"models/{name}.{_digest(content)[:16]}.safetensors" for name, content in weights.items()}
+    models = {name: _model(name, addresses[name]) for name in ON_A_SITE}
+    page = _page(models, "", "'self'", "After one visit this page works without a network.")
+    return {
+        "index.html": page.encode(),
+        "service_worker.js": _script("live/service_worker.js").encode(),
+        "files.json": json.dumps(["./", *addresses.values()]).encode(),
+        **{addresses[name]: content for name, content in weights.items()},
+    }
+
+
+def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
+    parts = {
+        "title": "Speculative decoding, live in this browser",
+        "stage": asset("stage/stage.html"),
+        "weights": stored,
+        "live": inline_json(_made(models)),
+        "engine": _script("engine/worker.js").replace("</", "<\\/"),
+        "footer": f"Made with specviz: speculative decoding, token by token. {works}",
+        "script": bundle(ASSETS / "live/live.js"),
+        "style": "\n".join(map(asset, STYLES)),
+    }
+    return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=MOST_BYTES)
+
+
+def _made(models: dict[str, Any]) -> dict[str, Any]:
+    """What the page is made with; see `Made` in assets/live/live.js."""
+    first = first_trace()
+    if first is None:
+        raise InputError("The recorded run of the first screen is missing, so the page would begin empty.")
+    guesses = first_draft_guesses()
+    return {
+        "models": models,
+        "tokenizer": json.loads((MODELS / IN_ONE_FILE[0] / "tokenizer.json").read_bytes()),
+        "presets": [{"name": each.prompts[0].name, "text": each.prompts[0].text} for each in WORKLOADS],
+        "lookup": LOOKUP,
+        "settings": TypeAdapter(DecodeSettings).dump_python(DecodeSettings(), mode="json"),
+        "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
+        "phases": list(PHASES),
+        "published": _published(),
+        "first": {
+            "trace": TypeAdapter(Trace).dump_python(first, mode="json"),
+            "guesses": guesses and TypeAdapter(DraftGuesses).dump_python(guesses, mode="json"),
+        },
+    }
+
+
+def _published() -> list[dict[str, Any]]:
+    """What a draft step costs in two papers, in passes of the target."""
+    runs = {run.pair: run for run in reversed(PUBLISHED)}
+    return [
+        {"pair": pair, "machine": runs[pair].machine, "cost": runs[pair].cost_ratio, "source": runs[pair].source.split(",")[0]}
+        for pair in CHECKS_ARE_CHEAP
+    ]
+
+
+def _model(name: str, address: str | None) -> dict[str, Any]:
+    folder = MODELS / name
+    config = json.loads((folder / "config.json").read_bytes())
+    return {"config": config, "weights": address, "sha256": _digest((folder / WEIGHTS).read_bytes())}
+
+
+def _weights_in_page(name: str) -> str:
+    content = b64encode((MODELS / name / WEIGHTS).read_bytes()).decode()
+    return f'<script type="text/plain" id="weights-{name}">{content}</script>'
+
+
+def _script(entry: str) -> str:
+    """A module as a classic script: browsers start no thread from a module that is not a file of its own."""
+    return re.sub(r"^export default ", "", bundle(ASSETS / entry), flags=re.MULTILINE)
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def write_site(folder: Path) -> int:
+    """Write the site into a folder, which is made; returns its bytes. Raises InputError: it cannot be written."""
+    files = live_site()
+    try:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}.") from None
+    return sum(map(len, files.values()))
