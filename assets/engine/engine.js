@@ -12,6 +12,7 @@ import { loadModel } from "./models.js";
 import { PlainError } from "./plain_error.js";
 import { Run } from "./run.js";
 
+/** @import { Llama } from "./llama.js" */
 /** @import { LoadedModel } from "./loaded_model.js" */
 /** @import { ModelFiles } from "./models.js" */
 /** @import { RunRequest } from "./run.js" */
@@ -25,6 +26,7 @@ import { Run } from "./run.js";
 /** @typedef {{ postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null }} Port */
 
 const BETWEEN = 50; // milliseconds between two traces of a run
+const WARM_UP = [1, 2, 5, 1, 2, 5, 1, 2, 5, 7, 7]; // tokens in a pass
 
 export class Engine {
   /** @param {Port} port */
@@ -48,7 +50,9 @@ export class Engine {
     try {
       for (const [name, files] of Object.entries(models)) {
         const progress = (/** @type {number} */ bytes, /** @type {number} */ of) => this._port.postMessage({ kind: "loading", model: name, bytes, of });
-        this._models.set(name, await loadModel(name, files, progress));
+        const model = await loadModel(name, files, progress);
+        warmUp(model.llama);
+        this._models.set(name, model);
       }
       this._port.postMessage({ kind: "ready", models: [...this._models.keys()] });
     } catch (error) {
@@ -92,6 +96,16 @@ export class Engine {
       run.close();
     }
   }
+}
+
+/**
+ * Read a little: the browser compiles the kernel once more while it is first used, and no run should be timed then.
+ * @param {Llama} llama
+ */
+function warmUp(llama) {
+  const cache = llama.cache();
+  for (const count of WARM_UP) llama.read(cache, new Array(count).fill(1));
+  llama.release(cache);
 }
 
 /** @param {unknown} error */

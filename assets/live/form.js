@@ -5,7 +5,7 @@ import { element, find } from "../shared/dom.js";
 /** @import { DecodeSettings } from "../shared/payloads.js" */
 /** @import { RunRequest } from "../engine/run.js" */
 
-/** @typedef {{ name: string, text: string }} Preset */
+/** @typedef {{ name: string, label: string, text: string }} Preset */
 
 const OWN = "own";
 const LONGEST = 4000; // characters of a prompt
@@ -23,7 +23,7 @@ export class Form {
     this.presets = presets;
     this.settings = settings; // what no control asks for
     this.length = settings.draft_length; // the stage has its slider
-    this._fill("preset", [...presets.map(({ name }) => name), OWN], (name) => (name === OWN ? "your own text" : name));
+    this._fill("preset", [...presets.map(({ name }) => name), OWN], (name) => presets.find((preset) => preset.name === name)?.label ?? "your own text");
     this._fill("target", models);
     this._fill("draft", [...models.filter((name) => name !== models[0]), lookup], (name) => (name === lookup ? "prompt lookup, no model" : name));
     this.set("prompt", presets[0].text);

@@ -62,6 +62,8 @@ class Live {
 
   listen() {
     find(document, ".state .again").addEventListener("click", () => this.load());
+    find(document, ".asked .run").addEventListener("click", () => this.runSoon());
+    addEventListener("keydown", ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && this.runSoon());
     find(document, ".kept .save").addEventListener("click", () => this.save());
     find(document, ".kept .link").addEventListener("click", () => this.copyLink());
     const file = /** @type {HTMLInputElement} */ (find(document, ".kept .open input"));
@@ -200,7 +202,7 @@ class Live {
    * @param {number} [share] of a download
    */
   say(words, share) {
-    find(this.state, ".says").textContent = words;
+    find(this.state, ".told").textContent = words;
     find(this.state, ".again").hidden = true;
     const bar = /** @type {HTMLProgressElement} */ (find(this.state, "progress"));
     bar.hidden = share === undefined;

@@ -14,12 +14,13 @@ from pydantic import TypeAdapter
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
+from specviz.core.names import first_words
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo, Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.published import PUBLISHED
-from specviz.data.workloads import WORKLOADS
+from specviz.data.workloads import WORKLOADS, Workload
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
@@ -30,6 +31,7 @@ ON_A_SITE = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 LOOKUP = "prompt-lookup"
 CHECKS_ARE_CHEAP = ("T5-small 77M → T5-XXL 11B", "a 4B draft → Chinchilla 70B")  # on their machines
 STYLES = (*PAGE_STYLES, "live/live.css")
+SHOWN_CHARACTERS = 48  # of a prompt in the menu
 MOST_BYTES = 35_000_000  # of the one file
 WEIGHTS = "model.safetensors"
 POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}"
@@ -83,7 +85,7 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
     return {
         "models": models,
         "tokenizer": json.loads((MODELS / IN_ONE_FILE[0] / "tokenizer.json").read_bytes()),
-        "presets": [{"name": each.prompts[0].name, "text": each.prompts[0].text} for each in WORKLOADS],
+        "presets": [_preset(each) for each in WORKLOADS if each.prompts[0].grammar is None],
         "lookup": LOOKUP,
         "settings": TypeAdapter(DecodeSettings).dump_python(DecodeSettings(), mode="json"),
         "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
@@ -96,11 +98,23 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _preset(workload: Workload) -> dict[str, str]:
+    """The first prompt of a kind of text, as the menu has it."""
+    preset = workload.prompts[0]
+    label = f"{workload.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"
+    return {"name": preset.name, "label": label, "text": preset.text}
+
+
 def _published() -> list[dict[str, Any]]:
     """What a draft step costs in two papers, in passes of the target."""
     runs = {run.pair: run for run in reversed(PUBLISHED)}
     return [
-        {"pair": pair, "machine": runs[pair].machine, "cost": runs[pair].cost_ratio, "source": runs[pair].source.split(",")[0]}
+        {
+            "pair": pair,
+            "machine": runs[pair].machine,
+            "cost": runs[pair].cost_ratio,
+            "source": runs[pair].source.split(",")[0],
+        }
         for pair in CHECKS_ARE_CHEAP
     ]
 

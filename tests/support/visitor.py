@@ -73,13 +73,18 @@ def expect_nothing_cut_off(box: Locator) -> None:
 
 def violations_of(page: Page) -> list[str]:
     """What axe finds and goes on finding: while a page's script runs once more, its parts are faded for a moment."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE)
     for _ in range(LOOKS):
         wait_until_still(page)
-        found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
-        if not found:
+        if not (found := violations_now(page)):
             break
+    return found
+
+
+def violations_now(page: Page) -> list[str]:
+    """What axe finds at this moment, on a page of any kind."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
     return [f"{one['id']}: {node['html'][:120]} {_measured(node)}" for one in found for node in one["nodes"]]
 
 

@@ -1,0 +1,179 @@
+"""The page that decodes in the browser: from disk, from a static site, without a network, and when things go wrong."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from specviz.core.trace import parse_trace
+from specviz.data.first_run import first_trace
+from specviz.player.live import live_file, write_site
+from tests.conftest import NewContext
+from tests.support.visitor import expect_no_sideways_scroll, violations_now
+
+READY = re.compile("^Ready: wren-base")
+LIVE = ".stage[data-run^='live'][data-done]"
+
+
+@pytest.fixture(scope="session")
+def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("live") / "live.html"
+    path.write_text(live_file(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def offline_page(new_context: NewContext) -> Page:
+    return new_context(offline=True, reduced_motion="reduce").new_page()
+
+
+def told(page: Page) -> Locator:
+    return page.locator(".state .told")
+
+
+def control(page: Page, name: str) -> Locator:
+    return page.locator(f".asked [name={name}]")
+
+
+def open_file(page: Page, path: Path, fragment: str = "") -> None:
+    page.goto(f"{path.as_uri()}{fragment}")
+    expect(told(page)).to_have_text(READY)
+
+
+def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(
+    offline_page: Page, one_file: Path, tmp_path: Path
+) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    control(page, "draft").select_option("prompt-lookup")
+    page.wait_for_selector(LIVE)
+    expect(page.locator(".kept tbody tr")).to_have_count(2)
+    expect(page.locator(".counted")).to_contain_text("Counted, exact:")
+    expect(page.locator(".modelled")).to_contain_text("Modelled, not measured:")
+    assert violations_now(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this run").click()
+    trace = parse_trace(download.value.path().read_bytes())
+    first = first_trace()
+    assert first is not None
+    assert trace.output == first.output  # the target's own greedy text, as PyTorch wrote it
+    assert trace.drafter is not None
+    assert trace.drafter.kind == "prompt-lookup"
+    assert "WebAssembly" in trace.recorded_on.machine
+    page.get_by_role("button", name="Show again").last.click()
+    expect(control(page, "draft")).to_have_value("wren-nano")
+    expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    saved, rubbish = tmp_path / "saved.json", tmp_path / "rubbish.json"
+    saved.write_bytes(download.value.path().read_bytes())
+    rubbish.write_text('{"schema": 2, "rounds": "<b>"}', encoding="utf-8")
+    page.get_by_label("Open a run").set_input_files(rubbish)
+    expect(page.get_by_role("alert")).to_have_text(re.compile("^That file is no run"))
+    page.get_by_label("Open a run").set_input_files(saved)
+    page.wait_for_selector(".stage[data-run^='file']")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    expect(control(page, "draft")).to_have_value("prompt-lookup")
+
+
+def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file, "#draft=wren-nano&temperature=0.8&seed=5&tokens=24&gamma=2&prompt=A+dog&target=<b>")
+    page.wait_for_selector(LIVE)
+    expect(control(page, "prompt")).to_have_value("A dog")
+    expect(control(page, "seed")).to_have_value("5")
+    expect(control(page, "target")).to_have_value("wren-base")
+    expect(page.locator(".stage .draft-length output")).to_have_text("2")
+    control(page, "prompt").fill("")
+    page.get_by_role("button", name="Run again").click()
+    expect(page.get_by_role("alert")).to_have_text(re.compile("^The prompt is empty"))
+    expect(page.locator(LIVE)).to_be_visible()  # nothing is lost
+    page.set_viewport_size({"width": 320, "height": 640})
+    expect_no_sideways_scroll(page)
+
+
+def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
+    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
+    expect(page.locator(".kept tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_selector(LIVE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("WebAssembly.validate(build)", "false", "This browser cannot run the models"),
+        ('id="weights-wren-nano">', 'id="weights-wren-nano">AAAA', "The weights of wren-nano are damaged or not whole"),
+    ],
+    ids=["no SIMD", "damaged weights"],
+)
+def test_what_cannot_work_is_one_sentence_beside_the_recorded_run(
+    offline_page: Page, one_file: Path, tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    page, broken = offline_page, tmp_path / "broken.html"
+    content = one_file.read_text(encoding="utf-8")
+    assert old in content
+    broken.write_text(content.replace(old, new), encoding="utf-8")
+    page.goto(broken.as_uri())
+    expect(told(page)).to_contain_text(says)
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.locator(".stage .chip").first).to_be_visible()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A site in a subfolder of a static host: its folder and its address."""
+    folder = tmp_path / "a" / "class"
+    write_site(folder)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield folder, f"http://127.0.0.1:{server.server_address[1]}/a/class/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewContext, site: tuple[Path, str]) -> None:
+    folder, address = site
+    context = new_context(once=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(address)
+    expect(told(page)).to_have_text(READY)
+    page.evaluate("async () => (await navigator.serviceWorker.ready).active.state")
+    for path in json.loads((folder / "files.json").read_text(encoding="utf-8")):
+        if path != "./":
+            (folder / path).unlink()  # the server has lost what the visitor has
+    context.set_offline(True)
+    page.reload()
+    expect(told(page)).to_have_text(READY)
+    control(page, "draft").select_option("wren-small")
+    page.wait_for_selector(LIVE)
+
+
+def test_a_half_loaded_model_is_a_sentence_and_the_whole_one_works(
+    new_context: NewContext, site: tuple[Path, str]
+) -> None:
+    folder, address = site
+    model = next((folder / "models").glob("wren-nano*"))
+    whole = model.read_bytes()
+    model.write_bytes(whole[: len(whole) // 2])
+    page = new_context(once=True).new_page()
+    page.goto(address)
+    expect(told(page)).to_contain_text("The weights of wren-nano are damaged or not whole")
+    model.write_bytes(whole)
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)
