@@ -28,7 +28,7 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
 def html_file(
-    body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, policy: str = "", most: int = MOST_BYTES
+    body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, policy: str = "", most: int | None = None
 ) -> str:
     """The head of all such files, then this body, with every mark replaced once: a mark inside a part stays text.
 
@@ -37,7 +37,7 @@ def html_file(
         parts: by the name of their mark; `script` and `style` also give their hashes.
         scheme: light or dark, whatever the browser asks for.
         policy: what else scripts may do, as the end of the content security policy.
-        most: bytes that the file may have.
+        most: bytes that the file may have; None: 2 MB.
 
     Raises:
         InputError: the file would be larger.
@@ -46,6 +46,7 @@ def html_file(
     hashes = {f"{name}-hash": _hash(parts[name]) for name in ("script", "style")}
     known = {**parts, **hashes, "policy": policy, "schemes": "light dark" if scheme == "auto" else scheme}
     page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
+    most = most or MOST_BYTES
     if (size := len(page.encode())) > most:
         raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {most / 1e6:g} MB are written.")
     return page

@@ -6,19 +6,16 @@ Both are the same page. Its policy lets it load nothing but its own parts: in on
 import json
 import re
 from base64 import b64encode
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.names import first_words
-from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import DrafterInfo, Trace
-from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.core.trace import DrafterInfo
 from specviz.data.published import PUBLISHED
 from specviz.data.workloads import WORKLOADS, Workload
 from specviz.player.data import PHASES, method_payload
@@ -41,7 +38,7 @@ def live_file() -> str:
     """One HTML file with the target and the smallest draft inside.
 
     Raises:
-        InputError: a part is missing, or the file would be larger than 35 MB.
+        InputError: the file would be larger than 35 MB.
     """
     stored = [_weights_in_page(name) for name in IN_ONE_FILE]
     models = {name: _model(name, None) for name in IN_ONE_FILE}
@@ -78,24 +75,21 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
 
 def _made(models: dict[str, Any]) -> dict[str, Any]:
     """What the page is made with; see `Made` in assets/live/live.js."""
-    first = first_trace()
-    if first is None:
-        raise InputError("The recorded run of the first screen is missing, so the page would begin empty.")
-    guesses = first_draft_guesses()
     return {
         "models": models,
-        "tokenizer": json.loads((MODELS / IN_ONE_FILE[0] / "tokenizer.json").read_bytes()),
+        "tokenizer": _stored(f"models/{IN_ONE_FILE[0]}/tokenizer.json"),
         "presets": [_preset(each) for each in WORKLOADS if each.prompts[0].grammar is None],
         "lookup": LOOKUP,
-        "settings": TypeAdapter(DecodeSettings).dump_python(DecodeSettings(), mode="json"),
+        "settings": asdict(DecodeSettings()),
         "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
         "phases": list(PHASES),
         "published": _published(),
-        "first": {
-            "trace": TypeAdapter(Trace).dump_python(first, mode="json"),
-            "guesses": guesses and TypeAdapter(DraftGuesses).dump_python(guesses, mode="json"),
-        },
+        "first": {"trace": _stored("traces/first.json"), "guesses": _stored("traces/first.draft-guesses.json")},
     }
+
+
+def _stored(name: str) -> Any:
+    return json.loads(asset(name))
 
 
 def _preset(workload: Workload) -> dict[str, str]:
@@ -120,9 +114,8 @@ def _published() -> list[dict[str, Any]]:
 
 
 def _model(name: str, address: str | None) -> dict[str, Any]:
-    folder = MODELS / name
-    config = json.loads((folder / "config.json").read_bytes())
-    return {"config": config, "weights": address, "sha256": _digest((folder / WEIGHTS).read_bytes())}
+    digest = _digest((MODELS / name / WEIGHTS).read_bytes())
+    return {"config": _stored(f"models/{name}/config.json"), "weights": address, "sha256": digest}
 
 
 def _weights_in_page(name: str) -> str:

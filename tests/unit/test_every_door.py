@@ -47,6 +47,7 @@ NO_DOORS = {
     "ui/play/board.py: reads": "a file of the app",
     "ui/shared/parts.py: file_uploader key": "draws those of the pages",
     "measure/race.py: reads": "a file of the app",
+    "player/live.py: reads": "files of the app",
     "models/catalogue.py: reads": "a model's files",
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",

@@ -261,7 +261,7 @@ def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> 
         (("export", "lesson", "no-such-plan"), "There is no plan and no file named no-such-plan. The plans here are"),
         (
             ("export", "lesson", "ten-minutes", "more"),
-            "export takes one trace file, or the word “lesson” and one plan.",
+            "export takes one trace file, the word “lesson” and one plan, “live” or “site”.",
         ),
         (("export", "lesson", "ten-minutes", "--address", "javascript:alert(1)"), "it begins with https:// or http://"),
     ],
