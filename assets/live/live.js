@@ -27,7 +27,6 @@ import { bytesOf, startThread } from "./worker_thread.js";
  * @property {{ trace: Trace, guesses: DraftGuesses | null }} first the recorded run, shown while the models are loaded
  */
 
-const SOON = 120; // ms: a change that follows sooner takes the place of the one before
 const MOST_BYTES = 4_000_000; // of a run that is opened
 const DIED = "The engine of this page stopped. Your runs are still here.";
 const NO_RUN = "That file is no run that this page can show: it needs a trace that specviz has saved.";
@@ -44,14 +43,12 @@ class Live {
     this.before = null;
     this.id = 0; // of the run that was asked for last
     this.ready = false;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
     const offer = { ...made, models: Object.keys(made.models) };
-    this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), offer, () => this.runSoon());
+    this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), offer, () => this.run());
     this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown));
     this.stage.askDraftLength = (length) => {
       this.form.length = length;
-      this.runSoon();
+      this.run();
     };
     this.wanted = this.form.open(location.hash); // a link's run begins when the models are there
     this.tried.add(this.shown);
@@ -62,14 +59,14 @@ class Live {
 
   listen() {
     find(document, ".state .again").addEventListener("click", () => this.load());
-    find(document, ".asked .run").addEventListener("click", () => this.runSoon());
-    addEventListener("keydown", ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && this.runSoon());
+    find(document, ".asked .run").addEventListener("click", () => this.run());
+    addEventListener("keydown", ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && this.run());
     find(document, ".kept .save").addEventListener("click", () => this.save());
     find(document, ".kept .link").addEventListener("click", () => this.copyLink());
     const file = /** @type {HTMLInputElement} */ (find(document, ".kept .open input"));
     file.addEventListener("change", () => this.open(file));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
-    addEventListener("hashchange", () => this.form.open(location.hash) && this.runSoon());
+    addEventListener("hashchange", () => this.form.open(location.hash) && this.run());
   }
 
   /** Start the thread and give it the models. */
@@ -105,14 +102,9 @@ class Live {
     if (this.wanted) this.run();
   }
 
-  /** Run when nothing more changes for a moment. */
-  runSoon() {
-    clearTimeout(this.timer);
-    this.wanted = true;
-    this.timer = setTimeout(() => this.run(), SOON);
-  }
-
+  /** Run what is asked for now; it takes the place of a run under way. */
   run() {
+    this.wanted = true;
     if (!this.ready) return; // it begins when the models are there
     this.refuse("");
     this.id += 1;
