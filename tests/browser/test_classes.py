@@ -60,6 +60,7 @@ def show(teacher: Page, part: str) -> None:
 
 
 def play(student: Page, words: str, number: int) -> None:
+    wait_until_still(student)  # for a moment of a redraw the old field is there beside the new one
     student.locator(INPUT).fill(words)
     student.locator(INPUT).press("Enter")
     expect(student.get_by_text(f"round {number + 1} of 5")).to_be_visible()
