@@ -135,26 +135,25 @@ def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(
     saved = download.value.path().read_bytes()
     assert parse_trace(saved) == parse_trace((TRACES / "first.json").read_bytes())
 
-    hostile = tmp_path / "hostile.json"
+    broken, hostile = tmp_path / "broken.json", tmp_path / "hostile.json"
+    broken.write_text('{"schema": 99}')
+    shown = stage(page).get_attribute("data-run")
+    upload = page.locator("input[type=file]")
+    wait_until_still(page)
+    upload.set_input_files(broken)
+    expect(page.get_by_text("That file cannot be shown.")).to_be_visible()
+    assert stage(page).get_attribute("data-run") == shown
+
     evil = "<script>document.title='hacked'</script><img src=x onerror=document.title='hacked'>"
     first = json.dumps(parse_trace(saved).rounds[0].drafted[0].text)
     hostile.write_text(dump_trace(parse_trace(saved)).replace(first, json.dumps(evil)))
     assert evil in hostile.read_text()
-    upload = page.locator("input[type=file]")
     wait_until_still(page)
     upload.set_input_files(hostile)
     page.wait_for_selector(".stage[data-run^='file']")
     page.get_by_role("button", name="Last step").click()
     expect(stage(page).locator(".strip")).to_contain_text("<script>")
     assert page.title() != "hacked"
-    shown = stage(page).get_attribute("data-run")
-
-    broken = tmp_path / "broken.json"
-    broken.write_text('{"schema": 99}')
-    wait_until_still(page)
-    upload.set_input_files(broken)
-    expect(page.get_by_text("That file cannot be shown.")).to_be_visible()
-    assert stage(page).get_attribute("data-run") == shown
 
 
 def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_server: AppServer) -> None:
