@@ -2,9 +2,9 @@
 #             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
-# make test   every kind of check and test, in parallel: about a quarter of an hour on two cores
+# make test   every kind of check and test, in parallel: about eleven minutes on two cores
 # make test-all  that with every grid in full, every page on every screen, the soak and the cluster; CI runs this
-# make soak   thirty harmful visitors at once, with the engine killed again and again: about seven minutes
+# make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability
 # make lock   write the lock files anew, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
