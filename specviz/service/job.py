@@ -31,6 +31,12 @@ class RunResult:
     def rounds(self) -> int:
         return len(self.trace.rounds)
 
+    @property
+    def compared(self) -> bool:
+        """Whether the target alone has written as much as the first round: from then on there is a speedup so far."""
+        plain, rounds = self.trace.autoregressive, self.trace.rounds
+        return bool(plain and rounds) and len(plain.token_ids) >= len(rounds[0].emitted_ids)
+
 
 @dataclass(frozen=True, slots=True)
 class Items(Generic[T]):
@@ -69,6 +75,10 @@ class JobView:
     @property
     def rounds(self) -> int:
         return self.result.rounds if isinstance(self.result, RunResult) else 0
+
+    @property
+    def compared(self) -> bool:
+        return isinstance(self.result, RunResult) and self.result.compared
 
     @property
     def items(self) -> int:

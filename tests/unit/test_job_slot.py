@@ -1,5 +1,6 @@
 """A visitor's jobs: their states and sizes, and what the pages make of them. No engine."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -381,3 +382,28 @@ def test_costs_measured_while_other_engines_were_busy_say_so(service: FakeServic
     assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
     assert "2 other engines were busy" in (beside_line(2) or "")
     assert beside_line(0) is None
+
+
+def test_the_first_drawing_waits_a_moment_for_the_targets_own_first_tokens(
+    service: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that another draft is in all plots at once. In a queue they come later: then the run is drawn without them."""
+    whole = fake_trace()
+    plain = known(whole.autoregressive)
+    part = replace(plain, token_ids=plain.token_ids[:1], seconds_per_token=plain.seconds_per_token[:1])
+    first = next(replace(round, index=0) for round in whole.rounds if len(round.emitted_ids) > 1)
+    steps = [say.Rounds(1, [], whole.output, part) for _ in first.emitted_ids]
+    coming = [say.Rounds(1, [first], whole.output, None), *steps, say.Rounds(1, [], whole.output, part)]
+
+    def next_comes(job: int, enough: Callable[[JobView], bool], timeout: float) -> JobView:
+        while coming and not enough(service.view(job)):
+            service.tell(coming.pop(0))
+        return service.view(job)
+
+    monkeypatch.setattr(service, "wait", next_comes)
+    page = Watching()
+    page.submit(REQUEST, None, fresh=False)
+    service.tell(say.Started(1, header(say.Run(1, REQUEST))))
+    page.wait_for_first_round()
+    assert len(coming) == 1, "not longer than until there is a speedup so far"
+    assert len(known(known(page.shown).trace.autoregressive).token_ids) == len(steps)

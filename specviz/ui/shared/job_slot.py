@@ -96,6 +96,10 @@ class JobSlot(Generic[R]):
         """As `refresh`, but first wait until the job has found something or `timeout` seconds have passed."""
         return self._wait(lambda view: view.rounds > 0 or view.items > 0, timeout)
 
+    def wait_until_compared(self, timeout: float) -> bool:
+        """As `refresh`, but first wait until a run has a speedup so far or `timeout` seconds have passed."""
+        return self._wait(lambda view: view.compared, timeout)
+
     def wait_for_end(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job is over or `timeout` seconds have passed."""
         return self._wait(lambda _: False, timeout)

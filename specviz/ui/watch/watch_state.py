@@ -25,6 +25,7 @@ MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; th
 MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
 UNDO_STEPS = 50
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
+FIRST_STEPS_SECONDS = 0.1  # how long it then waits for the target's own first tokens
 WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
 FIRST = "first"  # the recorded run of the first screen, in links and as the id of what is on screen
 
@@ -251,8 +252,12 @@ class Watching:
         self.run.start(lambda job: Run(job, request), fresh=fresh)
 
     def wait_for_first_round(self) -> None:
-        """Wait a moment: most first rounds are there at once."""
-        self._take(ended=self.run.wait(FIRST_ROUNDS_SECONDS))
+        """Wait a moment: most first rounds are there at once, and soon after them the target's own first tokens. So
+        the first drawing has a point in every plot."""
+        ended = self.run.wait(FIRST_ROUNDS_SECONDS)
+        if self.run.result and self.run.result.rounds:
+            ended = self.run.wait_until_compared(FIRST_STEPS_SECONDS) or ended
+        self._take(ended)
 
     def wait_for_end(self) -> None:
         """Wait until the run is over, but not for long; on a busy server only until its first rounds are there."""
