@@ -150,7 +150,9 @@ class Visitor:
         request = self._request(fragment)
         state = request.rerun_script.widget_states.widgets.add(id=widget).file_uploader_state_value
         state.uploaded_file_info.add(file_id=self.places.file_id, name=name, size=len(content), file_urls=self.places)
+        ended = self.scripts
         await self.socket.send(request.SerializeToString())
+        await self.stay_until(lambda: self.scripts > ended, GIVE_UP_SECONDS)  # Streamlit drops places named meanwhile
         return status
 
     async def run(self, ask: Awaitable[None]) -> RunTimes:
