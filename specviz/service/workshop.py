@@ -18,7 +18,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
-from specviz.measure.calibration import Calibration, calibration_steps
+from specviz.measure.calibration import calibration_steps
 from specviz.measure.paired_runs import Measured
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, check_heads, method_named
@@ -49,11 +49,24 @@ def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
     Raises:
         Exception: what the work raised.
     """
-    done: Future[Result] = Future()
-    Thread(target=_do, args=(work, done), name="aside", daemon=True).start()
+    done = _begin(work)
     while not wait([done], POLL_SECONDS).done:
         yield None
     return done.result()
+
+
+def _begin(work: Callable[[], Result]) -> "Future[Result]":
+    """Do the work in a thread that does not outlive the process."""
+    done: Future[Result] = Future()
+
+    def do() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    Thread(target=do, name="aside", daemon=True).start()
+    return done
 
 
 class Downloads:
@@ -72,7 +85,7 @@ class Downloads:
         Raises:
             InputError: it cannot be downloaded.
         """
-        if name not in self._at_work or self._at_work[name].ended:
+        if name not in self._at_work or self._at_work[name].done.done():
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
         while not wait([this.done], POLL_SECONDS).done:
@@ -89,33 +102,13 @@ class _Download:
         self._name = name
         self.progress: Progress | None = None
         self.asked_at = monotonic()  # when a job last asked how far it is
-        self.done: Future[None] = Future()
-        Thread(target=_do, args=(self._run, self.done), name="download", daemon=True).start()
-
-    @property
-    def ended(self) -> bool:
-        return self.done.done()
+        self.done = _begin(self._run)
 
     def _run(self) -> None:
         for progress in download(self._name):
             self.progress = progress
             if monotonic() - self.asked_at > PATIENCE_SECONDS:
                 return
-
-
-def _do(work: Callable[[], Result], done: Future[Result]) -> None:
-    try:
-        done.set_result(work())
-    except BaseException as error:
-        done.set_exception(error)
-
-
-def _calibrated(target: LoadedModel, draft: Loaded) -> Generator[None, None, Calibration]:
-    """The pair's costs; measured once more if the machine was too busy for it the first time."""
-    try:
-        return (yield from calibration_steps(target, draft))
-    except DisturbedError:
-        return (yield from calibration_steps(target, draft))
 
 
 class Workshop:
@@ -206,7 +199,10 @@ class Workshop:
         """
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         if pair not in self._costs:
-            calibration = yield from _calibrated(target, draft)
+            try:
+                calibration = yield from calibration_steps(target, draft)
+            except DisturbedError:  # the machine was too busy for it: once more
+                calibration = yield from calibration_steps(target, draft)
             self._costs[pair] = calibration.costs
         return self._costs[pair]
 

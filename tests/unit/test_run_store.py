@@ -214,7 +214,7 @@ def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said
     assert store.get(run_id)
     assert "cannot be stored" in caplog.text
     store = RunStore(tmp_path / "tried")
-    monkeypatch.setattr(store._files, "remove_oldest", lambda *_: 1 // 0)
+    monkeypatch.setattr(store.files, "remove_oldest", lambda *_: 1 // 0)
     store.put("key", REQUEST, a_result())
     store.close()
     assert "ZeroDivisionError" in caplog.text, "an error that nobody foresaw"

@@ -196,7 +196,7 @@ def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None
     again, unknown = make_run(6, "cleo", "198.51.100.1"), make_run(7, "dan")
     for job in (*greedy, neighbour, stranger, again, unknown):
         queue.put(job)
-    taken = [queue.take() for _ in range(8)]
+    taken = [queue.take_for([], False) for _ in range(8)]
     assert taken == [greedy[0], stranger, unknown, neighbour, again, greedy[1], greedy[2], None]
     assert address_block("203.0.113.7") == address_block(NEIGHBOUR) != address_block("203.0.114.7")
     assert address_block("2001:db8:1:2::") == address_block("2001:db8:1:3::") != address_block("2001:db8:2:2::")
@@ -209,7 +209,7 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     for job in (first, second, third, other):
         queue.put(job)
     queue.put(newer, instead_of=second)
-    assert [queue.take() for _ in range(4)] == [first, other, newer, third]
+    assert [queue.take_for([], False) for _ in range(4)] == [first, other, newer, third]
 
 
 # ---- which jobs an engine has together, and which give way
