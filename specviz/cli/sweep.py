@@ -53,7 +53,7 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     before = len(file.rows)
     try:
         with status_line(lines=True) as status:
-            for row in (_rows_of_cluster if options.ray else _rows_of_here)(options, plan, file, status):
+            for row in _rows(options, plan, file, status):
                 file.add(row)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(file, before, options.csv)) from None
@@ -79,25 +79,21 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
             note(f"wrote {path}")
 
 
-def _rows_of_here(
-    options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
-) -> "Iterator[SweepRow]":
-    """The rows that the file does not have yet, measured on this machine."""
-    load = PairLoader(options, max(plan.temperatures), status)
+def _rows(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine) -> "Iterator[SweepRow]":
+    """The rows that the file does not have yet, measured here or on the nodes of a Ray cluster.
+
+    Nodes that were lost on the way are named at the end.
+    """
     cells = plan.cells()
-    from specviz.measure.sweep import measure  # imports torch
+    if not options.ray:
+        from specviz.measure.sweep import measure  # imports torch
 
-    yield from measure.sweep(cells, load, file.done, status.show)
-
-
-def _rows_of_cluster(
-    options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
-) -> "Iterator[SweepRow]":
-    """The same, measured on the nodes of a Ray cluster. Nodes that were lost on the way are named at the end."""
+        load = PairLoader(options, max(plan.temperatures), status)
+        yield from measure.sweep(cells, load, file.done, status.show)
+        return
     address = parse_ray_address(options.ray)
     check_ray()
     load = PairLoader(options, max(plan.temperatures), StatusLine(None))
-    cells = plan.cells()
     from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
 
     status.show(f"joining the Ray cluster at {address}")

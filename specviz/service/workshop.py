@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
-from specviz.core.request import Precision, RunRequest
+from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
@@ -113,7 +113,7 @@ class _Download:
 
 class Workshop:
     def __init__(self) -> None:
-        self._models = ModelCache()
+        self.models = ModelCache()
         self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, DrafterInfo], Costs] = {}
@@ -128,19 +128,19 @@ class Workshop:
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
         names = [request.target, request.draft] if own else [request.target]
-        missing = [name for name in names if not self._models.holds(name, request.precision)]
+        missing = [name for name in names if not self.models.holds(name, request.precision)]
         if missing:
             yield say.Loading(job, missing[0])
             sizes = yield from self._sizes(request, names)
-            self._models.check(sizes, request.precision)
+            self.models.check(sizes, request.precision)
             for name in missing:
                 yield from self._download(job, name)
-            downloads.release(keep=[*names, *self._models.names, *self._downloads.names])
+            downloads.release(keep=[*names, *self.models.names, *self._downloads.names])
         models: list[LoadedModel] = []
         for name in names:
-            if not self._models.holds(name, request.precision):
+            if not self.models.holds(name, request.precision):
                 yield say.Loading(job, name)
-            models.append(self._models.get(name, request.precision, keep=names))
+            models.append(self.models.get(name, request.precision, keep=names))
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
 
@@ -153,10 +153,10 @@ class Workshop:
         if set(names) <= set(bundled_names()):
             return known
         dtype = "float32" if request.precision == "exact" else "bfloat16"
-        self._models.check(known, request.precision)
-        check_known(names, dtype, self._models.bytes)
+        self.models.check(known, request.precision)
+        check_known(names, dtype, self.models.bytes)
         draft, settings = names[1] if len(names) == 2 else None, request.settings
-        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self._models.bytes)
+        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
         report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
         if not report.ok:
             raise InputError(report.problems[0])
@@ -187,9 +187,6 @@ class Workshop:
         while len(self._plain_runs) > PLAIN_RUNS_SAVED:
             self._plain_runs.popitem(last=False)
         return self._plain_runs[key]
-
-    def dtype_reasons(self, target: LoadedModel, draft: Loaded, precision: Precision) -> list[str]:
-        return self._models.reasons(target.name, draft.name if isinstance(draft, LoadedModel) else None, precision)
 
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
         """What the pair costs here, measured once.

@@ -75,14 +75,15 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
 def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Library) -> None:
     cache = ModelCache(budget=1000)
     assert cache.get("big", "exact") is cache.get("big", "exact")
-    assert cache.get("small", "exact") is cache.get("small", "fast")  # float32 is the faster one
-    cache.get("big", "fast")
+    small = cache.get("small", "exact")
+    assert cache.get("small", "fast") is small  # float32 is the faster one
+    big = cache.get("big", "fast")
     assert not cache.holds("big", "exact")
     assert cache.holds("big", "fast")
     assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
-    assert cache.reasons("big", "small", "fast") == ["big is faster so.", "big, plainly.", "small is faster so."]
-    assert cache.reasons("small", None, "fast") == ["small is faster so.", "small, plainly."]
-    assert cache.reasons("big", "small", "exact") == []
+    assert cache.reasons(big, small, "fast") == ["big is faster so.", "big, plainly.", "small is faster so."]
+    assert cache.reasons(small, None, "fast") == ["small is faster so.", "small, plainly."]
+    assert cache.reasons(big, small, "exact") == []
     cache, library.loaded = ModelCache(budget=120), []
     cache.get("small", "fast")
     assert cache.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"

@@ -78,14 +78,10 @@ def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
     ("typed", "code"),
     [
         ("ACDEF-GHJKM", "ACDEFGHJKM"),
-        (" acdef ghjkm ", "ACDEFGHJKM"),
         ("a c-d_e.f–g h j k m", "ACDEFGHJKM"),
         ("ACDEF-GHJK", None),
-        ("ACDEF-GHJKMN", None),
         ("ACDEF-GHJK0", None),
         ("ACDEF-GHJKЯ", None),
-        ("", None),
-        ("<script>", None),
         ("A" * 1_000_000, None),
     ],
 )
@@ -110,9 +106,7 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
-        ("Ada", "Ada"),
         ("  Ada \t Lovelace \n", "Ada Lovelace"),
-        ("", ""),
         ("   ", ""),
         ("\x00\x07\x1b[31mAda", "[31mAda"),
         ("\u202eadA\u2066", "adA"),
