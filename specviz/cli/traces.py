@@ -12,6 +12,11 @@ from specviz.data.importers.record import MOST_BYTES
 from specviz.models.catalogue import changed_weights
 
 
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    add_pair(parser)
+    add_prompt(parser)
+
+
 def run(options: argparse.Namespace) -> None:
     settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
     with status_line() as status:
@@ -78,7 +83,7 @@ COMMANDS = (
         "run",
         "decode a prompt and show which tokens were accepted",
         run,
-        lambda parser: (add_pair(parser), add_prompt(parser)),
+        _run_options,
         (
             '--target wren-base --draft wren-nano --prompt "Once upon a time"',
             "--target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",

@@ -140,8 +140,8 @@ class EngineService:
                 under_way = self._sessions.shared(key) if key else []
                 # a job under way that will answer this one too; a fresh one joins only what has not begun
                 joined = next((other for other in under_way if not fresh or other.view.state == "waiting"), None)
-                crowded = self._sessions.others_at_work(session) >= self._most_at_once  # each tab is a session
-                if not joined and crowded and is_public(job.address):
+                crowd = self._sessions.others_at_work(session) if is_public(job.address) else 0  # each tab is a session
+                if not joined and crowd >= self._most_at_once:
                     job.fail(CROWDED.format(most=self._most_at_once))
                 job = joined or job
             self._replace(Ticket(command.job, session, slot, job))
