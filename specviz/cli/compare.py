@@ -6,15 +6,7 @@ from dataclasses import asdict, fields
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from specviz.cli.options import (
-    Command,
-    add_pair,
-    add_prompt,
-    grammar_of,
-    load_pair,
-    prompt_of,
-    settings_of,
-)
+from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
 from specviz.cli.output import counts_line, print_table, say, status_line, write_json
 from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
 from specviz.core.drafters import as_typed

@@ -17,8 +17,6 @@ from specviz.player.offline import offline_page
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 
-LESSON, LIVE, SITE = "lesson", "live", "site"
-
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
     what = (
@@ -39,15 +37,15 @@ def _add_address(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    if options.what == [SITE]:
+    if options.what == ["site"]:
         size = write_site(options.out)
         say(f"wrote {options.out}: {size / 1e6:,.1f} MB, decodes in the browser; open its index.html from a web server")
         return
-    if options.what == [LIVE]:
+    if options.what == ["live"]:
         page = live_file()
     elif len(options.what) == 1:
         page = offline_page(read_trace(Path(options.what[0])))
-    elif len(options.what) == 2 and options.what[0] == LESSON:
+    elif len(options.what) == 2 and options.what[0] == "lesson":
         plan = plan_called(options.what[1])
         if options.notes:
             write_file(options.notes, key_html(plan))

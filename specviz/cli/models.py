@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -20,7 +19,16 @@ def list_models(options: argparse.Namespace) -> None:
         "pairs": [_with_memory(pair) for pair in PAIRS],
     }
     if write_json(options.json, json.dumps(result, indent=2)):
-        print_models(known_models().values(), PAIRS)
+        rows = [
+            [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)] for m in known_models().values()
+        ]
+        print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
+        say("\npairs worth trying, target first")
+        for pair in PAIRS:
+            memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
+            say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
+            for statement in pair.statements:
+                say(f"    {statement.text} [{statement.source}]")
         say("\nheads, each for one target")
         for head in bundled_heads():
             most = f", at most {head.longest} tokens a round" if head.longest else ""
@@ -30,17 +38,6 @@ def list_models(options: argparse.Namespace) -> None:
 def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
     memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in BYTES_OF}
     return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
-
-
-def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
-    rows = [[m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)] for m in models]
-    print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
-    say("\npairs worth trying, target first")
-    for pair in pairs:
-        memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
-        say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
-        for statement in pair.statements:
-            say(f"    {statement.text} [{statement.source}]")
 
 
 def _sizes(what: KnownModel | Pair) -> list[str]:

@@ -37,7 +37,7 @@ class Command:
     name: str
     summary: str
     run: Callable[[argparse.Namespace], None]
-    add_options: Callable[[argparse.ArgumentParser], None]
+    add_options: Callable[[argparse.ArgumentParser], object]
     examples: tuple[str, ...]
     writes_json: bool = True
 
@@ -173,43 +173,32 @@ def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedM
 def load_models(
     options: argparse.Namespace, status: StatusLine, target: "LoadedModel | None" = None
 ) -> "tuple[LoadedModel, Loaded]":
+    """A pair that cannot work is refused before anything is downloaded or loaded."""
     if options.threads < 1:
         raise InputError(f"--threads must be at least 1, not {options.threads}.")
     import torch  # takes seconds: bad input and commands without models must not wait for it
 
     from specviz.decoding.drafters.choose import load_draft
     from specviz.models import load_model
+    from specviz.models.pairing import check_pair
 
     torch.set_num_threads(options.threads)
-    _check_pair(options, status)
-    if target is None:
-        status.show(f"loading {options.target}")
-        target = load_model(options.target, options.target_dtype or options.dtype, status.show_download)
-    if method_named(options.draft).loads != "model":
-        return target, load_draft(options.draft, target, options.draft_dtype or options.dtype)
-    status.show(f"loading {options.draft}")
-    return target, load_model(options.draft, options.draft_dtype or options.dtype, status.show_download)
-
-
-def _check_pair(options: argparse.Namespace, status: StatusLine) -> None:
-    """Refuse a pair that cannot work before anything is downloaded or loaded. Bundled pairs always work."""
     check_heads(options.target, options.draft)
     exit_layers(options.draft)  # a name without a number is refused before anything is loaded
     draft = options.draft if method_named(options.draft).loads == "model" else None
-    if {options.target, draft} <= {None, *bundled_names()}:
-        return
-    from specviz.models.pairing import check_pair  # imports torch
-
-    status.show("checking the pair")
-    report = check_pair(
-        options.target,
-        draft,
-        options.target_dtype or options.dtype,
-        options.draft_dtype or options.dtype,
-        greedy=options.temperature == 0,
-        new_tokens=options.max_new_tokens,
-    )
-    if not report.ok:
-        raise InputError(report.problems[0])
-    for line in report.notes:
-        status.note(line)
+    dtypes = options.target_dtype or options.dtype, options.draft_dtype or options.dtype
+    if not {options.target, draft} <= {None, *bundled_names()}:  # bundled pairs always work
+        status.show("checking the pair")
+        greedy, new_tokens = options.temperature == 0, options.max_new_tokens
+        report = check_pair(options.target, draft, *dtypes, greedy=greedy, new_tokens=new_tokens)
+        if not report.ok:
+            raise InputError(report.problems[0])
+        for line in report.notes:
+            status.note(line)
+    if target is None:
+        status.show(f"loading {options.target}")
+        target = load_model(options.target, dtypes[0], status.show_download)
+    if draft is None:
+        return target, load_draft(options.draft, target, dtypes[1])
+    status.show(f"loading {draft}")
+    return target, load_model(draft, dtypes[1], status.show_download)

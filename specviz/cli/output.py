@@ -12,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
 from specviz.core.names import forward_in_words
 from specviz.core.readable import readable
-from specviz.core.rounds import DraftedToken, Round
+from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
 from specviz.player.tree_rows import MOST_ROWS, tree_rows
@@ -192,7 +192,7 @@ def round_lines(round: Round) -> list["Text"]:
 
     rows = tree_rows(round) if round.is_tree else []
     shown = round.accepted_tokens if len(rows) > 1 else round.drafted
-    chips = [_chip_of(token) for token in shown]
+    chips = [chip(token.status, token.shown) for token in shown]
     if round.added != "none":
         chips.append(chip(round.added, round.emitted.text))
     first = Text(f"{round.index + 1:5}".ljust(MARGIN)).append_text(Text(" ").join(chips))
@@ -206,39 +206,30 @@ def chip(status: str, text: str) -> "Text":
     return Text(f"{glyph}{visible(text)}", style=style)
 
 
-def _chip_of(token: DraftedToken) -> "Text":
-    return chip(token.status, token.shown)
-
-
 def _tree_lines(round: Round, rows: Sequence[Sequence[int]]) -> list["Text"]:
     """A line for each row; a guess stands in the column of its place. Of a large tree, the rows with a judged guess."""
     from rich.text import Text
 
     drawn = [row for row in rows if len(rows) <= MOST_ROWS or round.drafted[row[0]].status != "not taken"]
-    nodes = sorted(node for row in drawn for node in row)
-    widths = [0] * round.depth
-    for node in nodes:
-        widths[round.depths[node]] = max(widths[round.depths[node]], _chip_of(round.drafted[node]).cell_len)
-    lines = [_row_line(round, row, nodes, widths) for row in drawn]
+    chips = {node: chip(round.drafted[node].status, round.drafted[node].shown) for row in drawn for node in row}
+    nodes = sorted(chips)
+    widths = [
+        max((chips[n].cell_len for n in nodes if round.depths[n] == depth), default=0) for depth in range(round.depth)
+    ]
+    lines = []
+    for row in drawn:  # the branches that pass it on its left, then its guesses
+        line = Text(" " * MARGIN)
+        for depth, node in enumerate(round.paths[row[0]][:-1]):
+            passes = _joint(round, node, nodes) in "┬├"
+            line.append(("│" if passes else " ").ljust(widths[depth] + 3), "dim")
+        for node in row:
+            line.append(f"{_joint(round, node, nodes)} ", "dim").append_text(chips[node])
+            if node != row[-1]:
+                line.append(" " * (widths[round.depths[node]] - chips[node].cell_len + 1))
+        lines.append(line)
     if len(nodes) < len(round.drafted):
         lines.append(Text(f"{' ' * MARGIN}and {len(round.drafted) - len(nodes)} more, not taken", style="dim"))
     return lines
-
-
-def _row_line(round: Round, row: Sequence[int], nodes: Sequence[int], widths: Sequence[int]) -> "Text":
-    """The branches that pass this row on its left, then its guesses."""
-    from rich.text import Text
-
-    line = Text(" " * MARGIN)
-    for depth, node in enumerate(round.paths[row[0]][:-1]):
-        passes = _joint(round, node, nodes) in "┬├"
-        line.append(("│" if passes else " ").ljust(widths[depth] + 3), "dim")
-    for node in row:
-        token = _chip_of(round.drafted[node])
-        line.append(f"{_joint(round, node, nodes)} ", "dim").append_text(token)
-        if node != row[-1]:
-            line.append(" " * (widths[round.depths[node]] - token.cell_len + 1))
-    return line
 
 
 def _joint(round: Round, node: int, nodes: Sequence[int]) -> str:
@@ -253,7 +244,10 @@ def _joint(round: Round, node: int, nodes: Sequence[int]) -> str:
 def print_trace(trace: Trace) -> None:
     """Rounds as coloured tokens, the text, the comparison of both outputs, the figures, the verdict."""
     drafter = f" + {trace.drafter.name}" if trace.drafter else ""
-    say(f"{trace.target.name}{drafter}, {_origin(trace)}")
+    origin = "on " + ", ".join(filter(None, (trace.recorded_on.machine, forward_in_words(trace))))
+    if trace.imported:
+        origin = f"imported from {trace.imported.system}"
+    say(f"{trace.target.name}{drafter}, {origin}")
     for note in trace.imported.notes if trace.imported else []:
         say(f"note     {note}")
     say(f"prompt   {visible(trace.prompt.text)}")
@@ -266,8 +260,7 @@ def print_trace(trace: Trace) -> None:
     counts = count(trace.rounds)
     say(f"{counts.emitted} tokens in {counts_line(counts, 'not taken' if trace.settings.tree else 'discarded')}")
     say(compare_texts(trace))
-    verdict = verdict_of_run(trace)
-    if verdict:
+    if verdict := verdict_of_run(trace):
         say(f"{verdict.headline} (one run of one text). {verdict.reason}")
     else:
         say(f"No verdict: {why_no_verdict(trace)}.")
@@ -279,9 +272,3 @@ def counts_line(counts: Counts, unjudged: str) -> str:
         f"{counts.rejected} rejected, {counts.discarded} {unjudged}; acceptance rate "
         f"{number(counts.acceptance_rate)}, per judgement {number(counts.per_judgement_rate)}"
     )
-
-
-def _origin(trace: Trace) -> str:
-    if trace.imported:
-        return f"imported from {trace.imported.system}"
-    return "on " + ", ".join(filter(None, (trace.recorded_on.machine, forward_in_words(trace))))

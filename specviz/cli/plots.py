@@ -47,7 +47,13 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
     studies = studies_of(rows)
     for number, study in enumerate(studies, start=1):
         for name, draw in FIGURES.items():
-            figure = _drawn(draw, study)
+            figure = _figures().Figure(figsize=(7.5, 4.5), layout="constrained")
+            axes = figure.subplots()
+            draw(axes, study)
+            axes.set_title(_plain(study.series.label), fontsize=10)
+            axes.grid(alpha=0.3)
+            for side in ("top", "right"):
+                axes.spines[side].set_visible(False)
             series = f"-{number}" if len(studies) > 1 else ""
             for ending in ENDINGS:
                 path = folder / f"{name}{series}.{ending}"
@@ -58,17 +64,6 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
                 except OSError as error:
                     raise InputError(f"{path} cannot be written: {error.strerror}.") from error
                 yield path
-
-
-def _drawn(draw: Draw, study: "Study") -> Any:
-    figure = _figures().Figure(figsize=(7.5, 4.5), layout="constrained")
-    axes = figure.subplots()
-    draw(axes, study)
-    axes.set_title(_plain(study.series.label), fontsize=10)
-    axes.grid(alpha=0.3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    return figure
 
 
 def _plain(text: str) -> str:

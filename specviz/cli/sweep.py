@@ -12,7 +12,7 @@ from specviz.cli.output import StatusLine, note, print_table, say, status_line, 
 from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
-from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
@@ -52,7 +52,9 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     file = SweepFile(options.csv)
     before = len(file.rows)
     try:
-        _measure(options, plan, file)
+        with status_line(lines=True) as status:
+            for row in _rows(options, plan, file, status):
+                file.add(row)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(file, before, options.csv)) from None
     except NoNodeLeft as error:
@@ -77,31 +79,21 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
             note(f"wrote {path}")
 
 
-def _measure(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile") -> None:
-    with status_line(lines=True) as status:
-        for row in (_rows_of_cluster if options.ray else _rows_of_here)(options, plan, file, status):
-            file.add(row)
+def _rows(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine) -> "Iterator[SweepRow]":
+    """The rows that the file does not have yet, measured here or on the nodes of a Ray cluster.
 
-
-def _rows_of_here(
-    options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
-) -> "Iterator[SweepRow]":
-    """The rows that the file does not have yet, measured on this machine."""
-    load = PairLoader(options, max(plan.temperatures), status)
+    Nodes that were lost on the way are named at the end.
+    """
     cells = plan.cells()
-    from specviz.measure.sweep import measure  # imports torch
+    if not options.ray:
+        from specviz.measure.sweep import measure  # imports torch
 
-    yield from measure.sweep(cells, load, file.done, status.show)
-
-
-def _rows_of_cluster(
-    options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
-) -> "Iterator[SweepRow]":
-    """The same, measured on the nodes of a Ray cluster. Nodes that were lost on the way are named at the end."""
+        load = PairLoader(options, max(plan.temperatures), status)
+        yield from measure.sweep(cells, load, file.done, status.show)
+        return
     address = parse_ray_address(options.ray)
     check_ray()
     load = PairLoader(options, max(plan.temperatures), StatusLine(None))
-    cells = plan.cells()
     from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
 
     status.show(f"joining the Ray cluster at {address}")
@@ -183,26 +175,23 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> None:
-    measure_all(options, sweep_plan(options, settings_of(options)))
-
-
-def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
     """Raises InputError: a value cannot be used; the sentence names the option."""
-    drafts = [*dict.fromkeys(options.draft)]
+    settings = settings_of(options)
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
         temperatures = listed("--temperatures", "numbers", options.temperatures, float)
         for temperature in temperatures:
             replace(settings, temperature=temperature)  # checks it
-    return SweepPlan(
+    plan = SweepPlan(
         prompts=tuple(_prompts(options)),
-        pairs=tuple(SweepPair(options.target, draft) for draft in drafts),
+        pairs=tuple(SweepPair(options.target, draft) for draft in dict.fromkeys(options.draft)),
         draft_lengths=draft_lengths(options.draft_lengths),
         temperatures=temperatures,
         schedules=listed("--schedules", f"{', '.join(SCHEDULES)}", options.schedules, lambda name: SCHEDULES[name]),
         constrain=options.constrained,
         settings=settings,
     )
+    measure_all(options, plan)
 
 
 def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:

@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
 from specviz.cli.output import print_trace, say, status_line, write_file, write_json
@@ -11,9 +10,6 @@ from specviz.core.trace import dump_trace, read_trace
 from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.importers.record import MOST_BYTES
 from specviz.models.catalogue import changed_weights
-
-if TYPE_CHECKING:
-    from specviz.models.record_tokenizer import RecordTokenizer
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
@@ -33,10 +29,6 @@ def run(options: argparse.Namespace) -> None:
         trace = run_both(target, drafter, prompt, settings, constraint)
     if write_json(options.json, dump_trace(trace)):
         print_trace(trace)
-
-
-def _show_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file")
 
 
 def show(options: argparse.Namespace) -> None:
@@ -69,13 +61,14 @@ says how to ask each system for its record."""
 
 
 def import_command(options: argparse.Namespace) -> None:
-    given = Given(
-        text_of(options.prompt_file, MOST_BYTES) if options.prompt_file else options.prompt or "",
-        options.target,
-        options.draft,
-        options.temperature,
-        _tokenizer(options.tokenizer) if options.tokenizer else None,
-    )
+    tokenizer = None
+    if options.tokenizer:
+        from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
+        from specviz.models.record_tokenizer import RecordTokenizer
+
+        tokenizer = RecordTokenizer(inspect_model(options.tokenizer).tokens)
+    prompt = text_of(options.prompt_file, MOST_BYTES) if options.prompt_file else options.prompt or ""
+    given = Given(prompt, options.target, options.draft, options.temperature, tokenizer)
     trace = import_run(content_of(options.record, MOST_BYTES), options.system, given)
     if options.out:
         write_file(options.out, dump_trace(trace) + "\n")
@@ -83,13 +76,6 @@ def import_command(options: argparse.Namespace) -> None:
         print_trace(trace)
         if options.out:
             say(f"wrote {options.out}")
-
-
-def _tokenizer(name: str) -> "RecordTokenizer":
-    from specviz.models.loading import inspect_model  # these import torch and tokenizers: bad usage must not wait
-    from specviz.models.record_tokenizer import RecordTokenizer
-
-    return RecordTokenizer(inspect_model(name).tokens)
 
 
 COMMANDS = (
@@ -107,7 +93,7 @@ COMMANDS = (
         "show",
         "check a saved trace and print it",
         show,
-        _show_options,
+        lambda parser: parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file"),
         ("run.json",),
     ),
     Command(

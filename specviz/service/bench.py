@@ -128,34 +128,32 @@ class Bench:
             watched, long = ([task for task in self._tasks if task.watched is each] for each in (True, False))
             self._step(whose_turn(watched, long, self._clock()))
         for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
-            self._stop(task)
+            self._end(task)
+            self._spent[task.job] = task.seconds
+            while len(self._spent) > PAUSED_REMEMBERED:
+                self._spent.popitem(last=False)
+            self._send(say.Stopped(task.job))
 
     def _begin(self, command: say.JobCommand) -> None:
-        job = command.job
-        steps = self._do_job(command)
-        task = AtWork(job, steps, watched=command.task.watched, begun=not isinstance(command, say.Run))
-        task.seconds = self._spent.pop(job, 0.0)
+        task = AtWork(command.job, self._do_job(command), command.task.watched, begun=not isinstance(command, say.Run))
+        task.seconds = self._spent.pop(task.job, 0.0)
         self._tasks.append(task)
         self._most = max(self._most, len(self._tasks))
-        while not task.begun and task in self._tasks and not self._mail.stopped(job):
+        while not task.begun and task in self._tasks and not self._mail.stopped(task.job):
             self._step(task)
 
     def _end(self, task: AtWork) -> None:
         self._tasks.remove(task)
         self._mail.forget(task.job)
 
-    def _stop(self, task: AtWork) -> None:
-        self._end(task)
-        self._spent[task.job] = task.seconds
-        while len(self._spent) > PAUSED_REMEMBERED:
-            self._spent.popitem(last=False)
-        self._send(say.Stopped(task.job))
-
     def _step(self, task: AtWork) -> None:
         """One step. An error fails its job and leaves the engine as it is."""
         began = self._clock()
         try:
-            event = self._next_event(task)
+            if self._budget is None or task.seconds < self._budget:
+                event = next(task.steps)
+            else:  # its time is over: it may send what it has, and ends
+                event = task.steps.throw(BudgetSpent(self._budget))
         except StopIteration:
             self._end(task)
         except Exception as error:
@@ -168,12 +166,6 @@ class Bench:
                 task.loading = isinstance(event, say.Loading)
             if not task.loading:
                 task.seconds += self._clock() - began
-
-    def _next_event(self, task: AtWork) -> say.JobEvent | None:
-        """What its next step gives. A job whose time is over may send what it has, and ends."""
-        if self._budget is None or task.seconds < self._budget:
-            return next(task.steps)
-        return task.steps.throw(BudgetSpent(self._budget))
 
 
 def _sentence(error: Exception) -> str:

@@ -25,23 +25,14 @@ QUIET = {
 
 
 class RunningEngine(Protocol):
-    """An engine that has been started: a process here, or an actor on another machine."""
+    """An engine that has been started: a process here (`Child`), or a stream of a service on another machine."""
 
     @property
-    def pid(self) -> int:
-        """Its process id on this machine; 0 where it is on another one."""
-
-    def listen(self) -> None:
-        """Start reading what it says."""
-
-    def send(self, line: bytes) -> None:
-        """Write a line to it; does nothing if it has ended."""
-
-    def kill(self) -> None:
-        """End it at once."""
-
-    def close(self, patience: float = 2.0) -> None:
-        """Ask it to end, and wait until it has ended."""
+    def pid(self) -> int: ...  # on this machine; 0 where it is on another one
+    def listen(self) -> None: ...
+    def send(self, line: bytes) -> None: ...
+    def kill(self) -> None: ...
+    def close(self, patience: float = 2.0) -> None: ...
 
 
 OnLine = Callable[[RunningEngine, bytes], None]
@@ -73,6 +64,7 @@ class Child:
             self._process.stdin.flush()
 
     def kill(self) -> None:
+        """End it at once; `on_end` follows."""
         self._process.kill()
 
     def close(self, patience: float = 2.0) -> None:

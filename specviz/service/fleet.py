@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from threading import Condition, Thread
 from time import monotonic
 from typing import Literal
@@ -118,20 +119,12 @@ class Fleet:
                 if not job.view.finished:
                     job.view = replace(job.view, state="cancelled")
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the engines that run on this machine."""
-        return [driver.pid for driver in self.drivers if driver.pid]
-
     # ---- for the drivers
-
-    def forget_gone(self, now: float) -> None:
-        self.abandon_unwanted(ticket.job for ticket in self.sessions.forget_gone(now))
 
     def note_busy(self) -> None:
         """Every running job remembers how many engines were busy beside it: that can slow what it times."""
         busy = [driver.running for driver in self.drivers if driver.running]
-        for job in (job for jobs in busy for job in jobs):
+        for job in chain(*busy):
             job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
     def has_idle_engine(self) -> bool:
@@ -190,7 +183,9 @@ class EngineDriver:
         while not self._closing:
             try:
                 if failed:
-                    self._start_over()
+                    with self._changed:  # the pause is first, so that an error in here does not keep the processor busy
+                        self._changed.wait_for(lambda: self._closing, self._limits.pause)
+                        self._give_up_engine()
                     failed = False
                 if step := self._next_step():
                     step()  # without the lock: it may start a process or fill a pipe
@@ -199,12 +194,6 @@ class EngineDriver:
                 failed = True
         if self._child:
             self._child.close()
-
-    def _start_over(self) -> None:
-        """After an error; the pause is first, so that an error in here does not keep the processor busy."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._closing, self._limits.pause)
-            self._give_up_engine()
 
     def _give_up_engine(self) -> None:
         """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
@@ -223,10 +212,11 @@ class EngineDriver:
         with self._changed:
             while not self._closing:
                 now = monotonic()
-                self._fleet.forget_gone(now)
+                self._fleet.abandon_unwanted(ticket.job for ticket in self._fleet.sessions.forget_gone(now))
                 if step := self._find_step(now):
                     return step
-                self._changed.wait(self._time_to_next(now))
+                due = [when for when in (self._fleet.sessions.next_to_forget(), self._due()) if when is not None]
+                self._changed.wait(max(0.0, min(due) - now) if due else None)
             return None
 
     def _find_step(self, now: float) -> Callable[[], None] | None:
@@ -252,10 +242,6 @@ class EngineDriver:
                 return say.dump_command(say.Stop(job.id))
         return self._hand_over(now)
 
-    def _due(self) -> float | None:
-        due = [job.due for job in self.running if job.due is not None]
-        return min([*due, *([] if self._start_by is None else [self._start_by])], default=None)
-
     def _hand_over(self, now: float) -> bytes | None:
         job = self._fleet.schedule.take_for(self.running, self._fleet.has_idle_engine())
         if job is None:
@@ -267,6 +253,10 @@ class EngineDriver:
         self._fleet.note_busy()
         self._changed.notify_all()
         return say.dump_command(job.command)
+
+    def _due(self) -> float | None:
+        due = [job.due for job in self.running if job.due is not None]
+        return min([*due, *([] if self._start_by is None else [self._start_by])], default=None)
 
     def _start_child(self) -> None:
         try:
@@ -281,11 +271,6 @@ class EngineDriver:
             self._start_by = monotonic() + self._limits.start
             self._changed.notify_all()
         child.listen()
-
-    def _time_to_next(self, now: float) -> float | None:
-        """Seconds until something is due; None when nothing is."""
-        due = [when for when in (self._fleet.sessions.next_to_forget(), self._due()) if when is not None]
-        return max(0.0, min(due) - now) if due else None
 
     # ---- the reader's thread
 
@@ -314,18 +299,15 @@ class EngineDriver:
             if not job.stop_sent:
                 job.due = monotonic() + self._limits.silence
         for job in [job for job in self.running if job.id == event.job]:
-            self._hear_of(job, event)
-
-    def _hear_of(self, job: Job, event: say.JobEvent) -> None:
-        job.started = job.started or isinstance(event, say.Started)
-        if job.gives_way and isinstance(event, say.Stopped):
-            self._put_back(job)
-        elif not job.view.finished:
-            job.view = advance(job.view, event)
-            if job.view.state == "done":
-                self._fleet.on_done(job)
-        if isinstance(event, say.Final):
-            self.running.remove(job)
+            job.started = job.started or isinstance(event, say.Started)
+            if job.gives_way and isinstance(event, say.Stopped):
+                self._put_back(job)
+            elif not job.view.finished:
+                job.view = advance(job.view, event)
+                if job.view.state == "done":
+                    self._fleet.on_done(job)
+            if isinstance(event, say.Final):
+                self.running.remove(job)
 
     def _put_back(self, job: Job) -> None:
         if job.wanted == "give way":
@@ -352,18 +334,13 @@ class EngineDriver:
         _log.warning("The engine ended with status %s.", status)
         if not any(job.stop_sent for job in jobs):  # killing one that would not stop says nothing about the next
             self._fleet.note_death()
-        for job in jobs:
-            if not job.view.finished:
-                self._lose(job)
-
-    def _lose(self, job: Job) -> None:
-        if self._fleet.restarts.resting:
-            job.fail(KEEPS_DYING)
-        elif job.gives_way:
-            self._put_back(job)
-        elif job.gets_on or job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
-            job.deaths += 1
-            job.wait_again()
-            self._fleet.schedule.put(job)
-        else:
-            job.fail(DIED)
+        for job in [job for job in jobs if not job.view.finished]:
+            if self._fleet.restarts.resting:
+                job.fail(KEEPS_DYING)
+            elif job.gives_way:
+                self._put_back(job)
+            elif job.gets_on or job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
+                job.deaths += 1
+                self._put_back(job)
+            else:
+                job.fail(DIED)

@@ -5,7 +5,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from specviz.core.replay import DraftGuesses
 from specviz.core.request import Precision
-from specviz.core.trace import Autoregressive, Trace
+from specviz.core.trace import Trace
 from specviz.models.catalogue import bundled_names, method_named
 from specviz.service import protocol as say
 
@@ -174,9 +174,11 @@ def advance(view: JobView, event: say.JobEvent) -> JobView:
             return replace(view, state="loading", loading=event)
         case say.Started(trace=trace):
             return replace(view, state="running", loading=None, result=RunResult(trace) if trace else result)
-        case say.Rounds() | say.Done() if isinstance(result, RunResult):
-            state: State = "done" if isinstance(event, say.Done) else "running"
-            return replace(view, state=state, result=_run_after(result, event))
+        case say.Rounds() if isinstance(result, RunResult):
+            return replace(view, state="running", result=_run_after(result, event))
+        case say.Done() if isinstance(result, RunResult):
+            done = replace(result, plain_text=event.text, draft_guesses=event.draft_guesses)
+            return replace(view, state="done", result=done)
         case say.Alive():
             return view
         case say.Progress():
@@ -192,19 +194,14 @@ def advance(view: JobView, event: say.JobEvent) -> JobView:
     return replace(view, state="failed", message=UNEXPECTED)
 
 
-def _run_after(run: RunResult, event: say.Rounds | say.Done) -> RunResult:
-    """The run after one more event; rounds, plain steps and output accumulate in its trace."""
-    if isinstance(event, say.Done):
-        return replace(run, plain_text=event.text, draft_guesses=event.draft_guesses)
-    rounds, plain = [*run.trace.rounds, *event.rounds], _joined(run.trace.autoregressive, event.plain)
-    return replace(run, trace=replace(run.trace, rounds=rounds, output=event.output, autoregressive=plain))
-
-
-def _joined(before: Autoregressive | None, fresh: Autoregressive | None) -> Autoregressive | None:
-    if before is None or fresh is None:
-        return fresh or before
-    seconds = [*before.seconds_per_token, *fresh.seconds_per_token]
-    return replace(fresh, seconds_per_token=seconds, token_ids=[*before.token_ids, *fresh.token_ids])
+def _run_after(run: RunResult, event: say.Rounds) -> RunResult:
+    """Rounds, plain steps and output accumulate in the run's trace."""
+    trace, plain = run.trace, event.plain
+    if (before := trace.autoregressive) and plain:
+        seconds = [*before.seconds_per_token, *plain.seconds_per_token]
+        plain = replace(plain, seconds_per_token=seconds, token_ids=[*before.token_ids, *plain.token_ids])
+    rounds = [*trace.rounds, *event.rounds]
+    return replace(run, trace=replace(trace, rounds=rounds, output=event.output, autoregressive=plain or before))
 
 
 def _with_item(view: JobView, event: say.Item) -> JobView:

@@ -75,10 +75,10 @@ class ModelCache:
         self._models[name] = model
         return model
 
-    def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
+    def reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
         if precision == "exact":
             return []
-        of_target, of_draft = self._faster[target], self._faster[draft or target]
+        of_target, of_draft = self._faster[target.name], self._faster[(draft or target).name]
         reasons = (of_target.reason, of_target.plain, of_draft.reason)
         return [sentence for sentence in dict.fromkeys(reasons) if sentence]
 

@@ -29,8 +29,14 @@ MAX_DRAFTS = 8  # in one GuessAlong
 
 
 @dataclass(frozen=True, slots=True)
-class JobCommand:
+class OfJob:
+    """What is said about one job, by its number."""
+
     job: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobCommand(OfJob):
     done: int = field(default=0, kw_only=True)  # items that an earlier part of the job has sent
 
     @property
@@ -148,10 +154,8 @@ class Play(OfOnePair):
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(OfJob):
     """End this job. The engine answers with Stopped, unless the job ended before."""
-
-    job: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,18 +215,16 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Alive:
+class Alive(OfJob):
     """The job gets on, or waits for an engine, and there is nothing to show."""
 
-    job: int
     type: Literal["alive"] = "alive"
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(OfJob):
     """A model this job needs is not in memory yet."""
 
-    job: int
     model: str
     bytes_done: int = 0  # of its download; both are 0 where there is nothing to download, or that is not known yet
     bytes_total: int = 0
@@ -230,19 +232,17 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class Started(OfJob):
     """Everything is loaded; a run has read its prompt, and `trace` is its trace before the first round."""
 
-    job: int
     trace: Trace | None = None  # of a run
     type: Literal["started"] = "started"
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class Rounds(OfJob):
     """The rounds and the plain steps since the last message, and the whole speculative output so far."""
 
-    job: int
     rounds: list[Round]
     output: Output
     plain: Autoregressive | None = None  # the steps of the target alone; None where there were none
@@ -250,8 +250,7 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    job: int
+class Done(OfJob):
     text: str  # what the target alone wrote
     draft_guesses: DraftGuesses | None = None  # of the run's own draft; None where they depend on more than the text
     type: Literal["done"] = "done"
@@ -261,10 +260,9 @@ Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "com
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(OfJob):
     """How far a task is and what it does next. The page makes the sentence for the visitor from these parts."""
 
-    job: int
     phase: Phase
     total: int  # items there will be in all
     done: int = 0  # items the service has; the engine need not fill it in
@@ -287,33 +285,29 @@ def _item_of_task(item: Any, info: ValidationInfo) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(OfJob):
     """One thing that a job has found; its type is in `TASKS`."""
 
-    job: int
     task: str
     item: Annotated[Any, AfterValidator(_item_of_task)]
     type: Literal["item"] = "item"
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    job: int
+class Finished(OfJob):
     type: Literal["finished"] = "finished"
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(OfJob):
     """The job could not be done; one sentence for the visitor."""
 
-    job: int
     message: str
     type: Literal["failed"] = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
-    job: int
+class Stopped(OfJob):
     type: Literal["stopped"] = "stopped"
 
 

@@ -5,7 +5,7 @@ name that no reader asks for.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from fnmatch import fnmatch
@@ -49,10 +49,6 @@ class RunFiles:
     def __str__(self) -> str:
         return str(self._where)
 
-    def names(self, pattern: str) -> list[str]:
-        """The files whose names fit the pattern (`*` is any text), the newest first."""
-        return [name for name, _, _ in self._listed(pattern)]
-
     def read(self, name: str) -> bytes | None:
         """The file's content; None where it is too large to be ours."""
         path = f"{self._path}/{name}"
@@ -91,35 +87,29 @@ class RunFiles:
     def remove_oldest(self, most: int, most_bytes: int) -> None:
         """Remove the oldest files where there are more, or where they take more, and what ended servers began."""
         total = 0
-        for place, (name, _, size) in enumerate(self._listed("*-*.json"), start=1):
+        for place, (name, _, size) in enumerate(self.listed("*-*.json"), start=1):
             total += size
             if place > most or total > most_bytes:
                 self.remove(name)
-        for name, written, _ in self._listed(f"{PREFIX}*"):
+        for name, written, _ in self.listed(f"{PREFIX}*"):
             if time() - written > ABANDONED:
                 self.remove(name)
 
-    def _listed(self, pattern: str) -> list[tuple[str, float, int]]:
-        """Names that fit, when each file was written (seconds since 1970) and its bytes; the newest first."""
+    def listed(self, pattern: str) -> list[tuple[str, float, int]]:
+        """Names that fit (`*` is any text), when each was written (seconds since 1970) and its bytes; newest first."""
+        found: list[tuple[str, float, int]] = []
         if isinstance(self._where, Path):
-            found = list(_in_folder(self._where.glob(pattern)))
+            for file in self._where.glob(pattern):
+                with suppress(OSError):  # another server may have removed it
+                    status = file.stat()
+                    found.append((file.name, status.st_mtime, status.st_size))
         else:
-            objects = ((str(details["name"]).rsplit("/", 1)[-1], details) for details in self._objects())
-            found = [(name, _time_of(of), int(of.get("size") or 0)) for name, of in objects if fnmatch(name, pattern)]
+            with _as_os_errors(), suppress(FileNotFoundError):  # nothing was ever written
+                for details in self._files.ls(self._path, detail=True):
+                    name = str(details["name"]).rsplit("/", 1)[-1]
+                    if fnmatch(name, pattern):
+                        found.append((name, _time_of(details), int(details.get("size") or 0)))
         return sorted(found, key=itemgetter(1), reverse=True)
-
-    def _objects(self) -> list[dict[str, Any]]:
-        """What the store says of each."""
-        with _as_os_errors(), suppress(FileNotFoundError):
-            return list(self._files.ls(self._path, detail=True))
-        return []  # nothing was ever written
-
-
-def _in_folder(files: Iterable[Path]) -> Iterator[tuple[str, float, int]]:
-    for file in files:
-        with suppress(OSError):  # another server may have removed it
-            status = file.stat()
-            yield file.name, status.st_mtime, status.st_size
 
 
 @contextmanager

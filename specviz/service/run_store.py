@@ -79,10 +79,15 @@ def store_wanted() -> "RunStore":
     Raises:
         InputError: it cannot be used; one sentence.
     """
-    where = default_folder()
-    store = RunStore(where)
-    if where is not None and os.environ.get(FOLDER_VARIABLE):
-        store.try_out()
+    store = RunStore(default_folder())
+    files = store.files if os.environ.get(FOLDER_VARIABLE) else None
+    if files:
+        try:
+            files.write(TRIAL, b"")
+            files.remove(TRIAL)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"{FOLDER_VARIABLE}: runs cannot be stored in {files} ({reason}).") from None
     return store
 
 
@@ -107,7 +112,7 @@ class RunStore:
         on_disk: int = ON_DISK,
         tokens: int = TOKENS_IN_MEMORY,
     ) -> None:
-        self._files = RunFiles(folder) if folder is not None else None
+        self.files = RunFiles(folder) if folder is not None else None
         self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key
@@ -138,23 +143,9 @@ class RunStore:
         named = replace(result, id=_short(times))
         run = StoredRun(key, request, named)
         self._remember(run)
-        if self._files:
-            self._writer.submit(self._write, self._files, run)
+        if self.files:
+            self._writer.submit(self._write, self.files, run)
         return named
-
-    def try_out(self) -> None:
-        """Write and remove a small file.
-
-        Raises:
-            InputError: that failed; one sentence.
-        """
-        if self._files:
-            try:
-                self._files.write(TRIAL, b"")
-                self._files.remove(TRIAL)
-            except OSError as error:
-                reason = error.strerror or str(error)
-                raise InputError(f"{FOLDER_VARIABLE}: runs cannot be stored in {self._files} ({reason}).") from None
 
     def close(self) -> None:
         self._writer.shutdown()
@@ -163,30 +154,29 @@ class RunStore:
         with self._lock:
             self._runs[run.result.id] = run
             self._latest[run.key] = run.result.id
-            while len(self._runs) > self._in_memory or (len(self._runs) > 1 and self._tokens() > self._most_tokens):
+            tokens = sum(tokens_in(one.result.trace) for one in self._runs.values())
+            while len(self._runs) > self._in_memory or (len(self._runs) > 1 and tokens > self._most_tokens):
                 old_id, old = self._runs.popitem(last=False)
+                tokens -= tokens_in(old.result.trace)
                 if self._latest.get(old.key) == old_id:
                     del self._latest[old.key]
 
-    def _tokens(self) -> int:
-        return sum(tokens_in(run.result.trace) for run in self._runs.values())
-
     def _names(self, pattern: str) -> list[str]:
         try:
-            return self._files.names(pattern) if self._files else []
+            return [name for name, _, _ in self.files.listed(pattern)] if self.files else []
         except OSError as error:
-            _log.warning("Stored runs cannot be looked for in %s: %s", self._files, error)
+            _log.warning("Stored runs cannot be looked for in %s: %s", self.files, error)
             return []
 
     def _read(self, name: str) -> StoredRun | None:
         """The run in this file, remembered from now on; None for a file that is damaged or of another version."""
-        assert self._files
+        assert self.files
         try:
-            content = self._files.read(name)
+            content = self.files.read(name)
             if content is None:
                 return None
             run = _STORED.validate_json(content)
-            self._files.used(name)  # others go first
+            self.files.used(name)  # others go first
         except (OSError, ValidationError):
             return None
         if run.result.id not in name:

@@ -47,7 +47,7 @@ class Schedule:
     def jobs(self) -> list[Job]:
         return [job for alike in self._waiting.values() for job in _in_turn(alike)]
 
-    def next(self, running: Sequence[Job] = ()) -> Job | None:
+    def next(self, running: Sequence[Job]) -> Job | None:
         """The next job for an engine that has these.
 
         A run that has made room before goes on where there is room that was not made for another job, but not before a
@@ -59,14 +59,6 @@ class Schedule:
             return shown
         return new or long
 
-    def take(self, running: Sequence[Job] = ()) -> Job | None:
-        """Take out the next job; its network's other jobs then wait behind all others, its session's last of all."""
-        job = self.next(running)
-        if job:
-            self.remove(job)
-            self._alike(job).sort(key=lambda other: [a == b for a, b in zip(other.owners, job.owners, strict=True)])
-        return job
-
     def _alike(self, job: Job) -> list[Job]:
         """Where such a job waits."""
         return self._waiting["long" if not job.watched else "shown" if job.shown else "new"]
@@ -74,9 +66,16 @@ class Schedule:
     # ---- for one engine, and the jobs that it has
 
     def take_for(self, running: Sequence[Job], others_idle: bool) -> Job | None:
-        """The job that this engine gets now; beside others only where no engine is idle."""
+        """Take out the job that this engine gets now; beside others only where no engine is idle.
+
+        Its network's other jobs then wait behind all others, its session's last of all.
+        """
         job = self.next(running)
-        return self.take(running) if job and self._has_room(job, running, others_idle) else None
+        if job is None or not self._has_room(job, running, others_idle):
+            return None
+        self.remove(job)
+        self._alike(job).sort(key=lambda other: [a == b for a, b in zip(other.owners, job.owners, strict=True)])
+        return job
 
     def stop(self, running: Sequence[Job], others_idle: bool, now: float) -> None:
         """Mark the work that stops for a job that neither this engine takes in beside it, nor another one."""

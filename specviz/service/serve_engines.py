@@ -6,12 +6,12 @@ for a free engine, and sends its lines on. Only this module imports Ray; see doc
 
 import argparse
 import asyncio
-import hashlib
 import hmac
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
+from hashlib import sha256
 from threading import Event as Signal
 from typing import Any
 
@@ -115,7 +115,7 @@ class Door:
     async def __call__(self, request: Request) -> Response:
         """GET: `Ready`. POST: a command's stream of events."""
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(digest_of(given), self._digest):
+        if not hmac.compare_digest(sha256(given.encode()).digest(), self._digest):
             return PlainTextResponse("the token is wrong", 401)
         if request.method == "GET":
             return PlainTextResponse(say.dump_event(say.Ready({"ray": ray.__version__})))
@@ -156,10 +156,6 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def digest_of(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
-
-
 def engines(
     token: str,
     least: int = 1,
@@ -178,7 +174,7 @@ def engines(
     environment = {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
     replicas = engine.options(autoscaling_config=scaling, ray_actor_options=takes)
     process = replicas.bind(environment, command, limits or Limits())
-    return door.options(ray_actor_options={"num_cpus": 0}).bind(process, digest_of(token), heartbeat)
+    return door.options(ray_actor_options={"num_cpus": 0}).bind(process, sha256(token.encode()).digest(), heartbeat)
 
 
 def app(options: Mapping[str, str]) -> serve.Application:

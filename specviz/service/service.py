@@ -72,13 +72,14 @@ def sharing_key(command: say.JobCommand) -> str | None:
         asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
     else:
         return None
-    weights = {name: _weights(name) for name in sorted(command.models) if not needs_nothing(name)}
+    here = (*bundled_names(), *head_names())
+    # A model that does not ship with the app is known by its name: what is loaded under it, the engine decides.
+    weights = {
+        name: weights_hash(MODELS_FOLDER / name) if name in here else name
+        for name in command.models
+        if not needs_nothing(name)
+    }
     return json.dumps([command.task.name, asked, weights, SCHEMA, FORMAT], sort_keys=True)
-
-
-def _weights(name: str) -> str:
-    """A model that does not ship with the app is known by its name: what is loaded under it, the engine decides."""
-    return weights_hash(MODELS_FOLDER / name) if name in (*bundled_names(), *head_names()) else name
 
 
 class EngineService:
@@ -136,7 +137,13 @@ class EngineService:
             job.address = self._sessions.address(session)
             job.block = address_block(job.address)
             if not job.view.finished:
-                job = self._joined(job, fresh) or self._admitted(job)
+                under_way = self._sessions.shared(key) if key else []
+                # a job under way that will answer this one too; a fresh one joins only what has not begun
+                joined = next((other for other in under_way if not fresh or other.view.state == "waiting"), None)
+                crowd = self._sessions.others_at_work(session) if is_public(job.address) else 0  # each tab is a session
+                if not joined and crowd >= self._most_at_once:
+                    job.fail(CROWDED.format(most=self._most_at_once))
+                job = joined or job
             self._replace(Ticket(command.job, session, slot, job))
             self._changed.notify_all()
         return command.job
@@ -195,7 +202,7 @@ class EngineService:
     @property
     def engine_pids(self) -> list[int]:
         with self._changed:
-            return self._fleet.pids
+            return [driver.pid for driver in self._fleet.drivers if driver.pid]
 
     def close(self) -> None:
         self._fleet.close()
@@ -207,17 +214,6 @@ class EngineService:
             return costs
         run = self._store.latest(key)
         return run.result if run and answers(run.result, datetime.now(UTC)) else None
-
-    def _admitted(self, job: Job) -> Job:
-        """The job, refused where too many sessions from its public address have one: each tab is a session."""
-        if is_public(job.address) and self._sessions.others_at_work(job.session) >= self._most_at_once:
-            job.fail(CROWDED.format(most=self._most_at_once))
-        return job
-
-    def _joined(self, job: Job, fresh: bool) -> Job | None:
-        """A job under way that will answer this one too; a fresh one joins only what has not begun."""
-        shared = self._sessions.shared(job.key) if job.key else []
-        return next((other for other in shared if not fresh or other.view.state == "waiting"), None)
 
     def _replace(self, ticket: Ticket) -> None:
         """Save the ticket instead of its session's old one; a job that is new waits in the old one's place."""
@@ -248,9 +244,6 @@ class EngineService:
         view = ticket.view
         if view.state != "waiting":
             return view
-        return replace(view, place=self._fleet.schedule.place(ticket.job), message=self._why_it_waits(ticket.job))
-
-    def _why_it_waits(self, job: Job) -> str:
-        if self._fleet.state == "ready":
-            return ""
-        return RESTARTING if job.deaths or self._fleet.restarts.has_deaths else STARTING
+        why = RESTARTING if ticket.job.deaths or self._fleet.restarts.has_deaths else STARTING
+        message = "" if self._fleet.state == "ready" else why
+        return replace(view, place=self._fleet.schedule.place(ticket.job), message=message)

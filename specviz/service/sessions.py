@@ -68,8 +68,8 @@ class Sessions:
         """The ticket of this number; None where it was never there, was replaced, or its session has left."""
         return self._tickets.get(number)
 
-    def tickets_of(self, session: str, slot: Slot | None = None) -> list[Ticket]:
-        return [t for t in self._tickets.values() if t.session == session and slot in (None, t.slot)]
+    def tickets_of(self, session: str, slot: Slot) -> list[Ticket]:
+        return [t for t in self._tickets.values() if (t.session, t.slot) == (session, slot)]
 
     def wanted(self, job: Job) -> bool:
         return any(ticket.job is job and not ticket.cancelled for ticket in self._tickets.values())
@@ -87,19 +87,16 @@ class Sessions:
         self._tickets[ticket.number] = ticket
         return replaced
 
-    def forget(self, session: str) -> list[Ticket]:
-        """Forget a session that has left; returns the tickets it had."""
-        tickets = self.tickets_of(session)
-        for ticket in tickets:
-            del self._tickets[ticket.number]
-        self._left.pop(session, None)
-        self._addresses.pop(session, None)
-        return tickets
-
     def forget_gone(self, now: float) -> list[Ticket]:
         """Forget every session that did not come back in time; returns the tickets they had."""
-        gone = [session for session, left in self._left.items() if now - left >= self._reconnect]
-        return [ticket for session in gone for ticket in self.forget(session)]
+        gone = {session for session, left in self._left.items() if now - left >= self._reconnect}
+        for session in gone:
+            del self._left[session]
+            self._addresses.pop(session, None)
+        tickets = [ticket for ticket in self._tickets.values() if ticket.session in gone]
+        for ticket in tickets:
+            del self._tickets[ticket.number]
+        return tickets
 
     def next_to_forget(self) -> float | None:
         """When the next session that left is forgotten; None without any."""

@@ -17,9 +17,6 @@ from specviz.service import protocol as say
 from specviz.service.child import OnEnd, OnLine
 
 CONNECT = 10.0  # seconds
-SILENCE = 30.0  # seconds without any line, after which a stream is lost
-GREETINGS = 10  # times that engines which do not answer are asked, before that counts as an end ...
-PAUSE = 1.0  # ... with so many seconds between
 
 _log = logging.getLogger(__name__)
 
@@ -30,9 +27,9 @@ class Where:
 
     url: str
     token: str
-    silence: float = SILENCE
-    greetings: int = GREETINGS
-    pause: float = PAUSE
+    silence: float = 30.0  # seconds without any line, after which a stream is lost
+    greetings: int = 10  # times that engines which do not answer are asked, before that counts as an end ...
+    pause: float = 1.0  # ... with so many seconds between
 
     def client(self) -> AsyncClient:
         waits = Timeout(self.silence, connect=CONNECT)

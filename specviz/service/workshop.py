@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
-from specviz.core.request import Precision, RunRequest
+from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
-from specviz.measure.calibration import Calibration, calibration_steps
+from specviz.measure.calibration import calibration_steps
 from specviz.measure.paired_runs import Measured
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, check_heads, method_named
@@ -49,11 +49,24 @@ def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
     Raises:
         Exception: what the work raised.
     """
-    done: Future[Result] = Future()
-    Thread(target=_do, args=(work, done), name="aside", daemon=True).start()
+    done = _begin(work)
     while not wait([done], POLL_SECONDS).done:
         yield None
     return done.result()
+
+
+def _begin(work: Callable[[], Result]) -> "Future[Result]":
+    """Do the work in a thread that does not outlive the process."""
+    done: Future[Result] = Future()
+
+    def do() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    Thread(target=do, name="aside", daemon=True).start()
+    return done
 
 
 class Downloads:
@@ -72,7 +85,7 @@ class Downloads:
         Raises:
             InputError: it cannot be downloaded.
         """
-        if name not in self._at_work or self._at_work[name].ended:
+        if name not in self._at_work or self._at_work[name].done.done():
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
         while not wait([this.done], POLL_SECONDS).done:
@@ -89,12 +102,7 @@ class _Download:
         self._name = name
         self.progress: Progress | None = None
         self.asked_at = monotonic()  # when a job last asked how far it is
-        self.done: Future[None] = Future()
-        Thread(target=_do, args=(self._run, self.done), name="download", daemon=True).start()
-
-    @property
-    def ended(self) -> bool:
-        return self.done.done()
+        self.done = _begin(self._run)
 
     def _run(self) -> None:
         for progress in download(self._name):
@@ -103,24 +111,9 @@ class _Download:
                 return
 
 
-def _do(work: Callable[[], Result], done: Future[Result]) -> None:
-    try:
-        done.set_result(work())
-    except BaseException as error:
-        done.set_exception(error)
-
-
-def _calibrated(target: LoadedModel, draft: Loaded) -> Generator[None, None, Calibration]:
-    """The pair's costs; measured once more if the machine was too busy for it the first time."""
-    try:
-        return (yield from calibration_steps(target, draft))
-    except DisturbedError:
-        return (yield from calibration_steps(target, draft))
-
-
 class Workshop:
     def __init__(self) -> None:
-        self._models = ModelCache()
+        self.models = ModelCache()
         self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, DrafterInfo], Costs] = {}
@@ -135,19 +128,19 @@ class Workshop:
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
         names = [request.target, request.draft] if own else [request.target]
-        missing = [name for name in names if not self._models.holds(name, request.precision)]
+        missing = [name for name in names if not self.models.holds(name, request.precision)]
         if missing:
             yield say.Loading(job, missing[0])
             sizes = yield from self._sizes(request, names)
-            self._models.check(sizes, request.precision)
+            self.models.check(sizes, request.precision)
             for name in missing:
                 yield from self._download(job, name)
-            downloads.release(keep=[*names, *self._models.names, *self._downloads.names])
+            downloads.release(keep=[*names, *self.models.names, *self._downloads.names])
         models: list[LoadedModel] = []
         for name in names:
-            if not self._models.holds(name, request.precision):
+            if not self.models.holds(name, request.precision):
                 yield say.Loading(job, name)
-            models.append(self._models.get(name, request.precision, keep=names))
+            models.append(self.models.get(name, request.precision, keep=names))
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
 
@@ -160,10 +153,10 @@ class Workshop:
         if set(names) <= set(bundled_names()):
             return known
         dtype = "float32" if request.precision == "exact" else "bfloat16"
-        self._models.check(known, request.precision)
-        check_known(names, dtype, self._models.bytes)
+        self.models.check(known, request.precision)
+        check_known(names, dtype, self.models.bytes)
         draft, settings = names[1] if len(names) == 2 else None, request.settings
-        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self._models.bytes)
+        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
         report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
         if not report.ok:
             raise InputError(report.problems[0])
@@ -195,9 +188,6 @@ class Workshop:
             self._plain_runs.popitem(last=False)
         return self._plain_runs[key]
 
-    def dtype_reasons(self, target: LoadedModel, draft: Loaded, precision: Precision) -> list[str]:
-        return self._models.reasons(target.name, draft.name if isinstance(draft, LoadedModel) else None, precision)
-
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
         """What the pair costs here, measured once.
 
@@ -206,7 +196,10 @@ class Workshop:
         """
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         if pair not in self._costs:
-            calibration = yield from _calibrated(target, draft)
+            try:
+                calibration = yield from calibration_steps(target, draft)
+            except DisturbedError:  # the machine was too busy for it: once more
+                calibration = yield from calibration_steps(target, draft)
             self._costs[pair] = calibration.costs
         return self._costs[pair]
 

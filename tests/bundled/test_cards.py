@@ -1,7 +1,6 @@
 """The bundled models: the goals follow from the figures, and the cards say what the JSON holds."""
 
 import json
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -12,7 +11,6 @@ from scripts.write_head_cards import measured_sections as head_sections
 from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, weights_hash
 from specviz.models.pairs import PAIRS
 
-CARDS = Path(__file__).resolve().parents[2] / "assets" / "models"
 KINDS = ("story", "code", "structured", "prose")
 
 
@@ -24,7 +22,7 @@ def test_the_saved_goals_follow_from_the_saved_figures() -> None:
 
 @pytest.mark.parametrize("name", ["wren-base", "wren-small", "wren-mini", "wren-nano"])
 def test_a_card_says_what_was_measured(name: str) -> None:
-    card = (CARDS / name / "README.md").read_text(encoding="utf-8")
+    card = (MODELS_FOLDER / name / "README.md").read_text(encoding="utf-8")
     sections = measured_sections(name, read_results())
     assert sections
     for title, body in sections.items():
@@ -32,7 +30,7 @@ def test_a_card_says_what_was_measured(name: str) -> None:
 
 
 def test_the_card_gives_the_losses_without_the_added_layers_and_on_unseen_text() -> None:
-    said = " ".join((CARDS / "wren-base" / "README.md").read_text(encoding="utf-8").split())
+    said = " ".join((MODELS_FOLDER / "wren-base" / "README.md").read_text(encoding="utf-8").split())
     losses = json.loads(BASELINES.read_text(encoding="utf-8"))["losses"]
     worse = {name: losses["8"][name] - loss for name, loss in losses["12"].items()}
     assert "stories {tinystories:.3f}, Python {python:.3f}, structured {structured:.3f}".format(**worse) in said
@@ -51,10 +49,8 @@ def test_the_menu_of_pairs_says_what_was_measured() -> None:
         gains.setdefault((pair["target"], pair["draft"]), []).append(median(greedy))
     lessons = {(pair.target, pair.draft): pair.lesson for pair in PAIRS}
     checked = {names: lesson for names, lesson in lessons.items() if names in gains}
-    assert {names for names, lesson in checked.items() if lesson == "pays" and min(gains[names]) > 1.05} == {
-        ("wren-base", "wren-nano"),
-        ("wren-base", "wren-mini"),
-    }
+    pays = {names for names, lesson in checked.items() if lesson == "pays" and min(gains[names]) > 1.05}
+    assert pays == {("wren-base", "wren-nano"), ("wren-base", "wren-mini")}
     for (target, draft), lesson in checked.items():
         if lesson == "no better":
             others = [found for (other, name), found in gains.items() if other == target and name != draft]
@@ -70,10 +66,7 @@ def test_a_section_ends_where_the_next_begins() -> None:
         with_section(card, "Three", "new")
 
 
-HEADS = ("wren-eagle", "wren-medusa")
-
-
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("name", ["wren-eagle", "wren-medusa"])
 def test_a_heads_card_says_which_weights_it_is_about_and_what_was_measured(name: str) -> None:
     (listed,) = [head for head in bundled_heads() if head.name == name]
     card = (MODELS_FOLDER / listed.name / "README.md").read_text(encoding="utf-8")

@@ -2,23 +2,13 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from specviz.cli import traces
-from specviz.cli.main import main
 from specviz.core.trace import dump_trace
-from tests.support.commands import (
-    HOSTILE,
-    PAIR,
-    PROMPT,
-    SHORT,
-    Cli,
-    hostile_trace,
-    without_progress,
-)
+from tests.support.commands import HOSTILE, PAIR, PROMPT, SHORT, Cli, hostile_trace, without_progress
 from tests.support.tiny_models import save, tiny_model
 
 
@@ -26,11 +16,8 @@ def refused(run: Cli, *arguments: object) -> str:
     status, out, err = run(*arguments)
     err = without_progress(err)
     assert (status, out) == (2, "")
-    assert err.startswith("specviz: ")
-    assert err.count("\n") == 1
-    assert err.endswith("\n")
+    assert re.fullmatch(r"specviz: [^\x00-\x1f\x7f]+\n", err), "one line without control characters"
     assert "Traceback" not in err
-    assert not [char for char in err[:-1] if ord(char) < 32 or ord(char) == 127]
     return err
 
 
@@ -42,7 +29,6 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run"], "--target, --draft"),
         (["run", *PAIR], "--prompt --prompt-file"),
         (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
-        (["run", *SHORT, "--prompt", " \n\t"], "The prompt is empty"),
         (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "only control characters"),
         (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters, and at most 20,000"),
         (["run", *SHORT, "--prompt", "half a \udcff character"], "half a character"),
@@ -51,17 +37,15 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run", *SHORT, "--prompt-file", "/"], "cannot be read: Is a directory"),
         (["run", "--target", "nonsense", "--draft", "wren-nano", *PROMPT], "no model named 'nonsense'"),
         (["run", "--target", "wren-base", "--draft", "\x1b[31m", *PROMPT], "no model named"),
+        (["run", "--target", "docs", "--draft", "prompt-lookup", *PROMPT], "is not a model: it has no config.json"),
         (["run", *PAIR, *PROMPT, "--max-new-tokens", "508"], r"5 tokens\) and 508 new tokens do not fit wren-base's"),
         (["run", *SHORT, "--prompt", "word " * 900], "do not fit wren-base's context window of 512 tokens"),
-        (["compare", *PAIR, *PROMPT, "--max-new-tokens", "508"], "do not fit"),
         (["sweep", *PAIR, "--max-new-tokens", "510"], "do not fit"),
         (["run", *PAIR, *PROMPT, "--max-new-tokens", "0"], "max_new_tokens must be at least 1, not 0"),
-        (["run", *PAIR, *PROMPT, "--max-new-tokens", "1e3"], "invalid int value: '1e3'"),
         (["run", *SHORT, *PROMPT, "--regex", "a("], "regular expression cannot be used: unclosed group."),
         (["compare", *SHORT, *PROMPT, "--json-schema", "/no/such/file"], "/no/such/file cannot be read: No such file"),
         (["run", *SHORT, *PROMPT, "--json-schema", "README.md"], "JSON schema is not JSON"),
         (["compare", *SHORT, *PROMPT, "--json-schema", "x", "--regex", "y"], "not allowed with"),
-        (["run", *SHORT, *PROMPT, "--draft-schedule", "wild"], "invalid choice: 'wild'"),
         (["run", *PAIR, *PROMPT, "--threads", "0"], "--threads must be at least 1, not 0"),
         (["run", *PAIR, *PROMPT, "--dtype", "int8"], "invalid choice: 'int8'"),
         (["run", *PAIR, *PROMPT, "--no\nsuch\x1b[31m"], "unrecognized arguments: --no such␛"),
@@ -72,7 +56,6 @@ def refused(run: Cli, *arguments: object) -> str:
         (["sweep", *SHORT, "--temperatures", "warm"], "--temperatures takes numbers with commas between, not 'warm'"),
         (["sweep", *SHORT, "--temperatures", "0,99"], "temperature must be from 0 to 10, not 99"),
         (["sweep", *SHORT, "--schedules", "fixed,wild"], "--schedules takes fixed, heuristic, confidence"),
-        (["sweep", *SHORT, "--prompts-file", "/no/such/file"], "cannot be read: No such file"),
         (["sweep", *SHORT, "--prompts", "-1"], "--prompts must be at least 1, not -1"),
         (["compare", *SHORT, "--prompts-file", "/no/such/file"], "cannot be read: No such file"),
         (["compare", *SHORT, *PROMPT, "--prompts-file", "x"], "not allowed with"),
@@ -81,7 +64,6 @@ def refused(run: Cli, *arguments: object) -> str:
         (["compare", *SHORT, *PROMPT, "--draft-lengths", "1"], "--draft-lengths is for several prompts"),
         (["show"], "TRACE.json"),
         (["show", "/no/such/trace.json"], "cannot be read: No such file"),
-        (["show", "/"], "cannot be read: Is a directory"),
         (["show", "/dev/zero"], "larger than 32 MB"),
         (["models", "--json", "/no/such/folder/x.json"], "cannot be written: No such file"),
     ],
@@ -108,33 +90,13 @@ def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
     assert "not valid at rounds.0.drafted.0.id" in refused(run, "show", file)
 
 
-@pytest.fixture(scope="session")
-def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
-
-
-def test_folders_without_a_usable_model_are_one_line(run: Cli, tmp_path: Path, tiny_folder: Path) -> None:
-    def as_target(folder: Path) -> str:
-        return refused(run, "run", "--target", folder, "--draft", "prompt-lookup", *PROMPT)
-
-    assert "is not a model: it has no config.json" in as_target(tmp_path)
-    pickles = tmp_path / "pickles"
-    pickles.mkdir()
-    (pickles / "config.json").write_text("{}")
-    (pickles / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    assert "has no weights in safetensors" in as_target(pickles)
-    liar = shutil.copytree(tiny_folder, tmp_path / "liar")
-    config = json.loads((liar / "config.json").read_text())
-    (liar / "config.json").write_text(json.dumps(config | {"hidden_size": 4096}))
-    assert "makes lm_head.weight 7 × 4096, but its weights have 7 × 16" in as_target(liar)
-    (liar / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 40}))
-    assert "is inconsistent: its config.json asks for " in as_target(liar)
-
-
-def test_sampling_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: Path) -> None:
-    short = ("--max-new-tokens", "2", "--temperature", "1")
-    said = refused(run, "run", "--target", "wren-base", "--draft", tiny_folder, *PROMPT, *short)
-    assert f"The tokenizers of wren-base and {tiny_folder} differ first at token 0" in said
+def test_sampling_with_different_tokenizers_is_one_line(
+    run: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiny, short = save(tiny_model(seed=1), tmp_path), ("--max-new-tokens", "2", "--temperature", "1")
+    capsys.readouterr()  # what saving printed
+    said = refused(run, "run", "--target", "wren-base", "--draft", tiny, *PROMPT, *short)
+    assert f"The tokenizers of wren-base and {tiny} differ first at token 0" in said
     assert "set the temperature to 0, or use two models of the same family." in said
 
 
@@ -157,10 +119,3 @@ def test_anything_else_is_status_1_and_one_line(
 
     monkeypatch.setattr(traces, "read_trace", fail)
     assert run("show", "x.json") == (1, "", says)
-
-
-def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", "--help"])
-    assert ended.value.code == 0
-    assert "--repeats" in capsys.readouterr().out

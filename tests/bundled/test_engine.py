@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from specviz.core.errors import InputError
+from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
@@ -62,29 +64,34 @@ def choose(name: str) -> SimpleNamespace:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     library = Library()
-    monkeypatch.setattr(model_cache, "load_model", library.load)
     monkeypatch.setattr(model_cache.ModelCache, "_parameters", lambda self, name: 25)
-    monkeypatch.setattr(model_cache, "warm_up", lambda model: None)
-    monkeypatch.setattr(model_cache, "set_aside", lambda: None)
-    monkeypatch.setattr(model_cache, "choose_dtype", choose)
+    for name, instead in (("load_model", library.load), ("choose_dtype", choose)):
+        monkeypatch.setattr(model_cache, name, instead)
+    for name in ("warm_up", "set_aside"):
+        monkeypatch.setattr(model_cache, name, lambda *_: None)
     return library
 
 
 def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Library) -> None:
     cache = ModelCache(budget=1000)
     assert cache.get("big", "exact") is cache.get("big", "exact")
-    assert cache.get("small", "exact") is cache.get("small", "fast")  # float32 is the faster one
-    cache.get("big", "fast")
+    small = cache.get("small", "exact")
+    assert cache.get("small", "fast") is small  # float32 is the faster one
+    big = cache.get("big", "fast")
     assert not cache.holds("big", "exact")
     assert cache.holds("big", "fast")
     assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
-    assert cache.reasons("big", "small", "fast") == ["big is faster so.", "big, plainly.", "small is faster so."]
-    assert cache.reasons("small", None, "fast") == ["small is faster so.", "small, plainly."]
-    assert cache.reasons("big", "small", "exact") == []
+    assert cache.reasons(big, small, "fast") == ["big is faster so.", "big, plainly.", "small is faster so."]
+    assert cache.reasons(small, None, "fast") == ["small is faster so.", "small, plainly."]
+    assert cache.reasons(big, small, "exact") == []
+    cache, library.loaded = ModelCache(budget=120), []
+    cache.get("small", "fast")
+    assert cache.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"
+    assert library.loaded == [("small", "float32"), ("other", "bfloat16")], "what fits in bfloat16 only is not measured"
 
 
-def held(cache: ModelCache, names: str = "abcd") -> str:
-    return "".join(name for name in names if cache.holds(name, "exact"))
+def held(cache: ModelCache) -> str:
+    return "".join(name for name in "abcd" if cache.holds(name, "exact"))
 
 
 def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Library) -> None:
@@ -98,28 +105,18 @@ def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Libr
     assert held(cache) == "ac"
 
 
-def test_a_model_in_use_never_leaves(library: Library) -> None:
+def test_a_model_in_use_never_leaves_and_nothing_leaves_for_a_pair_beyond_the_budget(library: Library) -> None:
     cache = ModelCache(budget=200)
     cache.get("a", "exact")
     cache.get("b", "exact")
     cache.get("c", "exact", keep=("a", "c"))
     assert held(cache) == "ac"
-
-
-def test_a_pair_beyond_the_budget_is_refused_and_nothing_leaves_for_it(library: Library) -> None:
     cache = ModelCache(budget=150)
     cache.get("a", "exact")
     with pytest.raises(InputError, match=r"^b and c take .* in float32, .* at most .* SPECVIZ_MODEL_MB\.$"):
         cache.check({"b": 25, "c": 25}, "exact")
     cache.check({"b": 25, "c": 25}, "fast")  # in bfloat16 they fit
     assert held(cache) == "a"
-
-
-def test_a_model_that_fits_in_bfloat16_only_is_not_measured_in_float32(library: Library) -> None:
-    cache = ModelCache(budget=120)
-    cache.get("small", "fast")
-    assert cache.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"
-    assert library.loaded == [("small", "float32"), ("other", "bfloat16")]
 
 
 def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
@@ -164,18 +161,6 @@ def finish(service: EngineService, job: int) -> JobView:
     return service.wait(job, lambda view: view.finished, PATIENCE)
 
 
-def measure_costs(service: EngineService, session: str, request: RunRequest) -> int:
-    return service.submit(session, "costs", lambda job: Calibrate(job, request))
-
-
-def costs_of(service: EngineService, session: str, request: RunRequest) -> CostsResult:
-    """The costs, once the machine is quiet enough for them."""
-    while (view := finish(service, measure_costs(service, session, request))).state == "failed":
-        assert "on a disturbed machine" in view.message
-    assert isinstance(view.result, CostsResult)
-    return view.result
-
-
 def run(service: EngineService, request: RunRequest) -> JobView:
     """A run of its own, also where another test has asked for the same."""
     return finish(service, service.submit("ada", "run", lambda job: Run(job, request), fresh=True))
@@ -208,11 +193,18 @@ def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> N
 
 
 def test_a_pairs_costs_are_measured_in_the_background(service: EngineService) -> None:
-    found = costs_of(service, "ada", RunRequest(""))
-    assert found.costs.verification[1] == 1
-    assert found.costs.cost_ratio > 0
-    again = costs_of(service, "bob", RunRequest(""))
-    assert again.costs == found.costs  # measured once
+    def costs(session: str) -> Costs:
+        """Once the machine is quiet enough for them."""
+        ask = partial(service.submit, session, "costs", lambda job: Calibrate(job, RunRequest("")))
+        while (view := finish(service, ask())).state == "failed":
+            assert "on a disturbed machine" in view.message
+        assert isinstance(view.result, CostsResult)
+        return view.result.costs
+
+    found = costs("ada")
+    assert found.verification[1] == 1
+    assert found.cost_ratio > 0
+    assert costs("bob") == found, "measured once"
 
 
 def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:

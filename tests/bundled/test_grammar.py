@@ -11,12 +11,14 @@ from itertools import product
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, load_model
-from specviz.core.trace import Trace
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz.core.trace import Output
 from specviz.data.grammars import MAX_GRAMMAR_CHARACTERS, Grammar, compile_grammar
 from specviz.data.workloads import CONSTRAINED, Preset
 from specviz.decoding import Drafter, autoregressive_decode, make_constraint, speculative_decode
+from specviz.decoding.grammar import GrammarConstraint
 from specviz.models.loaded_model import LoadedModel
+from tests.support.known import known
 from tests.support.tiny_grammar import ALPHABET, LANGUAGE, WORDS, lettered, letters, may_follow
 from tests.support.tiny_models import ending, tiny_model, with_tokenizer
 
@@ -24,26 +26,14 @@ TOKENS = 128
 LIST, TABLE = CONSTRAINED.prompts[0], CONSTRAINED.prompts[3]  # a schema and an expression
 
 
-@cache
-def bundled(name: str) -> LoadedModel:
-    """Read only."""
-    return load_model(name)
-
-
-def drafter_of(name: str) -> Drafter:
-    return ModelDrafter(bundled("wren-nano")) if name == "model" else PromptLookupDrafter()
-
-
-def grammar_of(preset: Preset) -> Grammar:
-    assert preset.grammar is not None
-    return preset.grammar
+def constraint_of(target: LoadedModel, drafter: Drafter | None, preset: Preset) -> GrammarConstraint:
+    return make_constraint(target, drafter.loaded if drafter else None, known(preset.grammar), preset.text)
 
 
 @cache
-def plain_run(preset: Preset) -> Trace:
-    target = bundled("wren-base")
-    constraint = make_constraint(target, None, grammar_of(preset), preset.text)
-    return autoregressive_decode(target, preset.text, DecodeSettings(TOKENS), constraint=constraint)
+def plain_output(target: LoadedModel, preset: Preset) -> Output:
+    constraint = constraint_of(target, None, preset)
+    return autoregressive_decode(target, preset.text, DecodeSettings(TOKENS), constraint=constraint).output
 
 
 def matches(grammar: Grammar, output: str) -> bool:
@@ -57,48 +47,41 @@ def matches(grammar: Grammar, output: str) -> bool:
 
 
 @pytest.mark.parametrize("preset", CONSTRAINED.prompts, ids=lambda preset: preset.name)
-def test_plain_output_matches_the_grammar(preset: Preset) -> None:
-    plain = plain_run(preset)
-    assert plain.output.stopped_by == "eos", "too long to tell"
-    assert matches(grammar_of(preset), plain.output.text)
+def test_plain_output_matches_the_grammar(target: LoadedModel, preset: Preset) -> None:
+    plain = plain_output(target, preset)
+    assert plain.stopped_by == "eos", "too long to tell"
+    assert matches(known(preset.grammar), plain.text)
 
 
-@pytest.mark.parametrize(
-    ("preset", "drafter", "length"),
-    [(LIST, "model", 4), (TABLE, "model", 11), (TABLE, "lookup", 3)],
-    ids=["list", "table", "lookup"],
-)
-def test_greedy_output_is_the_targets_own(preset: Preset, drafter: str, length: int) -> None:
-    target = bundled("wren-base")
-    constraint = make_constraint(target, drafter_of(drafter).loaded, grammar_of(preset), preset.text)
-    settings = DecodeSettings(TOKENS, draft_length=length)
-    for _ in range(2):  # the second run finds the constraint where the first has left it
-        trace = speculative_decode(target, drafter_of(drafter), preset.text, settings, constraint=constraint)
-        assert trace.output.token_ids == plain_run(preset).output.token_ids
-
-
-def test_sampled_output_matches_the_grammar() -> None:
-    target, drafter = bundled("wren-base"), drafter_of("model")
+def test_greedy_output_is_the_targets_own_and_sampled_output_matches_the_grammar(
+    target: LoadedModel, nano: LoadedModel
+) -> None:
+    model = ModelDrafter(nano)
+    for preset, drafter, length in ((LIST, model, 4), (TABLE, model, 11), (TABLE, PromptLookupDrafter(), 3)):
+        constraint, settings = constraint_of(target, drafter, preset), DecodeSettings(TOKENS, draft_length=length)
+        for _ in range(2):  # the second run finds the constraint where the first has left it
+            trace = speculative_decode(target, drafter, preset.text, settings, constraint=constraint)
+            assert trace.output.token_ids == plain_output(target, preset).token_ids
     ended = 0
     for preset, seed in product((LIST, TABLE), range(2)):
-        constraint = make_constraint(target, drafter.loaded, grammar_of(preset), preset.text)
+        constraint = constraint_of(target, model, preset)
         settings = DecodeSettings(TOKENS, temperature=1.0, top_k=50, seed=seed)
-        output = speculative_decode(target, drafter, preset.text, settings, constraint=constraint).output
+        output = speculative_decode(target, model, preset.text, settings, constraint=constraint).output
         if output.stopped_by == "eos":
-            assert matches(grammar_of(preset), output.text)
+            assert matches(known(preset.grammar), output.text)
             ended += 1
     assert ended >= 2
 
 
 @pytest.mark.parametrize("preset", [LIST, TABLE], ids=lambda preset: preset.name)
-def test_rolling_back_gives_the_masks_of_a_new_matcher(preset: Preset) -> None:
-    target, rng = bundled("wren-base"), random.Random(1)
+def test_rolling_back_gives_the_masks_of_a_new_matcher(target: LoadedModel, preset: Preset) -> None:
+    rng = random.Random(1)
     prompt = target.tokenizer(preset.text)["input_ids"]
-    used = make_constraint(target, None, grammar_of(preset), prompt)
+    used = constraint_of(target, None, preset)
     output: list[int] = []
     kinds: Counter[str] = Counter()
     for _ in range(120):
-        fresh = make_constraint(target, None, grammar_of(preset), prompt)
+        fresh = constraint_of(target, None, preset)
         mask = used.allowed([*prompt, *output])
         assert torch.equal(mask, fresh.allowed([*prompt, *output]))
         assert mask.any()
@@ -120,13 +103,6 @@ TINY_PROMPT = [1, 2, 1, 2, 1]
 TINY, SMALLER = lettered(2), lettered(1)
 
 
-@pytest.mark.parametrize(("expression", "text", "may"), [("", TINY_PROMPT, [0]), ("b", [*TINY_PROMPT, 2], [0, 6])])
-def test_every_end_of_text_may_end_an_output_that_is_whole(expression: str, text: list[int], may: list[int]) -> None:
-    target = ending(lettered(2), *may)
-    mask = make_constraint(target, None, Grammar("regex", expression), TINY_PROMPT).allowed(text)
-    assert mask.nonzero().flatten().tolist() == may
-
-
 def test_every_mask_equals_its_definition() -> None:
     constraint = make_constraint(TINY, SMALLER, LANGUAGE, TINY_PROMPT)
     seen = 0
@@ -140,6 +116,10 @@ def test_every_mask_equals_its_definition() -> None:
 
 
 def test_only_an_end_of_text_follows_an_end_of_text() -> None:
+    """And every end of text may end an output that is whole."""
+    for expression, text, may in (("", TINY_PROMPT, [0]), ("b", [*TINY_PROMPT, 2], [0, 6])):
+        mask = make_constraint(ending(lettered(2), *may), None, Grammar("regex", expression), TINY_PROMPT).allowed(text)
+        assert mask.nonzero().flatten().tolist() == may
     constraint = make_constraint(TINY, None, LANGUAGE, TINY_PROMPT)
     assert constraint.allowed([*TINY_PROMPT, 2, 0]).tolist() == [True] + [False] * 6
     settings = DecodeSettings(20, stop_at_eos=False)
@@ -150,6 +130,11 @@ def test_only_an_end_of_text_follows_an_end_of_text() -> None:
     assert plain[-8:] == [0] * 8
 
 
+def test_an_output_that_begins_in_the_prompt_continues() -> None:
+    constraint = make_constraint(TINY, None, Grammar("regex", "abc", opened="a"), [2, 1])
+    assert constraint.allowed([2, 1]).nonzero().flatten().tolist() == [ALPHABET.index("b"), ALPHABET.index("bc")]
+
+
 def test_padding_of_an_embedding_is_never_allowed() -> None:
     target, draft = lettered(2, vocabulary=12), lettered(1, vocabulary=9)
     constraint = make_constraint(target, draft, Grammar("regex", "(.|\n)*"), TINY_PROMPT)
@@ -157,19 +142,14 @@ def test_padding_of_an_embedding_is_never_allowed() -> None:
     settings = DecodeSettings(20, stop_at_eos=False, temperature=1.0)
     output = speculative_decode(target, ModelDrafter(draft), TINY_PROMPT, settings, constraint=constraint).output
     assert max(output.token_ids) < 7
-
-
-def test_the_target_alone_takes_the_mask_of_a_pair_that_shares_fewer_tokens() -> None:
     draft = with_tokenizer(lettered(1, vocabulary=6), letters())  # has no row for the last token, "ca"
     constraint = make_constraint(TINY, draft, LANGUAGE, TINY_PROMPT)
     assert constraint.allowed(TINY_PROMPT).shape == (6,)
     settings = DecodeSettings(12)
     plain = autoregressive_decode(TINY, TINY_PROMPT, settings, constraint=constraint).output.token_ids
-    assert (
-        plain
-        == speculative_decode(TINY, ModelDrafter(draft), TINY_PROMPT, settings, constraint=constraint).output.token_ids
-    )
-    assert 6 not in plain
+    both = speculative_decode(TINY, ModelDrafter(draft), TINY_PROMPT, settings, constraint=constraint)
+    assert both.output.token_ids == plain
+    assert 6 not in plain, "the target alone takes the mask of a pair that shares fewer tokens"
 
 
 def test_a_grammar_without_a_possible_token_gets_one_sentence() -> None:
@@ -179,9 +159,6 @@ def test_a_grammar_without_a_possible_token_gets_one_sentence() -> None:
     draft = with_tokenizer(lettered(1, vocabulary=2), letters())  # has no b, so the pair has none
     only_end = make_constraint(TINY, draft, Grammar("regex", "b"), [1]).allowed([1])
     assert only_end.tolist() == [True, False]
-
-
-SCHEMA = '{"type": "string", %s}'
 
 
 @pytest.mark.parametrize(
@@ -199,7 +176,7 @@ SCHEMA = '{"type": "string", %s}'
         ("json_schema", '{"type": "foo"}', "Invalid type: foo."),
         ("json_schema", '{"not": {"type": "string"}}', "Unimplemented keys"),
         ("json_schema", '{"$ref": "http://localhost/x"}', "cannot be used: Resource"),
-        ("json_schema", SCHEMA % '"pattern": "a("', "unclosed group"),
+        ("json_schema", '{"type": "string", "pattern": "a("}', "unclosed group"),
         ("json_schema", '{"enum": []}', "Unsatisfiable schema"),
         ("lark", "start: x", "A grammar is json_schema or regex, not lark."),
     ],
@@ -223,11 +200,6 @@ def test_a_bad_grammar_gets_one_sentence(kind: str, text: str, says: str) -> Non
 def test_a_grammar_has_to_fit_its_prompt(grammar: Grammar, prompt: Sequence[int], says: str) -> None:
     with pytest.raises(InputError, match=says):
         make_constraint(TINY, None, grammar, prompt)
-
-
-def test_an_output_that_begins_in_the_prompt_continues() -> None:
-    constraint = make_constraint(TINY, None, Grammar("regex", "abc", opened="a"), [2, 1])
-    assert constraint.allowed([2, 1]).nonzero().flatten().tolist() == [ALPHABET.index("b"), ALPHABET.index("bc")]
 
 
 def test_models_that_cannot_be_constrained_say_why() -> None:

@@ -2,6 +2,7 @@
 
 import socket
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,9 @@ from specviz.models import loading
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.tokens import LightTokens, Tokens, TokenTexts
+from specviz.models.tokens import LightTokens, TokenTexts
 from tests.support.fake_traces import fake_trace
 from tests.support.tiny_models import save, tiny_model
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", bundled_names())
@@ -36,11 +35,8 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
     config = loaded.model.config
     assert described.parameters == count_parameters(MODELS_FOLDER / described.name / "model.safetensors")
     assert described.parameters == loaded.model.num_parameters() == loaded.info.parameters
-    assert (described.layers, described.width, described.context) == (
-        config.num_hidden_layers,
-        config.hidden_size,
-        loaded.context,
-    )
+    found = (config.num_hidden_layers, config.hidden_size, loaded.context)
+    assert (described.layers, described.width, described.context) == found
     assert loaded.info.weights_hash == hash_of(MODELS_FOLDER / described.name)
 
 
@@ -93,15 +89,11 @@ def as_bytes(piece: str) -> bytes:
     return piece.encode()
 
 
-def test_a_special_token_spelled_out_in_a_prompt_is_text(nano: LoadedModel) -> None:
+def test_a_special_token_spelled_out_in_a_prompt_is_text_and_output_is_decoded_whole(nano: LoadedModel) -> None:
     prompt = "a <|endoftext|> b"
     trace = autoregressive_decode(nano, prompt, DecodeSettings(max_new_tokens=1))
     assert 0 not in trace.prompt.token_ids[1:]  # the first is the one the tokenizer begins every text with
-    assert "".join(trace.prompt.tokens[1:]) == prompt
-    assert trace.prompt.text == prompt
-
-
-def test_output_text_is_decoded_whole(nano: LoadedModel) -> None:
+    assert "".join(trace.prompt.tokens[1:]) == trace.prompt.text == prompt
     trace = speculative_decode(
         nano, PromptLookupDrafter(), "“日本” “日本” “日本” “日", DecodeSettings(max_new_tokens=24)
     )
@@ -119,31 +111,16 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def loaded() -> LoadedModel:
-    return load_model("wren-nano")
-
-
-@pytest.fixture(scope="module")
-def light(loaded: LoadedModel) -> Tokens:
-    assert isinstance(loaded.tokens, LightTokens)
-    return loaded.tokens
-
-
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("split", [True, False])
-@pytest.mark.parametrize("special", [True, False])
-def test_a_text_has_the_same_tokens(loaded: LoadedModel, light: Tokens, text: str, split: bool, special: bool) -> None:
-    options = {"add_special_tokens": special, "split_special_tokens": split}
-    ours = light(text, **options)["input_ids"]
-    assert ours == loaded.tokenizer(text, **options)["input_ids"]
-    for skip in (True, False):
-        spelled = light.decode(ours, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
-        assert spelled == loaded.tokenizer.decode(ours, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
-
-
-def test_every_token_and_every_mark_is_written_the_same(loaded: LoadedModel, light: Tokens) -> None:
-    theirs = loaded.tokenizer
+def test_a_text_has_the_same_tokens_and_every_token_and_mark_is_written_the_same(nano: LoadedModel) -> None:
+    light, theirs = nano.tokens, nano.tokenizer
+    assert isinstance(light, LightTokens)
+    for text, split, special in product(TEXTS, (True, False), (True, False)):
+        options = {"add_special_tokens": special, "split_special_tokens": split}
+        ids = light(text, **options)["input_ids"]
+        assert ids == theirs(text, **options)["input_ids"], (text, options)
+        for skip in (True, False):
+            spelled = light.decode(ids, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
+            assert spelled == theirs.decode(ids, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
     assert len(light) == len(theirs)
     assert light.get_vocab() == theirs.get_vocab()
     assert (light.eos_token_id, light.all_special_ids) == (theirs.eos_token_id, theirs.all_special_ids)

@@ -9,11 +9,10 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import SpeculativeRun
-from specviz.game.game import LOOKUP, MODEL, OFFERS, PROMPTS, Ask, Plan, Turn
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn
 from specviz.game.messages import explain, headline
 from specviz.game.words import branches
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.tokens import TokenTexts
 from specviz.service.handlers.play import guess_ids, play_steps
 from specviz.service.protocol import Finished, Item, Play, Started, dump_command, dump_event, parse_command, parse_event
 from tests.support.fake_workshop import workshop_with
@@ -38,17 +37,6 @@ def play(target: LoadedModel, nano: LoadedModel) -> Any:
 
 def own_words(target: LoadedModel, prompt: str, tokens: int) -> list[int]:
     return autoregressive_decode(target, prompt, DecodeSettings(max_new_tokens=tokens)).output.token_ids
-
-
-def test_the_targets_own_words_are_all_accepted_with_a_bonus(play: Any, target: LoadedModel) -> None:
-    own = own_words(target, PROMPT, 6)
-    words = str(target.tokenizer.decode(own[:5]))
-    turn = play(guess=words.strip())
-    assert [token.id for token in turn.round.drafted] == own[:5]
-    assert {token.status for token in turn.round.drafted} == {"accepted"}
-    assert turn.round.emitted.kind == "bonus"
-    assert turn.round.emitted_ids == own
-    assert turn.text == PROMPT + str(target.tokenizer.decode(own))
 
 
 def test_a_wrong_word_is_corrected_with_the_traces_own_figures(play: Any, target: LoadedModel) -> None:
@@ -90,6 +78,9 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
     """One round of the real loop with real tree verification; the text stays the target's own."""
     own = own_words(target, PROMPT, 5)
     words = str(target.tokenizer.decode(own[:4])).strip()
+    alone = play(guess=words).round
+    assert [(token.id, token.status) for token in alone.drafted] == [(token, "accepted") for token in own[:4]]
+    assert (alone.emitted.kind, alone.emitted_ids) == ("bonus", own)
     turn = play(guess="xylophone by the sea", second=words)
     round = turn.round
     assert round.is_tree
@@ -102,9 +93,7 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
     assert turn.text == PROMPT + str(target.tokenizer.decode(own))
     assert "Your second guess was better: 4 tokens accepted." in headline(round)
     parse_trace(dump_trace(turn.trace))
-
-
-def test_beside_two_guesses_the_model_drafts_a_tree_of_as_many_tokens(play: Any, target: LoadedModel) -> None:
+    # beside two guesses the model drafts a tree of as many tokens
     turn = play(guess="sandbox by the sea", second="castle of sand")
     mine, model, lookup = turn.round, turn.rivals[MODEL], turn.rivals[LOOKUP]
     assert model.is_tree
@@ -117,33 +106,26 @@ def test_beside_two_guesses_the_model_drafts_a_tree_of_as_many_tokens(play: Any,
         assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
 
 
-def test_the_text_goes_on_from_the_ids_that_are_sent_and_nothing_else(play: Any) -> None:
+def test_the_text_goes_on_from_the_ids_that_are_sent_and_a_skipped_turn_adds_one(
+    play: Any, target: LoadedModel
+) -> None:
     first = play(guess="sandbox")
     second = play(text_ids=first.text_ids, guess="and it was")
     assert second.text.startswith(first.text)
     assert second.text_ids[: len(first.text_ids)] == first.text_ids
-    play(prompt="Something else entirely was", guess="there")
+    skipped = play("skip", guess="sandbox")
+    assert (skipped.round.drafted, skipped.rivals, skipped.scored) == ([], {}, False)
+    assert skipped.round.emitted_ids == own_words(target, PROMPT, 1)
+    parse_trace(dump_trace(skipped.trace))
     again = play(text_ids=first.text_ids, guess="and it was")
-    assert again.text_ids == second.text_ids
+    assert again.text_ids == second.text_ids, "what was played between the two does not matter"
 
 
-def test_a_skipped_turn_lets_the_target_write_one_token(play: Any, target: LoadedModel) -> None:
-    turn = play("skip", guess="sandbox")
-    assert turn.round.drafted == []
-    assert turn.round.emitted_ids == own_words(target, PROMPT, 1)
-    assert turn.rivals == {}
-    assert not turn.scored
-    parse_trace(dump_trace(turn.trace))
-
-
-def test_a_draft_holds_sixteen_tokens_and_the_rest_is_left_out(play: Any) -> None:
+def test_a_draft_holds_sixteen_tokens_and_a_text_that_ends_says_so(play: Any, target: LoadedModel) -> None:
     turn = play(guess="castle and they were all very happy and they went home and had a big cake for Tim")
     assert len(turn.round.drafted) == MAX_DRAFT_LENGTH
     assert turn.cut == 2
     assert len(turn.rivals[MODEL].drafted) == MAX_DRAFT_LENGTH
-
-
-def test_a_text_that_ends_says_so(play: Any, target: LoadedModel) -> None:
     prompt = 'Tom said, "I love you." They had a nice dinner. From that day on, Tom was always kind. The end'
     turn = play(prompt=prompt, guess=".")
     assert turn.round.emitted.kind == "bonus"
@@ -167,12 +149,11 @@ def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel)
 
 def test_where_the_tokenizer_would_merge_across_the_seam_the_text_stays(target: LoadedModel) -> None:
     ids = list(target.tokenizer("The children made a snow")["input_ids"])
-    pieces = TokenTexts(target.tokenizer)
     open_word = [*ids[:-1], *guess_ids(target, ids[:-1], "b")]  # "... a snow" becomes "... a b"
     got = guess_ids(target, open_word, "ig dog", inside_word=True)
     whole = list(target.tokenizer("The children made a big dog")["input_ids"])
     assert [*open_word, *got] != whole, "the tokenizer has a token for the whole word"
-    assert "".join(pieces[i] for i in got) == "ig dog"
+    assert target.tokenizer.decode(got) == "ig dog"
     assert str(target.tokenizer.decode([*open_word, *got], skip_special_tokens=True)).endswith("made a big dog")
 
 
@@ -195,32 +176,30 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
     assert after.round.accepted == len(after.round.drafted)
 
 
-@pytest.mark.parametrize("ask", [Ask("guess", guess="日本語"), Ask("guess", guess="castle", second="<|endoftext|>")])
-def test_bad_input_is_refused_before_anything_is_played(ask: Ask, target: LoadedModel, nano: LoadedModel) -> None:
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (Ask("guess", guess="日本語"), "costs you nothing"),
+        (Ask("guess", guess="castle", second="<|endoftext|>"), "costs you nothing"),
+        (Ask("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_played(
+    ask: Ask, says: str, target: LoadedModel, nano: LoadedModel
+) -> None:
     steps = play_steps(Play(3, RunRequest(PROMPT), ask), workshop_with(target, nano))
-    next(steps)
-    with pytest.raises(InputError, match="costs you nothing"):
-        next(steps)
-
-
-def test_words_without_tokens_that_spell_them_are_refused(target: LoadedModel) -> None:
+    with pytest.raises(InputError, match=says):
+        assert not any(isinstance(event, Item) for event in steps)
     tiny = tiny_model(seed=1)  # knows w0 to w6; any other word becomes w0
     with pytest.raises(InputError, match="no tokens that spell this"):
         guess_ids(tiny, [1, 2], "zebra")
     assert guess_ids(target, [1, 2], "zebra"), "a tokenizer of bytes spells everything"
 
 
-def test_a_text_beyond_the_window_is_one_sentence(target: LoadedModel, nano: LoadedModel) -> None:
-    command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[600] * 511, guess="sandbox"))
-    with pytest.raises(InputError, match="context window of 512"):
-        list(play_steps(command, workshop_with(target, nano)))
-
-
 # ---- candidates
 
 
 def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:
-    assert len(Plan().prompts) == PROMPTS
     for preset in Plan().prompts:
         turn = play("offer", prompt=preset.text, offers=True)
         assert turn.trace is None

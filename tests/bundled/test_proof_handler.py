@@ -1,5 +1,8 @@
 """The engine's work for the proof: batches that continue after a break, greedy rows, nearly equal tokens."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -8,7 +11,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.measure.proof.findings import finding
 from specviz.measure.proof.recorded import PATH, dump_proof, recorded_proof
-from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow
+from specviz.measure.proof.rows import BATCHES, GreedyRow
 from specviz.measure.proof.rule_names import RULES
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import load_model
@@ -16,6 +19,7 @@ from specviz.service import protocol as say
 from specviz.service.handlers.prove import compare_greedy_steps, prove_steps
 from specviz.service.workshop import Workshop
 from tests.support.fake_workshop import workshop_with
+from tests.support.known import known
 
 SAMPLING = RunRequest("The cat sat on the", settings=DecodeSettings(temperature=1.0, draft_length=2))
 
@@ -33,15 +37,12 @@ def sent(steps: say.Steps) -> list[say.JobEvent]:
     return [event for event in events if event and not isinstance(event, say.Ready)]
 
 
-def proved(command: say.Prove, workshop: Workshop) -> list[DrawBatch]:
-    events = sent(prove_steps(command, workshop))
-    assert {event.total for event in events if isinstance(event, say.Progress)} == {BATCHES}
-    return [event.item for event in events if isinstance(event, say.Item)]
+def found(steps: say.Steps) -> list[Any]:
+    return [event.item for event in sent(steps) if isinstance(event, say.Item)]
 
 
-def compared(command: say.CompareGreedy, workshop: Workshop) -> list[GreedyRow]:
-    events = sent(compare_greedy_steps(command, workshop))
-    return [event.item for event in events if isinstance(event, say.Item)]
+def compared(workshop: Workshop, request: RunRequest, presets: list[str], **more: Any) -> list[GreedyRow]:
+    return found(compare_greedy_steps(say.CompareGreedy(1, request, presets, **more), workshop))
 
 
 def test_commands_travel_and_trust_nothing() -> None:
@@ -49,57 +50,52 @@ def test_commands_travel_and_trust_nothing() -> None:
     compare = say.CompareGreedy(4, SAMPLING, ["story-1"], half=True)
     assert say.parse_command(say.dump_command(prove)) == prove
     assert say.parse_command(say.dump_command(compare)) == compare
-    for wrong in (b'"draws":5', b'"draws":9999999'):
+    right = say.dump_command(prove)
+    for old, wrong in ((b":500", b":5"), (b":500", b":9999999"), (b'"lossless"', b'"anything"')):
         with pytest.raises(ValidationError):
-            say.parse_command(say.dump_command(prove).replace(b'"draws":500', wrong))
-    with pytest.raises(ValidationError):
-        say.parse_command(say.dump_command(prove).replace(b'"lossless"', b'"anything"'))
+            say.parse_command(right.replace(old, wrong))
 
 
 def test_a_proof_that_gave_way_ends_as_it_would_have(workshop: Workshop) -> None:
-    whole = proved(say.Prove(1, SAMPLING, "lossless", "first", 50), workshop)
-    rest = proved(say.Prove(1, SAMPLING, "lossless", "first", 50, done=8), workshop)
-    assert len(whole) == BATCHES
+    command = say.Prove(1, SAMPLING, "lossless", "first", 50)
+    whole, rest = (found(prove_steps(replace(command, done=done), workshop)) for done in (0, 8))
     assert [batch.draws for batch in whole] == [5] * BATCHES
     assert [(b.speculative, b.plain) for b in rest] == [(b.speculative, b.plain) for b in whole[8:]]
 
 
 def test_greedy_rows_come_prompt_by_prompt_and_go_on_after_a_break(workshop: Workshop) -> None:
     request = RunRequest("The cat sat", settings=DecodeSettings(max_new_tokens=12))
-    (row,) = compared(say.CompareGreedy(1, request, ["story-1", "copy-2"], done=1), workshop)
+    (row,) = compared(workshop, request, ["story-1", "copy-2"], done=1)
     assert row.preset == "copy-2"
     assert row.same == row.tokens == 12
     assert row.identical
-    (row,) = compared(say.CompareGreedy(1, request, []), workshop)
+    (row,) = compared(workshop, request, [])
     assert (row.preset, row.prompt) == ("", "The cat sat")
 
 
 def test_a_cache_that_forgets_one_row_fails_and_the_real_one_does_not(workshop: Workshop) -> None:
     request = RunRequest("", settings=DecodeSettings(max_new_tokens=32))
-    (broken,) = compared(say.CompareGreedy(1, request, ["story-1"], forgets=True), workshop)
-    assert broken.near_tie is not None
-    assert broken.judged is not None
-    assert broken.judged.state == "fails"
-    assert broken.judged.sentence.startswith("FAILS: this difference is larger than rounding explains")
-    assert broken.near_tie.ways[2].gap > 0, "in float32 the plain token leads: it is the right one"
-    (real,) = compared(say.CompareGreedy(1, request, ["story-1"]), workshop)
+    (broken,) = compared(workshop, request, ["story-1"], forgets=True)
+    judged = known(broken.judged)
+    assert judged.state == "fails"
+    assert judged.sentence.startswith("FAILS: this difference is larger than rounding explains")
+    assert known(broken.near_tie).ways[2].gap > 0, "in float32 the plain token leads: it is the right one"
+    (real,) = compared(workshop, request, ["story-1"])
     assert real.identical
 
 
 def test_bad_requests_get_a_sentence(workshop: Workshop) -> None:
     with pytest.raises(InputError, match="not among those"):
-        compared(say.CompareGreedy(1, SAMPLING, ["nothing-7"]), workshop)
-    hub = RunRequest("Hello", target="gpt2")
+        compared(workshop, SAMPLING, ["nothing-7"])
     with pytest.raises(InputError, match="bundled models only"):
-        compared(say.CompareGreedy(1, hub, [], half=True), workshop)
+        compared(workshop, RunRequest("Hello", target="gpt2"), [], half=True)
 
 
 # ---- what was recorded
 
 
 def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> None:
-    proof = recorded_proof()
-    assert proof is not None
+    proof = known(recorded_proof())
     assert [draws.rule for draws in proof.draws] == [rule.name for rule in RULES]
     for rule, draws in zip(RULES, proof.draws, strict=True):
         assert finding(draws.batches).state == ("passes" if rule.lossless else "fails"), rule.name
@@ -109,27 +105,23 @@ def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> Non
 
 def test_the_recorded_near_tie_is_rounding_the_forgotten_row_fails_and_all_else_is_identical() -> None:
     """Rounding parted the two: the scores are within two steps of bfloat16 there, and nearer yet in float32."""
-    proof = recorded_proof()
-    assert proof is not None
-    tie, forgotten = proof.near_tie.near_tie, proof.forgotten_row
-    assert tie is not None
+    proof = known(recorded_proof())
+    tie, forgotten = known(proof.near_tie.near_tie), known(proof.forgotten_row)
     assert [way.way for way in tie.ways] == ["one token", "batched", "float32"]
     one, batched, exact = tie.ways
     assert one.gap >= 0 >= batched.gap != one.gap  # each pass took its own most probable token
     assert max(abs(one.gap), abs(batched.gap), abs(exact.gap)) <= 2 * 2**-7 * abs(one.plain)
     assert 2 <= tie.batch <= proof.near_tie.draft_length + 1
-    assert forgotten is not None
     assert [row.judged.state for row in (forgotten, proof.near_tie) if row.judged] == ["fails", "rounding"]
     assert all(row.identical for row in proof.greedy)
 
 
 def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(workshop: Workshop) -> None:
-    proof = recorded_proof()
-    assert proof is not None
+    proof = known(recorded_proof())
     if proof.changed_weights:
         pytest.skip("recorded with other weights: run python -m scripts.record_proof")
     row = proof.near_tie
     request = RunRequest(row.prompt, settings=DecodeSettings(draft_length=row.draft_length))
-    (again,) = compared(say.CompareGreedy(1, request, [row.preset], half=True), workshop)
+    (again,) = compared(workshop, request, [row.preset], half=True)
     assert again.dtype == "bfloat16"
     assert again.near_tie is not None or again.identical  # another processor may round otherwise

@@ -1,7 +1,6 @@
 """The replay against real decoding for every draft length, and by hand. Nothing here depends on a clock."""
 
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import pytest
@@ -25,19 +24,10 @@ from specviz.core.trace import DrafterInfo, Trace
 from specviz.data.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import Dtype, LoadedModel
+from tests.support.known import known
 from tests.support.tiny_models import ending, tiny_model
 
-LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
 NANO = DrafterInfo("model", "wren-nano")
-
-
-@cache
-def bundled(name: str) -> LoadedModel:
-    return load_model(name)
-
-
-def drafter_of(name: str) -> Drafter:
-    return PromptLookupDrafter() if name == "lookup" else ModelDrafter(bundled(name))
 
 
 def foreseen(output: list[int], guesses: list[int]) -> DraftGuesses:
@@ -46,10 +36,8 @@ def foreseen(output: list[int], guesses: list[int]) -> DraftGuesses:
 
 def statuses(rounds: list[ReplayedRound]) -> list[str]:
     """Each round as initials, its unknown guesses in capitals, then what is emitted."""
-    return [
-        "".join(g.status[0] if g.id is not None else g.status[0].upper() for g in r.guesses) + f" {r.kind}"
-        for r in rounds
-    ]
+    initials = [[g.status[0] if g.id is not None else g.status[0].upper() for g in r.guesses] for r in rounds]
+    return [f"{''.join(of_one)} {r.kind}" for of_one, r in zip(initials, rounds, strict=True)]
 
 
 def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
@@ -68,12 +56,13 @@ def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
 
 
 @pytest.mark.parametrize(("draft", "preset"), [("wren-nano", "story-2"), ("lookup", "copy-1")])
-def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str) -> None:
-    target, drafter, prompt = bundled("wren-base"), drafter_of(draft), find_preset(preset)
-    assert prompt is not None
+def test_every_draft_length_is_replayed_as_it_is_decoded(
+    target: LoadedModel, nano: LoadedModel, draft: str, preset: str
+) -> None:
+    drafter = PromptLookupDrafter() if draft == "lookup" else ModelDrafter(nano)
+    prompt = known(find_preset(preset))
     plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
-    draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
-    assert draft_guesses is not None
+    draft_guesses = known(drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids))
     assert draft_guesses.exact
     for length in (1, 4, 7, 16):
         settings = DecodeSettings(max_new_tokens=30, draft_length=length)
@@ -91,8 +80,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(draft: str) -> None:
         target = ending(tiny_model(1), end)
         settings = DecodeSettings(max_new_tokens=cap, stop_at_eos=stop)
         plain = autoregressive_decode(target, prompt, settings)
-        draft_guesses = drafter.guess_along(target, prompt, plain.output.token_ids)
-        assert draft_guesses is not None
+        draft_guesses = known(drafter.guess_along(target, prompt, plain.output.token_ids))
         for length in (1, 3, 8, 16):
             trace = speculative_decode(target, drafter, prompt, replace(settings, draft_length=length))
             same_as(trace, replay(draft_guesses, length, cap, ends_of(trace)))
@@ -104,9 +92,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(draft: str) -> None:
 def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: Dtype) -> None:
     """Passes over one, two or nine tokens round differently, so another draft length may write another text."""
     drafter = ModelDrafter(load_model("wren-nano", draft))
-    draft_guesses = drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9])
-    assert draft_guesses is not None
-    assert not draft_guesses.exact
+    assert not known(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9])).exact
 
 
 # ---- by hand
@@ -119,10 +105,7 @@ def test_one_wrong_guess_at_two_lengths() -> None:
     first = replay(draft_guesses, 4, 6)[0]
     assert [guess.id for guess in first.guesses] == [10, 11, 99, None]
     assert (first.start, first.token_id, first.emitted) == (0, 12, 3)
-
-
-def test_the_target_always_has_room_for_its_own_token() -> None:
-    draft_guesses = foreseen([1, 2, 3, 4], [1, 2, 3, 4])
+    draft_guesses = foreseen([1, 2, 3, 4], [1, 2, 3, 4])  # the target always has room for its own token
     assert statuses(replay(draft_guesses, 16, 4)) == ["aaa bonus"]
     assert statuses(replay(draft_guesses, 1, 4)) == ["a bonus", "a bonus"]
     assert statuses(replay(draft_guesses, 3, 4)) == ["aaa bonus"]
@@ -151,23 +134,17 @@ def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:
     assert modelled_speedup([], costs) is None
     all_kept = replay(foreseen(list(range(30)), list(range(30))), 2, 30)
     assert modelled_speedup(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
-
-
-def test_every_length_is_there_and_longer_never_takes_more_rounds_with_a_model() -> None:
-    draft_guesses = foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8])
-    replays = every_length(draft_guesses, 8)
-    assert list(replays) == list(LENGTHS)
-    rounds = [len(replays[length]) for length in LENGTHS]
-    assert rounds == sorted(rounds, reverse=True)
+    replays = every_length(foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8]), 8)
+    assert list(replays) == list(range(1, MAX_DRAFT_LENGTH + 1))
+    assert list(map(len, replays.values())) == sorted(map(len, replays.values()), reverse=True), "a model's guesses"
 
 
 def test_draft_guesses_survive_their_file_and_broken_ones_are_refused() -> None:
     lookup = DraftGuesses(DrafterInfo("prompt-lookup", "lookup"), [1, 2], None, [[], [5]], {5: "five"}, True)
     for draft_guesses in (foreseen([1, 2], [1, 3]), lookup):
         assert parse_draft_guesses(dump_draft_guesses(draft_guesses)) == draft_guesses
-    with pytest.raises(ValueError, match="each place"):
-        parse_draft_guesses(dump_draft_guesses(foreseen([1, 2], [1])))
-    with pytest.raises(ValueError, match="each place"):
-        parse_draft_guesses(dump_draft_guesses(DraftGuesses(NANO, [1], None, None, {}, True)))
+    for broken in (foreseen([1, 2], [1]), DraftGuesses(NANO, [1], None, None, {}, True)):
+        with pytest.raises(ValueError, match="each place"):
+            parse_draft_guesses(dump_draft_guesses(broken))
     with pytest.raises(ValueError, match="DraftGuesses"):
         parse_draft_guesses("{}")

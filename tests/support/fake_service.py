@@ -58,4 +58,5 @@ class FakeService(EngineService):
 
     def expire(self, session: str) -> None:
         """The session left and did not come back."""
-        self._sessions.forget(session)
+        self._sessions.leave(session, float("-inf"))
+        self._sessions.forget_gone(0.0)

@@ -1,8 +1,9 @@
 """The engine's jobs at work, without models; the server's one service; the address of a cluster."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from functools import partial
+from itertools import count, product
 from threading import Barrier
 
 import pytest
@@ -56,12 +57,15 @@ class Script:
             raise self.error
 
 
-def sent_by(script: Script) -> list[say.Event]:
+def sent_by(script: Script, after_crowd: Callable[[], object] = lambda: None) -> list[say.Event]:
     sent: list[say.Event] = []
-    bench = Bench(script.steps, script, sent.append)
-    for _ in range(40):
-        bench.work()
+    work(Bench(script.steps, script, sent.append, after_crowd), 60)
     return sent
+
+
+def work(bench: Bench, times: int) -> None:
+    for _ in range(times):
+        bench.work()
 
 
 def test_runs_go_to_their_end_and_a_class_sees_its_first_rounds_before_any_goes_on() -> None:
@@ -82,10 +86,8 @@ def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
 
 @pytest.mark.parametrize(("runs", "times"), [(1, 0), (3, 0), (5, 1)])
 def test_only_after_a_crowd_memory_is_given_back_and_only_once(runs: int, times: int) -> None:
-    script, given_back = Script(*(say.Run(number, REQUEST) for number in range(runs))), []
-    bench = Bench(script.steps, script, lambda event: None, lambda: given_back.append(True))
-    for _ in range(60):
-        bench.work()
+    given_back: list[bool] = []
+    sent_by(Script(*(say.Run(number, REQUEST) for number in range(runs))), lambda: given_back.append(True))
     assert len(given_back) == times
 
 
@@ -99,10 +101,7 @@ def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(
     script = Script(say.Run(1, REQUEST), say.Run(2, REQUEST))
     script.error = error
     sent = sent_by(script)
-    assert [event for event in sent if isinstance(event, say.Failed)] == [
-        say.Failed(1, message),
-        say.Failed(2, message),
-    ]
+    assert [event for event in sent if isinstance(event, say.Failed)] == [say.Failed(job, message) for job in (1, 2)]
     assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
 
 
@@ -122,24 +121,9 @@ def test_alone_a_job_has_all_the_time_and_beside_visitors_a_quarter() -> None:
     assert "x" not in turns, "the oldest goes on to its end"
     assert max(map(len, turns.split("w"))) <= 5, "half a second"
     assert max(map(len, turns.split("a"))) <= 15
-
-
-@pytest.mark.parametrize("watched", [[], ["w"]])
-@pytest.mark.parametrize("long", ["ab", "abc", "abcd"])
-def test_long_jobs_have_equal_shares(watched: list[str], long: str) -> None:
-    turns = whose_turns(watched, list(long), 4 * len(long))
-    assert len({turns.count(job) for job in long}) == 1
-
-
-class Clock:
-    """One second at each look."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
+    for visitors, long in product(([], ["w"]), ("ab", "abc", "abcd")):
+        turns = whose_turns(visitors, list(long), 4 * len(long))
+        assert len({turns.count(job) for job in long}) == 1, "long jobs have equal shares"
 
 
 class Endless(Script):
@@ -164,35 +148,31 @@ class Endless(Script):
 def test_a_watched_run_comes_at_once_while_a_long_job_is_paused_and_goes_on() -> None:
     script, sent = Endless(say.Calibrate(1, REQUEST)), []
     bench = Bench(script.steps, script, sent.append, clock=lambda: 0.0)
-    for _ in range(20):
-        bench.work()
+    work(bench, 20)
     before = script.done[1]
     script.commands.append(say.Run(2, REQUEST))
     bench.work()
     assert sent[2:] == [say.Alive(2), rounds(2)], "its first rounds, at once"
-    for _ in range(20):
-        bench.work()
+    work(bench, 20)
     assert sent[4:6] == [rounds(2), say.Finished(2)]
     assert script.done[1] > before, "nothing is begun again"
 
 
 def test_jobs_that_give_way_have_no_more_time_than_others() -> None:
     script, sent = Endless(say.Calibrate(1, REQUEST)), []
-    bench = Bench(script.steps, script, sent.append, budget=9, clock=Clock())
-    for _ in range(30):
-        bench.work()
+    each_second = partial(next, count(1.0))
+    work(Bench(script.steps, script, sent.append, budget=9, clock=each_second), 30)
     *_, has, failed = sent
     assert has == rounds(1)
     assert isinstance(failed, say.Failed)
     assert failed.message.startswith("This server gives one job 9 seconds, and they are over")
     assert script.done[1] == 7, "one second a step, without the two that load models"
     script, sent = Endless(), []
-    bench = Bench(script.steps, script, sent.append, budget=9, clock=Clock())
+    bench = Bench(script.steps, script, sent.append, budget=9, clock=each_second)
     for _ in range(6):
         script.commands.append(say.Calibrate(1, REQUEST))
         script.stop_after = {}
-        for _ in range(6):
-            bench.work()
+        work(bench, 6)
         script.stop_after = {1: 0}
         bench.work()
     assert any(isinstance(event, say.Failed) for event in sent)
@@ -207,23 +187,16 @@ def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
         assert not mailbox.stopped(number)
         if number % 2:
             mailbox.take(say.dump_command(say.Stop(number)))
-        for _ in range(1 if number % 2 else 5):  # its first two steps are one
-            bench.work()
+        work(bench, 1 if number % 2 else 5)  # its first two steps are one
         mailbox.take(say.dump_command(say.Stop(number)))  # late: it is over
     assert [event.job for event in sent if isinstance(event, say.Stopped)] == [1, 3]
     assert mailbox._wanted == set()
-    mailbox, sent = Mailbox(), list[say.Event]()
-    bench = Bench(Script().steps, mailbox, sent.append)
-    for again in (True, False):
-        mailbox.take(say.dump_command(say.Calibrate(1, REQUEST)))
+    for command in (say.Calibrate(6, REQUEST), say.Stop(6), say.Calibrate(6, REQUEST)):
+        mailbox.take(say.dump_command(command))
         bench.work()
-        if again:
-            mailbox.take(say.dump_command(say.Stop(1)))
-            bench.work()
-            assert sent == [say.Stopped(1)]
-    for _ in range(6):
-        bench.work()
-    assert sent[-1] == say.Finished(1)
+    assert sent[-1] == say.Stopped(6)
+    work(bench, 6)
+    assert sent[-1] == say.Finished(6), "a number may come again"
 
 
 def test_there_is_one_engine_whatever_visitors_do() -> None:
@@ -233,13 +206,8 @@ def test_there_is_one_engine_whatever_visitors_do() -> None:
     assert engine() is before
     end_engine()
     together = Barrier(8)
-
-    def ask() -> int:
-        together.wait()
-        return id(engine())
-
     with ThreadPoolExecutor(8) as pool:
-        found = {each.result() for each in [pool.submit(ask) for _ in range(8)]}
+        found = set(pool.map(lambda _: (together.wait(), id(engine()))[1], range(8)))
     assert len(found) == 1
     end_engine()
 
@@ -261,21 +229,15 @@ def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch
 
 @pytest.mark.parametrize(
     "text",
-    ["local", "auto", "10.0.0.5:6379", "head.cluster.example:6379", "[fe80::1]:6379", "ray://head:10001"],
-)
-def test_every_form_of_an_address_is_read(text: str) -> None:
-    assert parse_ray_address(text) == text
-
-
-@pytest.mark.parametrize(
-    "text",
     [
         *("", " ", "Local", "head", "head:", ":6379", "head:0", "head:65536", "head:1234567", "head:port"),
         *("http://head:6379", "ray://", "ray://head", "ray://ray://head:1", "head:6379/", "a b:6379", "head:6379\n"),
         *("head:٣", "x" * 10_000),
     ],
 )
-def test_anything_else_is_one_sentence_that_names_the_forms(text: str) -> None:
+def test_an_address_of_a_cluster_is_read_and_anything_else_is_one_sentence_that_names_the_forms(text: str) -> None:
+    for form in ("local", "auto", "10.0.0.5:6379", "head.cluster.example:6379", "[fe80::1]:6379", "ray://head:10001"):
+        assert parse_ray_address(form) == form
     with pytest.raises(InputError) as error:
         parse_ray_address(text)
     sentence = str(error.value)

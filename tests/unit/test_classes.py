@@ -3,6 +3,7 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -28,47 +29,25 @@ from tests.support.known import known
 
 PLAN = Plan(seed=5)
 TEACHER = "8.8.8.8"
-SCHOOL = "9.9.9.9"  # a public address
 
 
-class Clock:
-    """A clock that a test moves."""
+class Server:
+    """One class is open, and a student is in it. A test moves the clock."""
 
     def __init__(self) -> None:
         self.now = 0.0
+        self.classes = Classes(lambda: self.now)
+        self.teacher = self.classes.open(TEACHER, PLAN)
+        self.code = self.seen().code
+        self.student = self.classes.join(self.code)
 
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def classes(clock: Clock) -> Classes:
-    return Classes(clock)
+    def seen(self) -> ClassNow:
+        return known(self.classes.look(self.teacher))
 
 
 @pytest.fixture
-def teacher(classes: Classes) -> str:
-    return classes.open(TEACHER, PLAN)
-
-
-@pytest.fixture
-def code(classes: Classes, teacher: str) -> str:
-    return seen(classes, teacher).code
-
-
-@pytest.fixture
-def student(classes: Classes, code: str) -> str:
-    return classes.join(code)
-
-
-def seen(classes: Classes, teacher: str) -> ClassNow:
-    now = known(classes.look(teacher))
-    return now
+def server() -> Server:
+    return Server()
 
 
 def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: object) -> SharedRound:
@@ -99,14 +78,10 @@ def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
     ("typed", "code"),
     [
         ("ACDEF-GHJKM", "ACDEFGHJKM"),
-        (" acdef ghjkm ", "ACDEFGHJKM"),
         ("a c-d_e.f–g h j k m", "ACDEFGHJKM"),
         ("ACDEF-GHJK", None),
-        ("ACDEF-GHJKMN", None),
         ("ACDEF-GHJK0", None),
         ("ACDEF-GHJKЯ", None),
-        ("", None),
-        ("<script>", None),
         ("A" * 1_000_000, None),
     ],
 )
@@ -114,16 +89,15 @@ def test_a_code_is_read_as_people_type_it(typed: str, code: str | None) -> None:
     assert read_code(typed) == code
 
 
-def test_the_teachers_right_is_another_secret_than_the_code(
-    classes: Classes, teacher: str, code: str, student: str
-) -> None:
-    assert len({teacher, code, student}) == 3
-    assert min(len(teacher), len(student)) >= 32
-    for other in (code, shown_code(code), student, "", new_secret()):
+def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> None:
+    classes, code = server.classes, server.code
+    assert len({server.teacher, code, server.student}) == 3
+    assert min(len(server.teacher), len(server.student)) >= 32
+    for other in (code, shown_code(code), server.student, "", new_secret()):
         assert classes.look(other) is None
         classes.end(other)
         classes.remove(other, 1)
-    assert len(seen(classes, teacher).students) == 1
+    assert len(server.seen().students) == 1
 
 
 # ---- names
@@ -132,9 +106,7 @@ def test_the_teachers_right_is_another_secret_than_the_code(
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
-        ("Ada", "Ada"),
         ("  Ada \t Lovelace \n", "Ada Lovelace"),
-        ("", ""),
         ("   ", ""),
         ("\x00\x07\x1b[31mAda", "[31mAda"),
         ("\u202eadA\u2066", "adA"),
@@ -152,74 +124,65 @@ def test_a_name_is_short_and_only_text(typed: str, name: str) -> None:
 # ---- joining and leaving
 
 
-def test_students_join_with_the_code_and_without_a_name(classes: Classes, teacher: str, code: str) -> None:
-    ada, other = classes.join(shown_code(code).lower(), "Ada"), classes.join(code)
-    assert [student.label for student in seen(classes, teacher).students] == ["Ada", "student 2"]
+def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -> None:
+    classes, code = server.classes, server.code
+    ada = classes.join(shown_code(code).lower(), "Ada")
+    assert [student.label for student in server.seen().students] == ["student 1", "Ada"]
     member = known(classes.membership(ada))
-    assert (member.code, member.plan, member.number, member.name) == (code, PLAN, 1, "Ada")
-    classes.rename(other, "\u202eBob")
-    assert seen(classes, teacher).students[1].name == "Bob"
+    assert (member.code, member.plan, member.number, member.name) == (code, PLAN, 2, "Ada")
+    classes.rename(server.student, "\u202eBob")
+    assert server.seen().students[0].name == "Bob"
+    third = classes.join(code)
+    for number in (2, 99):
+        classes.remove(server.teacher, number)
+    assert [student.number for student in server.seen().students] == [1, 3]
+    assert [classes.membership(secret) is None for secret in (server.student, ada, third)] == [False, True, False]
 
 
-def test_who_leaves_takes_everything_along_and_a_number_is_given_once(
-    classes: Classes, teacher: str, code: str
-) -> None:
-    first = classes.join(code)
-    classes.send_rounds(first, PLAN, [a_shared_round()])
-    classes.leave(first)
-    assert seen(classes, teacher).students == ()
-    assert classes.membership(first) is None
-    classes.send_rounds(first, PLAN, [a_shared_round()])
-    classes.send_answers(first, {0: 0})
-    classes.rename(first, "Ada")
-    classes.leave(first)
-    classes.join(code)
-    assert [student.number for student in seen(classes, teacher).students] == [2]
-
-
-def test_a_class_that_was_ended_leaves_nothing(classes: Classes, teacher: str, student: str) -> None:
-    classes.end(teacher)
-    assert classes.look(teacher) is None
-    assert classes.changes(teacher) is None
-    assert classes.membership(student) is None
-    assert not classes._rooms
-    assert not classes._of_student
+def test_who_leaves_takes_everything_along_and_an_ended_class_leaves_nothing(server: Server) -> None:
+    classes, student = server.classes, server.student
     classes.send_rounds(student, PLAN, [a_shared_round()])
     classes.leave(student)
-    classes.end(teacher)
-
-
-def test_a_teacher_removes_one_student(classes: Classes, teacher: str, code: str) -> None:
-    secrets = [classes.join(code) for number in range(3)]
-    classes.remove(teacher, 2)
-    classes.remove(teacher, 99)
-    assert [student.number for student in seen(classes, teacher).students] == [1, 3]
-    assert [classes.membership(secret) is None for secret in secrets] == [False, True, False]
+    assert server.seen().students == ()
+    assert classes.membership(student) is None
+    second = classes.join(server.code)
+    assert [student.number for student in server.seen().students] == [2], "a number is given once"
+    classes.end(server.teacher)
+    assert classes.look(server.teacher) is classes.changes(server.teacher) is classes.membership(second) is None
+    assert not classes._rooms
+    assert not classes._of_student
+    for gone in (student, second):  # nothing of it has any effect
+        classes.send_rounds(gone, PLAN, [a_shared_round()])
+        classes.send_answers(gone, {0: 0})
+        classes.rename(gone, "Ada")
+        classes.leave(gone)
+    classes.end(server.teacher)
 
 
 # ---- limits
 
 
-def test_wrong_codes_never_refuse_a_right_one(classes: Classes, teacher: str, code: str) -> None:
+def test_wrong_codes_never_refuse_a_right_one(server: Server) -> None:
     for _ in range(1_000):
         with pytest.raises(InputError, match="There is no open class with this code"):
-            classes.join("AAAAA-AAAAA" if code != "AAAAAAAAAA" else "CCCCC-CCCCC")
-    classes.join(code)
-    assert len(seen(classes, teacher).students) == 1
+            server.classes.join("AAAAA-AAAAA" if server.code != "AAAAAAAAAA" else "CCCCC-CCCCC")
+    server.classes.join(server.code)
+    assert len(server.seen().students) == 2
 
 
-def test_the_limits_of_a_server_and_of_a_class(classes: Classes) -> None:
-    limits = classes.limits
-    opened = [classes.open(TEACHER, PLAN) for _ in range(limits.classes_of_one_address)]
+def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
+    classes, limits = server.classes, server.classes.limits
+    for _ in range(limits.classes_of_one_address - 1):
+        classes.open(TEACHER, PLAN)
     with pytest.raises(InputError, match="no place for another class"):
         classes.open(TEACHER, PLAN)
-    for _ in range(limits.classes - len(opened)):
+    for _ in range(limits.classes - limits.classes_of_one_address):
         classes.open("", PLAN)
     with pytest.raises(InputError, match="no place for another class"):
         classes.open("", PLAN)
-    classes.end(opened[0])
-    code = seen(classes, classes.open(TEACHER, PLAN)).code
-    for _ in range(classes.limits.students):
+    classes.end(server.teacher)
+    code = known(classes.look(classes.open(TEACHER, PLAN))).code
+    for _ in range(limits.students):
         classes.join(code)
     with pytest.raises(InputError, match="This class is full: it has 60 students"):
         classes.join(code)
@@ -228,9 +191,11 @@ def test_the_limits_of_a_server_and_of_a_class(classes: Classes) -> None:
 # ---- what students send
 
 
-def test_rounds_count_once_and_only_of_the_classs_own_game(classes: Classes) -> None:
-    teacher = classes.open(TEACHER, PLAN)
-    student = classes.join(seen(classes, teacher).code)
+def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> None:
+    classes, teacher, student = server.classes, server.teacher, server.student
+    for other in (replace(PLAN, seed=6), replace(PLAN, set="prose"), replace(PLAN, mode="pick")):
+        classes.send_rounds(student, other, [a_shared_round()])
+    assert server.seen().students[0].rounds == {}
     first, second = a_shared_round(), a_shared_round(number=2, place=8)
     classes.send_rounds(student, PLAN, [first, replace(first, word="Tom")])
     before = classes.changes(teacher)
@@ -240,26 +205,15 @@ def test_rounds_count_once_and_only_of_the_classs_own_game(classes: Classes) -> 
     classes.send_rounds(student, PLAN, [first, second])
     classes.send_answers(student, {0: 1, 3: 0})
     classes.send_answers(student, {0: 2})
-    (seen_student,) = seen(classes, teacher).students
+    (seen_student,) = server.seen().students
     assert list(seen_student.rounds.values()) == [first, second]
     assert seen_student.answers == {0: 1, 3: 0}
-    teacher = classes.open(TEACHER, PLAN)
-    student = classes.join(seen(classes, teacher).code)
-    for other in (replace(PLAN, seed=6), replace(PLAN, set="prose"), replace(PLAN, mode="pick")):
-        classes.send_rounds(student, other, [a_shared_round()])
-    assert seen(classes, teacher).students[0].rounds == {}
-
-
-def test_what_one_student_can_send_is_bounded(classes: Classes, teacher: str, student: str) -> None:
-    everything = [
-        a_shared_round(text, number, place=100 * number)
-        for text in range(-1, PROMPTS + 2)
-        for number in range(-1, ROUNDS + 9)
-    ]
-    classes.send_rounds(student, PLAN, everything)
+    # what one student can send is bounded
+    places = product(range(-1, PROMPTS + 2), range(-1, ROUNDS + 9))
+    classes.send_rounds(student, PLAN, [a_shared_round(text, number, 100 * number) for text, number in places])
     classes.send_answers(student, {number: option for number in range(-3, 99) for option in range(9)})
     classes.send_answers(student, {number: 0 for number in range(-3, 99)})
-    (seen_student,) = seen(classes, teacher).students
+    (seen_student,) = server.seen().students
     assert len(seen_student.rounds) == PROMPTS * ROUNDS
     assert len(seen_student.answers) == len(quiz())
 
@@ -286,35 +240,36 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
     ("students", "hours", "is_over"), [(1, 3.9, False), (1, 4.1, True), (0, 0.24, False), (0, 0.26, True)]
 )
 def test_a_class_that_nobody_uses_ends_and_sooner_while_nobody_joined(
-    classes: Classes, clock: Clock, students: int, hours: float, is_over: bool, teacher: str, code: str
+    server: Server, students: int, hours: float, is_over: bool
 ) -> None:
-    for _ in range(students):
-        classes.join(code)
-    clock.now += 3600 * hours
-    assert (classes.look(teacher) is None) == is_over
+    teacher = server.teacher if students else server.classes.open(TEACHER, PLAN)
+    server.now += 3600 * hours
+    assert (server.classes.look(teacher) is None) == is_over
 
 
 def test_on_a_full_server_an_old_class_that_nobody_joined_goes_first_and_one_with_students_stays(
-    classes: Classes, clock: Clock, teacher: str, student: str
+    server: Server,
 ) -> None:
     """One client took 38 of 40 places within four seconds, and held them."""
+    classes = server.classes
     greedy = [classes.open("", PLAN) for _ in range(classes.limits.classes - 1)]
     with pytest.raises(InputError, match="no place for another class"):
         classes.open("", PLAN)  # none is old enough to go
-    clock.now += classes.limits.safe
+    server.now += classes.limits.safe
     assert all(classes.look(secret) for secret in greedy)  # looking at an empty board does not keep its place
     new = classes.open("", PLAN)
     assert classes.look(greedy[0]) is None
-    assert all(classes.look(secret) for secret in (teacher, new, *greedy[1:]))
-    assert classes.membership(student)
+    assert all(classes.look(secret) for secret in (server.teacher, new, *greedy[1:]))
+    assert classes.membership(server.student)
 
 
-def test_a_class_in_use_ends_after_a_day(classes: Classes, clock: Clock, teacher: str, student: str) -> None:
+def test_a_class_in_use_ends_after_a_day(server: Server) -> None:
+    classes, teacher, student = server.classes, server.teacher, server.student
     for _ in range(23):
-        clock.now += 3600
+        server.now += 3600
         assert classes.changes(teacher) is not None
         assert classes.membership(student) is not None
-    clock.now += 3600
+    server.now += 3600
     assert classes.changes(teacher) is None
     assert classes.membership(student) is None
     classes.send_rounds(student, PLAN, [a_shared_round()])
@@ -324,37 +279,41 @@ def test_a_class_in_use_ends_after_a_day(classes: Classes, clock: Clock, teacher
     assert not classes._of_student
 
 
-def test_a_class_that_nobody_asks_for_is_forgotten_all_the_same(clock: Clock) -> None:
-    classes = Classes(clock, ClassLimits(look=0.001))
+def test_a_class_that_nobody_asks_for_is_forgotten_all_the_same() -> None:
+    now = [0.0]
+    classes = Classes(lambda: now[0], ClassLimits(look=0.001))
     classes.open(TEACHER, PLAN)
     with pytest.raises(InputError, match="no open class"):
         classes.join("12")
     cleaner = known(classes._cleaner)
     assert cleaner.daemon
-    clock.now += 24 * 3600
+    now[0] += 24 * 3600
     cleaner.join(60)  # it ends with the last class
     assert not cleaner.is_alive()
     assert not classes._rooms
     classes.open(TEACHER, PLAN)
     assert classes._cleaner not in (None, cleaner)
-    clock.now += 24 * 3600
+    now[0] += 24 * 3600
 
 
-def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(classes: Classes, teacher: str, code: str) -> None:
+def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(server: Server) -> None:
+    classes = server.classes
+    classes.leave(server.student)
+    before = server.seen().changes
     rounds = [a_shared_round(text, number, 10 * number) for text in range(PROMPTS) for number in range(1, ROUNDS + 1)]
 
     def attend(number: int) -> None:
-        secret = classes.join(code, f"s{number}")
+        secret = classes.join(server.code, f"s{number}")
         mine = random.Random(number).sample(rounds, len(rounds))
         for count in range(1, len(mine) + 1):
             classes.send_rounds(secret, PLAN, mine[:count])
             classes.send_answers(secret, {count % len(quiz()): 0})
-            classes.look(teacher)
+            classes.look(server.teacher)
 
     with ThreadPoolExecutor(30) as pool:
         list(pool.map(attend, range(30)))
-    now = seen(classes, teacher)
-    assert sorted(student.number for student in now.students) == list(range(1, 31))
-    assert sorted(student.name for student in now.students) == sorted(f"s{number}" for number in range(30))
+    now = server.seen()
+    assert sorted(student.number for student in now.students) == list(range(2, 32))
+    assert {student.name for student in now.students} == {f"s{number}" for number in range(30)}
     assert all(len(student.rounds) == len(rounds) for student in now.students)
-    assert now.changes == 30 * (1 + len(rounds) + len(quiz()))
+    assert now.changes - before == 30 * (1 + len(rounds) + len(quiz()))

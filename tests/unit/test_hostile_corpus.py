@@ -32,50 +32,43 @@ READERS: dict[str, Callable[[bytes], object]] = {
         content, Given(tokenizer=FakeTokenizer() if b"candidate_ids" in content else None)
     ),
 }
-NOT_JSON = "The trace is not valid at the file: Invalid JSON."
-NOT_TEXT = "The trace is not valid at the file: it is not UTF-8 text."
+NOT_JSON, NOT_TEXT = "the file: Invalid JSON", "the file: it is not UTF-8 text"
+NOT_VALID_AT = {  # trace-NAME.json: The trace is not valid at …
+    "empty": NOT_JSON,
+    "binary": NOT_TEXT,
+    "gzip": NOT_TEXT,
+    "utf16": NOT_TEXT,
+    "html": NOT_JSON,
+    "nul": NOT_JSON,
+    "nan": "rounds.0.verify_seconds: Input should be a finite number",
+    "infinity": "prefill_seconds.target: Input should be a finite number",
+    "huge-number": "rounds.0.drafted.0.id: Input should be less than 2147483648",
+    "negative-time": "rounds.0.draft_seconds: Input should be greater than or equal to 0",
+    "half-a-character": f"{NOT_JSON}: unexpected end of hex escape at line 1 column 183",
+}
+NOT_VALID_IN = {  # sweep-NAME.csv: It is not valid in row 1, column …
+    "negative-count": "accepted: Input should be greater than or equal to 0",
+    "nan": "speedup: Input should be a finite number",
+    "infinity": "autoregressive_seconds: Input should be a finite number",
+    "huge-number": "drafted: Input should be less than or equal to 1000000000",
+}
+OTHER_COLUMNS = "It is not a sweep of this version: it has other columns."
 REFUSED = {
-    "trace-empty.json": NOT_JSON,
-    "trace-binary.json": NOT_TEXT,
-    "trace-gzip.json": NOT_TEXT,
-    "trace-utf16.json": NOT_TEXT,
-    "trace-html.json": NOT_JSON,
-    "trace-nul.json": NOT_JSON,
-    "trace-nan.json": "The trace is not valid at rounds.0.verify_seconds: Input should be a finite number.",
-    "trace-infinity.json": "The trace is not valid at prefill_seconds.target: Input should be a finite number.",
-    "trace-huge-number.json": (
-        "The trace is not valid at rounds.0.drafted.0.id: Input should be less than 2147483648."
-    ),
-    "trace-negative-time.json": (
-        "The trace is not valid at rounds.0.draft_seconds: Input should be greater than or equal to 0."
-    ),
+    **{f"trace-{name}.json": f"The trace is not valid at {at}." for name, at in NOT_VALID_AT.items()},
+    **{f"sweep-{name}.csv": f"It is not valid in row 1, column {at}." for name, at in NOT_VALID_IN.items()},
+    **dict.fromkeys(("sweep-empty.csv", "sweep-semicolons.csv"), OTHER_COLUMNS),
+    **dict.fromkeys(("sweep-binary.csv", "sweep-gzip.csv", "sweep-utf16.csv"), "It is not UTF-8 text."),
     "trace-rounds-out-of-order.json": (
         "The trace contradicts itself: rounds.0 has index 2; rounds.2 has index 0; output.token_ids is not what the "
         "rounds emit."
     ),
     "trace-wrong-schema.json": "The trace's schema is '99'; this version reads schemas 1 and 2.",
-    "trace-half-a-character.json": (
-        "The trace is not valid at the file: Invalid JSON: unexpected end of hex escape at line 1 column 183."
-    ),
     "trace-duplicate-keys.json": (
         "The trace contradicts itself: output.token_ids is not what the rounds emit; output.token_ids holds 0 tokens, "
         "with max_new_tokens 6; output.stopped_by is 'length' before max_new_tokens."
     ),
-    "sweep-empty.csv": "It is not a sweep of this version: it has other columns.",
     "sweep-header-only.csv": "It holds no rows.",
-    "sweep-binary.csv": "It is not UTF-8 text.",
-    "sweep-gzip.csv": "It is not UTF-8 text.",
-    "sweep-utf16.csv": "It is not UTF-8 text.",
-    "sweep-semicolons.csv": "It is not a sweep of this version: it has other columns.",
     "sweep-open-quote.csv": "It cannot be read as a table: unexpected end of data.",
-    "sweep-negative-count.csv": (
-        "It is not valid in row 1, column accepted: Input should be greater than or equal to 0."
-    ),
-    "sweep-nan.csv": "It is not valid in row 1, column speedup: Input should be a finite number.",
-    "sweep-infinity.csv": "It is not valid in row 1, column autoregressive_seconds: Input should be a finite number.",
-    "sweep-huge-number.csv": (
-        "It is not valid in row 1, column drafted: Input should be less than or equal to 1000000000."
-    ),
     "sweep-counts-do-not-add-up.csv": (
         "It is not valid: accepted, rejected and discarded of 'story-1' do not add up to drafted."
     ),
@@ -125,15 +118,9 @@ SHORT_ROW = REFUSED["sweep-short-row.csv"]
 NO_OBJECT = "The trace is not valid at the file: Input should be an object."
 LONG_ROW = "It is not valid: a row has more than 20,000 characters."
 READ = {  # these are strange, but they say what they mean
-    "trace-bom.json",
-    "trace-nul-escaped.json",
-    "sweep-bom.csv",
-    "sweep-nul.csv",
-    "sweep-formula.csv",
-    "sweep-quoted-newline.csv",
-    "prompts-bom.txt",
-    "prompts-deep.jsonl",
-    "prompts-one-name-twice.jsonl",
+    *("trace-bom.json", "trace-nul-escaped.json"),
+    *("sweep-bom.csv", "sweep-nul.csv", "sweep-formula.csv", "sweep-quoted-newline.csv"),
+    *("prompts-bom.txt", "prompts-deep.jsonl", "prompts-one-name-twice.jsonl"),
 }
 
 
@@ -162,21 +149,16 @@ def table(text: str) -> bytes:
     return f"{header}\r\n{','.join(cells)}\r\n".encode()
 
 
-OTHER_COLUMNS = "It is not a sweep of this version: it has other columns."
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
     "a trace that is one text": ("trace", lambda: json.dumps("x" * 3_900_000).encode(), NO_OBJECT),
     "a list of nested lists": ("trace", lambda: b"[" + b"[[[[[[[[[[1]]]]]]]]]]," * 170_000 + b"1]", DENSE),
-    "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, NOT_JSON),
+    "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, REFUSED["trace-empty.json"]),
     "a table with one enormous cell": ("sweep", lambda: table("x" * 3_900_000), LONG_ROW),
     "a table of 3,900,000 columns": ("sweep", lambda: b"," * 3_900_000, OTHER_COLUMNS),
     "a row of 3,900,000 cells": ("sweep", lambda: table("x," * 1_950_000), LONG_ROW),
     "a row of 480,000 lines": ("sweep", lambda: table('"x\n",' * 480_000), LONG_ROW),
-    "a table of 1,900,000 short lines": (
-        "sweep",
-        lambda: table("x") + b"1\n" * 1_900_000,
-        REFUSED["sweep-short-row.csv"],
-    ),
+    "a table of 1,900,000 short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, SHORT_ROW),
     "900,000 lines of prompts": ("prompts", lambda: b"\0\n" * 490_000, REFUSED["prompts-nul.txt"]),
     "a prompt that is a list of nested lists": (
         "prompts",
@@ -204,16 +186,7 @@ TEXTS = [
     "**b** __c__ _d_ ~~e~~ `f` ![g][h]",
     "<b>bold</b> <!-- x --> <https://evil.test> &lt; &#60;",
     "back\\slash \\* \\",
-    "# head",
-    "> quote",
-    "- list",
-    "+ list",
-    "= line",
-    "1. list",
-    "23) list",
-    "    code",
-    "\tcode",
-    "```fence```",
+    *("# head", "> quote", "- list", "+ list", "= line", "1. list", "23) list", "    code", "\tcode", "```fence```"),
     "two\n\n# lines",
     "| a | b |\n|---|---|",
     "head\n===",
@@ -234,15 +207,11 @@ def test_a_text_is_shown_as_it_is_and_begins_no_block(text: str) -> None:
     assert {block.type for block in Markdown(plain(text)).parsed} <= {"paragraph_open", "inline", "paragraph_close"}
 
 
-@pytest.mark.parametrize("text", NAMES)
-def test_nothing_is_left_that_streamlit_reads_after_the_markdown(text: str) -> None:
-    """A directive, an emoji, an icon or a bare address needs its colon, www or @ before the next character."""
-    shown = plain(text).replace("\\", "")
-    assert not any(mark in shown for mark in (":red[", ":smile", ":material/", "http:/", "javascript:a", "www."))
-    assert "someone@evil.test" not in plain("someone@evil.test")
-
-
 def test_names_and_figures_show_text_as_it_is() -> None:
+    """A directive, an emoji, an icon or a bare address needs its colon, www or @ before the next character."""
+    shown = plain(f"{NAME} someone@evil.test").replace("\\", "")
+    marks = (":red[", ":smile", ":material/", "http:/", "javascript:a", "www.", "someone@evil.test")
+    assert [mark for mark in marks if mark in shown] == [], "Streamlit would read it after the Markdown"
     assert plain(plain(NAME)) == plain(NAME)
     for name in ("wren-base", "Qwen/Qwen2.5-0.5B", "AMD EPYC (2 cores), 4 GB", "The link’s gamma is 99: using 4."):
         assert plain(name) == name
@@ -250,8 +219,5 @@ def test_names_and_figures_show_text_as_it_is() -> None:
     assert file_label("my sweep.csv") == "my sweep.csv"
     assert file_label("a\nb\u202e.csv") == "a?b?.csv"
     assert len(file_label("x" * 10_000)) == 60
-
-
-@pytest.mark.parametrize("name", ALL_NAMES)
-def test_no_text_turns_the_sentence_around_it(name: str) -> None:
-    assert "\u202e" not in plain(f"a {name}") + figure_text(name) + file_label(name)
+    for name in ALL_NAMES:  # no text turns the sentence around it
+        assert "\u202e" not in plain(f"a {name}") + figure_text(name) + file_label(name)

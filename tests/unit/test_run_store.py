@@ -1,7 +1,6 @@
 """The store of finished runs: bounded, on disk, whole, and safe from damaged files."""
 
 import errno
-import logging
 import os
 import subprocess
 import sys
@@ -69,7 +68,7 @@ def test_a_run_is_found_by_what_was_asked_for_and_by_its_id(tmp_path: Path) -> N
         assert store.latest("key 2") is None
 
 
-def test_memory_is_bounded_in_tokens_and_runs_and_so_is_the_disk(tmp_path: Path) -> None:
+def test_memory_is_bounded_in_tokens_and_runs() -> None:
     """Found: 64 of the longest runs took hundreds of megabytes."""
     each = tokens_in(a_result().trace)
     store, ids = filled(None, 4, tokens=2 * each)
@@ -83,41 +82,25 @@ def test_memory_is_bounded_in_tokens_and_runs_and_so_is_the_disk(tmp_path: Path)
     assert store.get(ids[1]) is None
     assert store.latest("key 1") is None
     assert store.latest("key 2")
-    filled(tmp_path, 6, on_disk=4)
-    assert len(list(tmp_path.iterdir())) == 4
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"key": "key 0"}', b"\xff" * 100])
-def test_a_damaged_file_is_no_run(tmp_path: Path, content: bytes) -> None:
-    store, (run_id,) = filled(tmp_path, 1)
+def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_servers_user_can_read(tmp_path: Path) -> None:
+    folder, other = tmp_path / "runs", "0" * 16
+    store, (run_id,) = filled(folder, 1)
     store.close()
-    (file,) = tmp_path.iterdir()
-    file.write_bytes(content)
-    fresh = RunStore(tmp_path)
-    assert fresh.latest("key 0") is None
-    assert fresh.get(run_id) is None
-
-
-@pytest.mark.parametrize("text", ["", "first", "../../etc/passwd", "*", "0" * 15, "0" * 17, "G" * 16])
-def test_what_is_no_id_finds_nothing(tmp_path: Path, text: str) -> None:
-    store, _ = filled(tmp_path, 1)
-    assert store.get(text) is None
-
-
-def test_a_file_of_another_run_under_this_name_is_not_taken(tmp_path: Path) -> None:
-    store, ids = filled(tmp_path, 1)
-    store.close()
-    (file,) = tmp_path.iterdir()
-    other = "0" * 16
-    file.rename(file.with_name(file.name.replace(ids[0], other)))
-    assert RunStore(tmp_path).get(other) is None
-
-
-def test_only_the_servers_own_user_can_read_the_prompts(tmp_path: Path) -> None:
-    store, _ = filled(tmp_path / "runs", 1)
-    store.close()
-    assert (tmp_path / "runs").stat().st_mode & 0o077 == 0
-    assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "runs").iterdir())
+    for text in ("", "first", "../../etc/passwd", "*", "0" * 15, "0" * 17, "G" * 16):
+        assert store.get(text) is None
+    (file,) = folder.iterdir()
+    assert (folder.stat().st_mode | file.stat().st_mode) & 0o077 == 0, "prompts are the visitors' own"
+    whole = file.read_bytes()
+    for content in (b"", b"{", b'{"key": "key 0"}', b"\xff" * 100):
+        file.write_bytes(content)
+        fresh = RunStore(folder)
+        assert fresh.latest("key 0") is fresh.get(run_id) is None
+    file.write_bytes(whole)
+    assert RunStore(folder).get(run_id)
+    file.rename(file.with_name(file.name.replace(run_id, other)))
+    assert RunStore(folder).get(other) is None, "a file of another run"
 
 
 def test_where_runs_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,16 +111,6 @@ def test_where_runs_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECVIZ_RUNS")
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert default_folder() == Path("/cache/specviz/runs")
-
-
-def test_an_error_that_nobody_foresaw_is_in_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    store = RunStore(tmp_path)
-    monkeypatch.setattr(store._files, "remove_oldest", lambda *_: 1 // 0)
-    store.put("key", REQUEST, a_result())
-    store.close()
-    assert "ZeroDivisionError" in caplog.text
 
 
 # ---- several servers share one store
@@ -163,6 +136,11 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
     assert two.latest("key") is None
     stored = one.put("key", REQUEST, a_result())
     written(one)
+    (name,) = names_in(shared)
+    files, path = url_to_fs(str(shared))
+    files.mv(f"{path}/{name}", f"{path}/new-1")
+    assert two.get(stored.id) is two.latest("key") is None, "a server still writes it"
+    files.mv(f"{path}/new-1", f"{path}/{name}")
     assert one.get(stored.id) == two.get(stored.id) == two.latest("key")
     assert two.get(stored.id) is not None
     ids = []
@@ -184,17 +162,6 @@ def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -
     assert len(names_in(shared)) == 3
     assert RunStore(shared).get(ids[0]) is None
     assert RunStore(shared).get(ids[5]) is not None
-
-
-def test_a_file_that_a_server_still_writes_is_not_read(shared: Path | str) -> None:
-    store = RunStore(shared)
-    run_id = store.put("key", REQUEST, a_result()).id
-    written(store)
-    (name,) = names_in(shared)
-    files, path = url_to_fs(str(shared))
-    files.mv(f"{path}/{name}", f"{path}/new-1")
-    assert RunStore(shared).latest("key") is None
-    assert RunStore(shared).get(run_id) is None
 
 
 def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -234,20 +201,23 @@ def test_a_kind_of_store_that_is_not_known_is_one_sentence(where: str, monkeypat
 def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "file" / "runs"))
+    (tmp_path / "runs").write_text("a file, not a folder")
+    monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "runs" / "runs"))
     with pytest.raises(InputError, match=r"SPECVIZ_RUNS: runs cannot be stored in .*runs \(Not a directory\)\."):
         store_wanted()
     monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "tried"))
     store_wanted()
     assert not list((tmp_path / "tried").iterdir()), "what was tried is not left"
-    (tmp_path / "runs").write_text("a file, not a folder")
-    with caplog.at_level(logging.WARNING):
-        store = RunStore(tmp_path / "runs")
-        run_id = store.put("key", REQUEST, a_result()).id
-        store.close()
+    store = RunStore(tmp_path / "runs")
+    run_id = store.put("key", REQUEST, a_result()).id
+    store.close()
     assert store.get(run_id)
     assert "cannot be stored" in caplog.text
+    store = RunStore(tmp_path / "tried")
+    monkeypatch.setattr(store.files, "remove_oldest", lambda *_: 1 // 0)
+    store.put("key", REQUEST, a_result())
+    store.close()
+    assert "ZeroDivisionError" in caplog.text, "an error that nobody foresaw"
 
 
 def test_a_server_with_a_bad_setting_ends_with_one_sentence() -> None:
@@ -263,41 +233,32 @@ def full(*_: Any) -> NoReturn:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk on which a file can begin and never end."""
-    monkeypatch.setattr(os, "replace", full)
-    monkeypatch.setattr(Path, "replace", full)
-
-
 def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    write_whole(file, b"one")
-    write_whole(file, b"two")
-    assert file.read_bytes() == b"two"
-    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    for content in (b"one", b"two"):
+        write_whole(file, content)
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"two"]
     old, fresh = tmp_path / "new-old", tmp_path / "new-fresh"
     old.write_bytes(b"half")
     fresh.write_bytes(b"half")
     os.utime(old, (0, 0))
-    write_whole(tmp_path / "file", b"one")
+    write_whole(file, b"one")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh"]
 
 
-@pytest.mark.usefixtures("full_disk")
-def test_a_full_disk_leaves_the_older_file_and_nothing_else(tmp_path: Path) -> None:
-    file = tmp_path / "file"
+def test_a_full_disk_leaves_the_older_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = publish_plotly(tmp_path / "readable")
+    assert published == tmp_path / "readable" / FILE_NAME
+    assert published.stat().st_mode & 0o444 == 0o444
+    for owner in (os, Path):  # a file can begin and never end
+        monkeypatch.setattr(owner, "replace", full)
+    file = tmp_path / "old" / "file"
+    file.parent.mkdir()
     file.write_bytes(b"one")
     for _ in range(3):
         with pytest.raises(OSError, match="No space"):
             write_whole(file, b"two")
-    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"one"]
+    assert [each.read_bytes() for each in file.parent.iterdir()] == [b"one"]
     for _ in range(3):
         assert publish_plotly(tmp_path / "static") is None
     assert list((tmp_path / "static").iterdir()) == []
-
-
-def test_plotly_is_readable_for_the_servers_user(tmp_path: Path) -> None:
-    published = publish_plotly(tmp_path / "static")
-    assert published == tmp_path / "static" / FILE_NAME
-    assert published.stat().st_mode & 0o444 == 0o444

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 
-import pytest
-
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output, Prompt
 from specviz.measure.race import RacePrompt
 from specviz.service import protocol as say
-from specviz.service.job import Job, JobView, RunResult, Slot, advance
+from specviz.service.job import Job, JobView, RunResult, advance
 from specviz.service.limits import Limits
 from specviz.service.schedule import Schedule, that_had_its_turn
 from specviz.service.sessions import address_block
@@ -25,9 +23,9 @@ def make_run(number: int, session: str, address: str = "", prompt: str = "wait",
     return Job(session, "run", JobView(number), command, address=address, block=address_block(address))
 
 
-def make_long(number: int, session: str, slot: Slot = "race", target: str = "wren-base") -> Job:
+def make_long(number: int, session: str, target: str = "wren-base") -> Job:
     command = say.Race(number, RunRequest("", target=target), [RacePrompt("a", "w")])
-    return Job(session, slot, JobView(number), command)
+    return Job(session, "race", JobView(number), command)
 
 
 def crowd(address: str = "") -> list[Job]:
@@ -100,7 +98,6 @@ def test_an_address_with_150_runs_delays_another_ones_first_rounds_by_one_turn()
     assert until_begun(engine, honest) <= 1
     engine.settle()
     assert honest in engine.running, "those who make room are of the network that has most"
-    engine.settle()
     engine.end_all()
     assert engine.ended.index(honest) < RUNS_AT_ONCE
     assert len(engine.ended) == GREEDY + 1
@@ -117,24 +114,13 @@ def test_first_rounds_come_before_any_run_is_whole_also_where_no_address_is_know
     assert len(engine.begun) == GREEDY + 1, "each once"
     assert engine.ended == []
     assert len(engine.running) == RUNS_AT_ONCE
-
-
-def test_where_all_150_have_shown_something_the_next_visitor_waits_for_nobody() -> None:
-    engine, honest = Engine(), make_run(1000, "ada")
-    engine.put(*crowd())
-    engine.settle()
-    engine.put(honest)
-    assert until_begun(engine, honest) == 0
-
-
-def test_every_run_of_a_crowd_is_whole_in_the_end_and_begun_at_most_twice() -> None:
-    engine, jobs = Engine(), crowd()
-    engine.put(*jobs)
+    newcomer = make_run(1001, "bob")
+    engine.put(newcomer)
+    assert until_begun(engine, newcomer) == 0, "all others have shown something"
     engine.settle()
     engine.end_all()
-    assert {job.id for job in engine.ended} == {job.id for job in jobs}
-    assert len(engine.ended) == GREEDY
-    assert max(engine.begun.count(job) for job in jobs) == 2
+    assert sorted(job.id for job in engine.ended) == [*range(1, GREEDY + 1), 1000, 1001], "each is whole in the end"
+    assert max(engine.begun.count(job) for job in engine.ended) == 2
 
 
 def test_runs_end_in_the_order_in_which_they_came_however_many_visitors_keep_coming() -> None:
@@ -202,20 +188,6 @@ def test_a_run_that_fits_beside_nothing_here_is_not_overtaken_by_runs_that_came_
     assert {job.id for job in engine.ended} == {job.id for job in before}
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "together"),
-    [
-        ("203.0.113.7", NEIGHBOUR, True),
-        ("203.0.113.7", "203.0.114.7", False),
-        ("2001:db8:1:2::", "2001:db8:1:3::", True),
-        ("2001:db8:1:2::", "2001:db8:2:2::", False),
-        ("", "", True),
-    ],
-)
-def test_addresses_of_one_block_share_turns(one: str, other: str, together: bool) -> None:
-    assert (address_block(one) == address_block(other)) is together
-
-
 def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None:
     """Someone with an unknown address has turns of their own; long work waits in the same way, behind all runs."""
     queue = Schedule(Limits())
@@ -224,18 +196,20 @@ def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None
     again, unknown = make_run(6, "cleo", "198.51.100.1"), make_run(7, "dan")
     for job in (*greedy, neighbour, stranger, again, unknown):
         queue.put(job)
-    taken = [queue.take() for _ in range(8)]
+    taken = [queue.take_for([], False) for _ in range(8)]
     assert taken == [greedy[0], stranger, unknown, neighbour, again, greedy[1], greedy[2], None]
+    assert address_block("203.0.113.7") == address_block(NEIGHBOUR) != address_block("203.0.114.7")
+    assert address_block("2001:db8:1:2::") == address_block("2001:db8:1:3::") != address_block("2001:db8:2:2::")
+    assert address_block("") == ""
 
 
 def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     queue = Schedule(Limits())
-    sweep, costs = make_long(1, "ada", "sweep"), make_long(2, "ada", "costs")
-    proof, third, newer = make_long(3, "ada", "proof"), make_long(4, "bob", "sweep"), make_long(5, "ada", "costs")
-    for job in (sweep, costs, proof, third):
+    first, second, third, other, newer = (make_long(number, "bob" if number == 4 else "ada") for number in range(1, 6))
+    for job in (first, second, third, other):
         queue.put(job)
-    queue.put(newer, instead_of=costs)
-    assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
+    queue.put(newer, instead_of=second)
+    assert [queue.take_for([], False) for _ in range(4)] == [first, other, newer, third]
 
 
 # ---- which jobs an engine has together, and which give way
@@ -259,17 +233,14 @@ def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_a
         assert ALONE.fits_beside(job, [race])
     assert ALONE.fits_beside(race, [race] * 3)
     assert not ALONE.fits_beside(race, [race] * 4), "each holds memory"
-    for job in (long_prompt, hub, make_long(9, "cleo", target=HUB)):
+    hub_race = make_long(9, "cleo", target=HUB)
+    for job in (long_prompt, hub, hub_race):
         assert not ALONE.fits_beside(job, [race])
         assert not ALONE.fits_beside(race, [job])
-
-
-def test_long_work_gives_way_to_a_watched_job_that_does_not_fit_beside_it() -> None:
-    race, watched, hub = make_long(1, "cleo"), make_run(2, "ada"), make_long(3, "cleo", target=HUB)
-    hub_run = make_run(4, "bob", draft=HUB)
-    assert ALONE.that_give_way(hub_run, [race]) == [race]
-    assert ALONE.that_give_way(watched, [hub]) == [hub]
-    assert ALONE.that_give_way(hub_run, [race, watched]) == [], "it waits for the other visitor's run anyway"
+    # long work gives way to a watched job that does not fit beside it
+    assert ALONE.that_give_way(hub, [race]) == [race]
+    assert ALONE.that_give_way(one, [hub_race]) == [hub_race]
+    assert ALONE.that_give_way(hub, [race, one]) == [], "it waits for the other visitor's run anyway"
 
 
 def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
@@ -285,7 +256,7 @@ def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> 
     assert ALONE.that_give_way(watched, [download]) == [], "it is complete"
 
 
-def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_again() -> None:
+def test_a_long_job_finds_something_before_it_gives_way_again_or_ends_its_turn_and_one_ends_at_a_time() -> None:
     watched, race = make_run(2, "ada"), make_long(1, "cleo", target=HUB)
     race.view = replace(race.view, progress=say.Progress(1, "timing", 8, repeat=3))
     race.gave_way_found = race.found
@@ -293,9 +264,6 @@ def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_agai
     for repeat, gives_way in [(0, False), (3, False), (4, True)]:
         race.view = advance(race.view, say.Progress(1, "timing", 8, repeat=repeat))
         assert (ALONE.that_give_way(watched, [race]) == [race]) is gives_way
-
-
-def test_one_long_job_at_a_time_ends_its_turn_and_only_after_it_found_something() -> None:
     early, late, stuck = (make_long(number, "cleo") for number in (1, 2, 3))
     running = [stuck, late, early]
     for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):

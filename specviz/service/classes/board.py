@@ -8,8 +8,9 @@ together.
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
+from operator import attrgetter
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts
@@ -91,8 +92,11 @@ class Board:
 
 
 def board_of(now: ClassNow) -> Board:
-    scores = tuple(_score(student) for student in now.students)
+    scores = tuple(map(_score, now.students))
     rounds = [one for student in now.students for one in student.rounds.values()]
+    at: dict[tuple[int, int, str], list[SharedRound]] = {}
+    for one in rounds:
+        at.setdefault(one.where, []).append(one)
     mine, model = total(one.mine for one in rounds), total(one.model for one in rounds)
     per_call = [score.mine.tokens_per_target_call for score in scores]
     return Board(
@@ -100,7 +104,7 @@ def board_of(now: ClassNow) -> Board:
         _bins([each for each in per_call if each is not None], model.tokens_per_target_call),
         mine,
         model,
-        _places(rounds),
+        tuple(sorted(map(_place, at.values()), key=lambda place: (-place.students, place.text, place.after))),
         tuple(_question(number, now.students) for number in range(len(quiz()))),
     )
 
@@ -128,13 +132,6 @@ def _bins(per_call: Sequence[float], model: float | None) -> tuple[Bin, ...]:
     )
 
 
-def _places(rounds: Sequence[SharedRound]) -> tuple[Place, ...]:
-    at: dict[tuple[int, int, str], list[SharedRound]] = {}
-    for one in rounds:
-        at.setdefault(one.where, []).append(one)
-    return tuple(sorted(map(_place, at.values()), key=lambda place: (-place.students, place.text, place.after)))
-
-
 def _place(rounds: Sequence[SharedRound]) -> Place:
     words = Counter(one.word for one in rounds)
     fits = {one.word for one in rounds if one.fits}
@@ -154,9 +151,9 @@ def _question(number: int, students: Sequence[Student]) -> Question:
 
 
 FIGURES = ("drafted", "accepted", "emitted")
-WHO = ("student", "name")
-ROUND_COLUMNS = (*WHO, "seed", "set", "mode", "prompt", "round", "guess", "written")
-ANSWER_COLUMNS = (*WHO, "question", "asked", "option", "answer", "right")
+ROUND_COLUMNS = ["student", "name", "seed", "set", "mode", "prompt", "round", "guess", "written"]
+ROUND_COLUMNS += [f"{who}_{figure}" for who in ("you", "model") for figure in FIGURES]
+ANSWER_COLUMNS = ["student", "name", "question", "asked", "option", "answer", "right"]
 
 
 def rounds_csv(now: ClassNow) -> str:
@@ -166,52 +163,31 @@ def rounds_csv(now: ClassNow) -> str:
     name), round from 1 on each prompt, guess (at most 60 characters of it), written (by the target call); then for you
     and model (wren-nano, at the same place, with as many tokens): drafted, accepted, emitted (one target call each).
     """
-    prompts = [preset.name for preset in now.plan.prompts]
-    rows = [
-        {
-            **_who(student),
-            **now.plan.link,
-            "prompt": prompts[one.text],
-            "round": one.number,
-            "guess": safe_cell(one.guess),
-            "written": safe_cell(one.written),
-            **_figures("you", one.mine),
-            **_figures("model", one.model),
-        }
-        for student in now.students
-        for one in sorted(student.rounds.values(), key=lambda one: one.key)
-    ]
-    return _csv([*ROUND_COLUMNS, *(f"{who}_{figure}" for who in ("you", "model") for figure in FIGURES)], rows)
+    prompts, figures = [preset.name for preset in now.plan.prompts], attrgetter(*FIGURES)
+    rows: list[list[object]] = []
+    for student in now.students:
+        for one in sorted(student.rounds.values(), key=lambda one: one.key):
+            said = (prompts[one.text], one.number, safe_cell(one.guess), safe_cell(one.written))
+            rows.append([*_who(student), *now.plan.link.values(), *said, *figures(one.mine), *figures(one.model)])
+    return _csv(ROUND_COLUMNS, rows)
 
 
 def answers_csv(now: ClassNow) -> str:
     """The answers: question from 1, its text, option from 1, its text, right (1 or 0)."""
-    rows = [
-        {
-            **_who(student),
-            "question": number + 1,
-            "asked": quiz()[number].text.technical,
-            "option": option + 1,
-            "answer": quiz()[number].options[option].text.technical,
-            "right": int(quiz()[number].right == option),
-        }
-        for student in now.students
-        for number, option in sorted(student.answers.items())
-    ]
+    rows: list[list[object]] = []
+    for student in now.students:
+        for number, option in sorted(student.answers.items()):
+            asked = quiz()[number]
+            said = [number + 1, asked.text.technical, option + 1, asked.options[option].text.technical]
+            rows.append([*_who(student), *said, int(asked.right == option)])
     return _csv(ANSWER_COLUMNS, rows)
 
 
-def _who(student: Student) -> dict[str, object]:
-    return {"student": student.number, "name": safe_cell(student.name)}
+def _who(student: Student) -> tuple[int, str]:
+    return student.number, safe_cell(student.name)
 
 
-def _figures(who: str, counts: Counts) -> dict[str, int]:
-    return {f"{who}_{figure}": getattr(counts, figure) for figure in FIGURES}
-
-
-def _csv(columns: Iterable[str], rows: Iterable[Mapping[str, object]]) -> str:
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     written = io.StringIO()
-    writer = csv.DictWriter(written, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(written, lineterminator="\n").writerows([columns, *rows])
     return written.getvalue()

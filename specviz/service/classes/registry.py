@@ -158,7 +158,10 @@ class Classes:
         """The class that this student is in; None where it is over, or the student is not in it (any more)."""
         with self._lock:
             room = self._of_student.get(secret)
-            return room.membership(secret) if room and not self._over(room, self._clock()) else None
+            if room is None or self._over(room, self._clock()):
+                return None
+            student = room.students[secret]
+            return Membership(room.code, room.plan, student.number, student.name)
 
     def rename(self, secret: str, name: str) -> None:
         with self._lock:
@@ -181,8 +184,8 @@ class Classes:
         with self._lock:
             if room := self._used(self._of_student.get(secret)):
                 known = room.students[secret].answers
-                new = {number: given for number, given in answers.items() if number not in known}
-                new = {number: given for number, given in new.items() if _is_option(number, given)}
+                new = {number: answers[number] for number in answers.keys() - known if number in range(len(quiz()))}
+                new = {number: given for number, given in new.items() if given in range(len(quiz()[number].options))}
                 known.update(new)
                 if new:
                     self._changed(room)
@@ -245,7 +248,3 @@ class Classes:
                 if not self._rooms:
                     self._cleaner = None
                     return
-
-
-def _is_option(question: int, option: int) -> bool:
-    return 0 <= question < len(quiz()) and 0 <= option < len(quiz()[question].options)

@@ -36,10 +36,6 @@ class SharedRound:
     def where(self) -> tuple[int, int, str]:
         return self.text, self.place, self.before
 
-    @property
-    def possible(self) -> bool:
-        return 0 <= self.text < PROMPTS and 1 <= self.number <= ROUNDS
-
 
 def shared_rounds(plan: Plan, games: Sequence[Sequence[Turn]]) -> list[SharedRound]:
     found = []
@@ -94,12 +90,10 @@ class Student:
     def take(self, round: SharedRound) -> bool:
         """Add a round, unless there is one with this number or at this place already; whether it was added."""
         known = round.key in self.rounds or any(round.where == one.where for one in self.rounds.values())
-        if round.possible and not known:
+        new = not known and 0 <= round.text < PROMPTS and 1 <= round.number <= ROUNDS
+        if new:
             self.rounds[round.key] = round
-        return round.possible and not known
-
-    def copy(self) -> "Student":
-        return replace(self, rounds=dict(self.rounds), answers=dict(self.answers))
+        return new
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +124,7 @@ class Room:
     changes: int = 0
 
     def now(self) -> ClassNow:
-        return ClassNow(self.code, self.plan, tuple(one.copy() for one in self.students.values()), self.changes)
-
-    def membership(self, secret: str) -> Membership:
-        student = self.students[secret]
-        return Membership(self.code, self.plan, student.number, student.name)
+        """As it is; nothing in it changes later."""
+        all_here = self.students.values()
+        students = tuple(replace(one, rounds=dict(one.rounds), answers=dict(one.answers)) for one in all_here)
+        return ClassNow(self.code, self.plan, students, self.changes)

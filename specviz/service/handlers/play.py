@@ -37,6 +37,7 @@ from specviz.service.workshop import Workshop
 
 OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
+MAX_PLACES = 10_000  # more than any text has tokens, so that each place has its own shuffle
 
 
 class PersonDrafter(Drafter, Proposer):
@@ -86,10 +87,7 @@ def _rivals(
 
     Prompt lookup has one guess a place: beside a tree it drafts a chain as deep.
     """
-    drafters: dict[str, Drafter] = {
-        MODEL: fit_drafter(target, draft, DecodeSettings()),
-        LOOKUP: PromptLookupDrafter(),
-    }
+    drafters: dict[str, Drafter] = {MODEL: fit_drafter(target, draft, DecodeSettings()), LOOKUP: PromptLookupDrafter()}
     rounds = {}
     for player, drafter in drafters.items():
         alike = mine if drafter.grows_trees else replace(mine, token_ids=mine.token_ids[: mine.depth], parents=None)
@@ -160,9 +158,7 @@ def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, 
     if text_ids[-1] in target.end_ids and len(text_ids) > 1:
         return Turn(text, text_ids, joins=False, ended=True)
     token_texts = TokenTexts(target.tokens)
-    model = CachedModel(target, shared_vocabulary(target, draft))
-    model.prefill(text_ids[:-1])
-    next_scores = model.read(text_ids[-1:])[-1]
+    next_scores = _next_scores(target, draft, text_ids)
     joins = ends_inside_word(text, token_texts[int(next_scores.argmax())])
     offers = _offers(target, draft or target, text_ids, next_scores, request.settings.seed) if ask.offers else []
     return Turn(text, text_ids, joins, ended=False, offers=offers)
@@ -175,7 +171,8 @@ def _offers(
     token_texts, ends = TokenTexts(target.tokens), target.end_ids
     runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
-    half = _goes_on(draft, text_ids, [*own[:1], *_runner_up(target, [*text_ids, *own[:1]])])
+    second = _next_scores(target, None, [*text_ids, *own[:1]]).topk(2).indices.tolist()[1:]
+    half = _goes_on(draft, text_ids, [*own[:1], *second])
     lines = [own, _goes_on(draft, text_ids, []), half]
     lines += [_goes_on(draft, text_ids, [token]) for token in runners_up[1:]]
     found: dict[str, Offer] = {}
@@ -189,9 +186,6 @@ def _offers(
     return [offer for _, offer in sorted(((rng.random(), offer) for offer in found.values()), key=lambda pair: pair[0])]
 
 
-MAX_PLACES = 10_000  # more than any text has tokens, so that each place has its own shuffle
-
-
 def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[int]:
     settings = DecodeSettings(max_new_tokens=2 * OFFERED_TOKENS)
     run = AutoregressiveRun(model, [*text_ids, *first], settings)
@@ -200,8 +194,8 @@ def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[
     return [*first, *run.trace().output.token_ids]
 
 
-def _runner_up(target: LoadedModel, text_ids: list[int]) -> list[int]:
-    model = CachedModel(target, shared_vocabulary(target, None))
+def _next_scores(target: LoadedModel, draft: LoadedModel | None, text_ids: list[int]) -> Tensor:
+    """The target's scores of the next token, of those that both models know: (vocabulary,)."""
+    model = CachedModel(target, shared_vocabulary(target, draft))
     model.prefill(text_ids[:-1])
-    second: list[int] = model.read(text_ids[-1:])[-1].topk(2).indices.tolist()[1:]
-    return second
+    return model.read(text_ids[-1:])[-1]

@@ -37,7 +37,10 @@ def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.
     Raises:
         InputError: a preset is not known; bfloat16 is asked for where it is not offered; or see `greedy_row`.
     """
-    job, request, prompts = command.job, command.request, _prompts(command)
+    job, request = command.job, command.request
+    prompts = [find_preset(name) for name in command.presets] or [Preset("", request.prompt)]
+    if None in prompts:
+        raise InputError("One of the prompts is not among those that come with the app.")
     target, draft = yield from workshop.load_pair(job, request)
     if command.half:
         if request.target not in bundled_names():
@@ -49,18 +52,9 @@ def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.
         return target if target.info.dtype == "float32" else load_model(request.target, "float32")
 
     yield say.Started(job)
-    for preset in prompts[command.done :]:
+    for preset in filter(None, prompts[command.done :]):
         yield say.Progress(job, "comparing", len(prompts), prompt=preset.name)
         rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
         for row in rows:
             yield say.Item(job, "compare greedy", row) if row else None
     yield say.Finished(job)
-
-
-def _prompts(command: say.CompareGreedy) -> list[Preset]:
-    if not command.presets:
-        return [Preset("", command.request.prompt)]
-    found = [find_preset(name) for name in command.presets]
-    if None in found:
-        raise InputError("One of the prompts is not among those that come with the app.")
-    return [preset for preset in found if preset]

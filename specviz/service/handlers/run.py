@@ -93,6 +93,6 @@ def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
     target, draft = yield from workshop.load_pair(job, request)
     yield say.Started(job)
     costs = yield from workshop.costs_of(target, draft)
-    reasons = workshop.dtype_reasons(target, draft, request.precision)
+    reasons = workshop.models.reasons(target, own_model(draft), request.precision)
     yield say.Item(job, "calibrate", say.CostsResult(costs, tuple(reasons)))
     yield say.Finished(job)

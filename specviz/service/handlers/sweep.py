@@ -5,16 +5,15 @@ nothing is sent. Between two rounds, or two plain steps, other jobs may have the
 that.
 """
 
-from collections.abc import Generator
+from collections.abc import Iterable
 from itertools import groupby
 
 from specviz.core.errors import InputError, without_folders
 from specviz.core.request import RunRequest
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import Cell, groups
-from specviz.measure.sweep.rows import SweepRow
 from specviz.service import protocol as say
-from specviz.service.workshop import Pair, Workshop
+from specviz.service.workshop import Workshop
 
 
 def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.Steps:
@@ -34,13 +33,16 @@ def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.Steps:
             models = yield from workshop.load_pair(job, request)
         except InputError as error:
             yield _progress(job, left[0], len(cells))
-            yield from (say.Item(job, "sweep", _problem(cell, error)) for cell in left)
+            yield from _problems(job, left, error)
             continue
         yield say.Started(job)
         for group in groups(left):
             yield _progress(job, group[0], len(cells))
-            answers = yield from _measured(models, group)
-            yield from (say.Item(job, "sweep", answer) for answer in answers)
+            try:
+                rows = yield from measure(models, group)
+                yield from (say.Item(job, "sweep", row) for row in rows)
+            except InputError as error:
+                yield from _problems(job, group, error)
     yield say.Finished(job)
 
 
@@ -58,12 +60,6 @@ def _progress(job: int, cell: Cell, total: int) -> say.Progress:
     )
 
 
-def _measured(models: Pair, group: list[Cell]) -> Generator[None, None, list[SweepRow | str]]:
-    try:
-        return list((yield from measure(models, group)))
-    except InputError as error:
-        return [_problem(cell, error) for cell in group]
-
-
-def _problem(cell: Cell, error: InputError) -> str:
-    return without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}")
+def _problems(job: int, cells: Iterable[Cell], error: InputError) -> say.Steps:
+    for cell in cells:
+        yield say.Item(job, "sweep", without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
