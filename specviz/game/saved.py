@@ -71,16 +71,17 @@ def _figures(turns: Sequence[Turn], index: int) -> dict[str, int]:
 
 
 NO_GAME = "The game that this browser tab held cannot be read."
-
-
-PLAN = tuple(Plan().link)  # what the link of a plan names
+PLAN = tuple(Plan.model_fields)  # what its link names
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
     """Everything of a game but the turn under way."""
 
-    link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
+    link: Annotated[
+        dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]],
+        AtMost(len(PLAN)),
+    ]
     place: Annotated[int, Field(ge=0, le=PROMPTS)] = 0
     games: Annotated[list[Annotated[list[Turn], AtMost(MAX_TURNS)]], AtMost(PROMPTS), Field(min_length=PROMPTS)] = (
         field(default_factory=lambda: [[] for _ in range(PROMPTS)])

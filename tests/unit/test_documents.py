@@ -21,9 +21,8 @@ from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
 from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.importers.record import pieces_of
-from specviz.data.lessons import plan, plans
-from specviz.data.lessons.plan import FIRST, Plan
-from specviz.data.lessons.plans import find_plan, parse_plan
+from specviz.data.lessons import plans
+from specviz.data.lessons.plans import FIRST, Plan, find_plan, parse_plan
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.measured_methods import ALL, FILE, read_methods
 from specviz.models.draft_menu import offered_names
@@ -208,11 +207,11 @@ def test_teaching_lists_controls_lessons_and_runs() -> None:
 
 
 LIMITS = [
-    f"up to {plan.MAX_TITLE} characters",
-    f"a whole number up to {plan.MAX_MINUTES}",
+    f"up to {plans.MAX_TITLE} characters",
+    f"a whole number up to {plans.MAX_MINUTES}",
     f"a list of up to {plans.MAX_GOALS} sentences",
     f"a list of up to {plans.MAX_MOMENTS} moments",
-    f"up to {plan.MAX_TEXT:,} characters each",
+    f"up to {plans.MAX_TEXT:,} characters each",
     f"at most {plans.MAX_BYTES:,} bytes",
     f"{place.MOST} newer plans",
 ]

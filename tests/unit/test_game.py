@@ -291,7 +291,7 @@ def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough()
 )
 def test_a_bad_value_in_a_link_falls_back_with_a_line(name: str, value: str, said: str) -> None:
     plan, problems = plan_from_link({name: value})
-    assert plan == Plan(LINK_SEED)
+    assert plan == Plan(seed=LINK_SEED)
     assert len(problems) == 1
     assert said in problems[0]
     assert value not in problems[0] or value == "-1"

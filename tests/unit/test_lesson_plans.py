@@ -12,8 +12,20 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.trace import Round, Trace
 from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
-from specviz.data.lessons.plan import PAGES, VIEWS, Moment, Plan, Screen
-from specviz.data.lessons.plans import MAX_BYTES, MAX_PROBLEMS, OWN, PlanError, all_plans, parse_plan, read_plan_file
+from specviz.data.lessons.plans import (
+    MAX_BYTES,
+    MAX_PROBLEMS,
+    OWN,
+    PAGES,
+    VIEWS,
+    Moment,
+    Plan,
+    PlanError,
+    Screen,
+    all_plans,
+    parse_plan,
+    read_plan_file,
+)
 from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.player.payload import View

@@ -59,7 +59,7 @@ def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.
 
 def _prompts(command: say.CompareGreedy) -> list[Preset]:
     if not command.presets:
-        return [Preset("", command.request.prompt)]
+        return [Preset(command.request.prompt)]
     found = [find_preset(name) for name in command.presets]
     if None in found:
         raise InputError("One of the prompts is not among those that come with the app.")
