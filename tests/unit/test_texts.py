@@ -18,7 +18,7 @@ from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons import text_check
 from specviz.data.lessons.facts import facts_of, figure_texts
-from specviz.data.lessons.glossary import Word, explained, find_word, glossary
+from specviz.data.lessons.glossary import Word, explained, glossary, words_by_form
 from specviz.data.lessons.questions import answer_facts
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
 from specviz.data.lessons.story import steps
@@ -263,7 +263,7 @@ SYMBOLS = ["γ", "c", "v(k)", "o", "u", "(p − q)₊"]
 
 
 def test_every_word_and_symbol_of_the_design_is_there_once() -> None:
-    missing = [name for name in map(str.strip, WORDS.split(",")) if find_word(name) is None]
+    missing = [name for name in map(str.strip, WORDS.split(",")) if name.lower() not in words_by_form()]
     assert missing == []
     assert set(SYMBOLS) <= {word.symbol for word in glossary()}
     assert len({word.id for word in glossary()}) == len(glossary())
@@ -307,7 +307,7 @@ def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() 
     assert reader.tags == {"button", "span"}
     assert "<b>" in reader.text
     for word in ("rejected", "acceptance rate", "round"):
-        found = find_word(word)
+        found = words_by_form().get(word.lower())
         assert found is not None
         assert reader.text.count(found.says.technical) == 1
     assert Html(explained("an own token here", "k")).values_of("aria-describedby") == ["tip-k-own-token"]
@@ -325,7 +325,7 @@ def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() 
     ],
 )
 def test_the_stage_explains_a_word_as_the_glossary_does(tip: str, name: str) -> None:
-    stage, word = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8"), known(find_word(name))
+    stage, word = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8"), words_by_form()[name.lower()]
     assert word.says.technical in known(re.search(rf'role="tooltip" id="{tip}">([^<]+)<', stage))[1]
 
 

@@ -11,9 +11,8 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
-from specviz.data.batches import recorded_batches
+from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, written
-from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured_methods import ALL
