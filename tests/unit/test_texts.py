@@ -270,33 +270,26 @@ def test_every_word_and_symbol_of_the_design_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("word", glossary(), ids=lambda word: word.id)
-class TestWord:
-    def test_it_has_a_short_explanation_in_each_voice(self, word: Word) -> None:
-        for said in (word.says.technical, word.says.plain):
-            assert said.endswith(".")
-            assert len(said.split()) <= 30
-        assert PLAIN.fullmatch(word.says.plain), word.says.plain
-
-    def test_its_picture_is_of_a_recorded_run(self, word: Word) -> None:
-        picture = entry(word, "technical")["picture"]
-        assert bool(picture) == bool(word.picture)
-        if picture is None:
-            return
+def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_to_its_step(word: Word) -> None:
+    for said in (word.says.technical, word.says.plain):
+        assert said.endswith(".")
+        assert len(said.split()) <= 30
+    assert PLAIN.fullmatch(word.says.plain), word.says.plain
+    picture = entry(word, "technical")["picture"]
+    assert bool(picture) == bool(word.picture)
+    if picture and picture["kind"] == "times":
         assert picture["alt"]
-        if picture["kind"] == "times":
-            assert picture["bars"]
-            assert all(ms > 0 for _, ms, _ in picture["bars"])
-        else:
-            assert picture["chips"]
-            assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
-
-    def test_its_link_leads_to_its_step(self, word: Word) -> None:
-        address = urlsplit(entry(word, "plain")["link"]["href"])
-        assert address.path == "./learn"
-        state = Learning()
-        assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
-        assert steps()[state.lesson].name == word.lesson
-        assert state.words == "plain"
+        assert picture["bars"]
+        assert all(ms > 0 for _, ms, _ in picture["bars"])
+    elif picture:
+        assert picture["alt"]
+        assert picture["chips"]
+        assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
+    address = urlsplit(entry(word, "plain")["link"]["href"])
+    assert address.path == "./learn"
+    state = Learning()
+    assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
+    assert (steps()[state.lesson].name, state.words) == (word.lesson, "plain")
 
 
 def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() -> None:
@@ -307,26 +300,18 @@ def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() 
     assert reader.tags == {"button", "span"}
     assert "<b>" in reader.text
     for word in ("rejected", "acceptance rate", "round"):
-        found = words_by_form().get(word.lower())
-        assert found is not None
-        assert reader.text.count(found.says.technical) == 1
+        assert reader.text.count(words_by_form()[word].says.technical) == 1
     assert Html(explained("an own token here", "k")).values_of("aria-describedby") == ["tip-k-own-token"]
     assert Html(explained("the target’s own token, its own tokens", "k")).values_of("aria-describedby") == []
     assert explained("a < b & c", "k") == "a &lt; b &amp; c"
     assert "intern" in explained("the draft model", "k", "plain")
 
 
-@pytest.mark.parametrize(
-    ("tip", "name"),
-    [
-        ("tip-acceptance", "acceptance rate"),
-        ("tip-checked", "checked guesses"),
-        ("tip-calibrated", "calibrated costs"),
-    ],
-)
-def test_the_stage_explains_a_word_as_the_glossary_does(tip: str, name: str) -> None:
-    stage, word = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8"), words_by_form()[name.lower()]
-    assert word.says.technical in known(re.search(rf'role="tooltip" id="{tip}">([^<]+)<', stage))[1]
+def test_the_stage_explains_a_word_as_the_glossary_does() -> None:
+    stage = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8")
+    for name in ("acceptance rate", "checked guesses", "calibrated costs"):
+        tip = known(re.search(rf'role="tooltip" id="tip-{name.split()[0]}">([^<]+)<', stage))
+        assert words_by_form()[name].says.technical in tip[1]
 
 
 SHORT = 330  # characters: a card that a phone shows above the tokens

@@ -92,11 +92,8 @@ def _drafted(
     if steps and length - 1 <= steps:
         if proposed is None or proposed <= steps + 0.5:
             return read(steps)
-        return read(
-            steps,
-            checked=checked,
-            notes=(f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps).",),
-        )
+        note = f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps)."
+        return read(steps, checked=checked, notes=(note,))
     if proposed is None:
         return read(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:
