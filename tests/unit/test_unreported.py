@@ -108,18 +108,7 @@ def test_ids_are_all_reported_or_none_is_and_a_trace_that_is_not_imported_needs_
         parse_trace(json.dumps(written))
 
 
-def test_every_wrong_field_and_every_contradiction_is_named_at_once(trace: Trace) -> None:
-    written = json.loads(dump_trace(trace))
-    del written["created"]
-    written["target"]["name"] = 3
-    written["rounds"][1]["index"] = "one"
-    written["rounds"][3]["drafted"][0]["status"] = "maybe"
-    with pytest.raises(InputError) as refused:
-        parse_trace(json.dumps(written))
-    sentence = str(refused.value)
-    assert sentence.startswith("The trace is not valid at 4 places: ")
-    for place in ("created", "target.name", "rounds.1.index", "rounds.3.drafted.0.status"):
-        assert f"{place}: " in sentence
+def test_every_contradiction_is_named_at_once(trace: Trace) -> None:
     written = json.loads(dump_trace(trace))
     written["rounds"][1]["index"] = 7
     written["output"]["stopped_by"] = None
@@ -129,7 +118,6 @@ def test_every_wrong_field_and_every_contradiction_is_named_at_once(trace: Trace
 
 BAD: list[tuple[list[object], str]] = [
     (["nowhere.json", "--from", "vllm"], "cannot be read"),
-    ([RECORDS / "lmstudio-sdk-1.5.json", "--from", "vllm"], "does not say what each step drafted"),
     ([RECORDS / "transformers-5.23.jsonl", "--from", "transformers"], "--tokenizer"),
     ([RECORDS / "vllm-0.29-chat.json", "--from", "vllm", "--temperature", "-1"], "temperature must be from 0 to 10"),
 ]
