@@ -60,9 +60,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     for number, round in enumerate(rounds, start=1):
         accepted = round.candidate_ids[: round.num_matches]
         if len(round.added_ids) != round.num_matches + 1 or round.added_ids[:-1] != accepted:
-            raise InputError(
-                f"Round {number} of the record: added_ids must be the accepted candidate_ids and one more."
-            )
+            raise InputError(ADDED.format(number))
     written = _with_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
     steps = [
         Step(len(each.candidate_ids), each.num_matches, _with_texts(each.candidate_ids, given.tokenizer))
