@@ -8,8 +8,7 @@ from specviz.cli.options import Command
 from specviz.cli.output import safe, say, write_file
 from specviz.core.errors import InputError
 from specviz.core.trace import read_trace
-from specviz.data.lessons.plan import Plan
-from specviz.data.lessons.plans import PlanError, all_plans, find_plan, read_plan_file
+from specviz.data.lessons.plans import Plan, PlanError, all_plans, find_plan, read_plan_file
 from specviz.data.lessons.text_check import text_problems
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site

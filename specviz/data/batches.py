@@ -1,4 +1,4 @@
-"""What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit."""
+"""What batches cost and bring, and what one pass of the target spends its time on, as measured and stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cache
 from math import sqrt
 from typing import Literal, Self, get_args
 
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, RESULTS
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
@@ -17,6 +17,7 @@ from specviz.data.stored import read_stored
 Clock = Literal["wall", "processor"]
 CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
 RECORDED = ASSETS / "batches" / "batches.json"
+PASSES = RESULTS / "pass_shares.json"  # of benchmarks/pass_shares.py
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +114,55 @@ class BatchStudy:
 def recorded_batches() -> BatchStudy:
     """The recorded study; InputError if its file is missing or damaged."""
     return read_stored(RECORDED, BatchStudy, "the study of batches")
+
+
+Part = Literal["weights", "attention", "program", "rest"]
+PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPass:
+    """One pass: its parts and the whole; its time over that of one token, and over the same pass in float32."""
+
+    dtype: str
+    tokens: int
+    ms: dict[Part | Literal["whole"], Spread]
+    ratio: Ratio
+    to_float32: Ratio
+
+    def share(self, part: Part) -> float:
+        return self.ms[part].median / self.ms["whole"].median
+
+
+@dataclass(frozen=True, slots=True)
+class PassShares:
+    machine: Machine
+    created: str
+    clock: Clock
+    target: str
+    weights: int  # numbers in the matrices
+    past: int  # tokens in the cache
+    repeats: int
+    block: int
+    passes: list[TimedPass]
+
+    @property
+    def most(self) -> int:
+        return max(each.tokens for each in self.passes)
+
+    def of(self, dtype: str, tokens: int) -> TimedPass:
+        """Raises KeyError: it was not measured."""
+        return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
+
+
+@cache
+def pass_shares() -> PassShares:
+    """Raises InputError: the file is missing or damaged."""
+    return read_stored(PASSES, PassShares, "the shares of a pass")

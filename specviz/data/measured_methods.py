@@ -32,6 +32,11 @@ def _family(name: str) -> str:
 
 Family = Annotated[str, AfterValidator(_family)]
 TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
+ENDINGS = {  # of a method's name: its family, and the end of its title
+    TREE: ("tree", " (tree)"),
+    ARGMAX: ("argmax", " (most probable drafts)"),
+    BLOCK: ("block", " (block verification)"),
+}
 Z = 1.959964  # of a 95 % interval
 FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
@@ -124,18 +129,19 @@ class MeasuredMethod:
         return self.name.partition(" ")[0]
 
     @property
+    def _way(self) -> tuple[str, str]:
+        return next((way for ending, way in ENDINGS.items() if self.name.endswith(ending)), ("", ""))
+
+    @property
     def family(self) -> str:
-        ways: dict[str, str] = {TREE: "tree", ARGMAX: "argmax", BLOCK: "block"}
-        for ending, family in ways.items():
-            if self.name.endswith(ending):
-                return family
+        if self._way[0]:
+            return self._way[0]
         heads = (method_of(kind) for kind in kinds_that("head") if self.drafter.endswith(kind))
         return (named(self.drafter) or next(heads, MODEL)).family
 
     @property
     def title(self) -> str:
-        said = {TREE: " (tree)", ARGMAX: " (most probable drafts)", BLOCK: " (block verification)"}
-        how = next((words for ending, words in said.items() if self.name.endswith(ending)), "")
+        how = self._way[1]
         layers = exit_layers(self.drafter)
         return f"early exit ({layers} layers)" if layers and not how else spoken(self.drafter) + how
 

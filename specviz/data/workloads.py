@@ -7,8 +7,8 @@ The game draws from `Workload.prompts`, and a class code stands for the same pro
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator
 
@@ -18,27 +18,7 @@ from specviz.data.texts import AppTexts
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    name: str  # "story-1"
-    text: str
-    grammar: Grammar | None = None  # what can follow the text; None: anything
-
-
-@dataclass(frozen=True, slots=True)
-class Workload:
-    name: str
-    title: str
-    about: str  # one sentence
-    prompts: tuple[Preset, ...]  # in the menus, the races and the game
-    more_prompts: tuple[Preset, ...] = ()  # in sweeps only: an average over few prompts decides nothing
-
-    @property
-    def all_prompts(self) -> tuple[Preset, ...]:
-        return self.prompts + self.more_prompts
-
-
-@dataclass(frozen=True, slots=True)
-class PromptText:
-    """A prompt in the file. Its answer can have a form: an expression, or a JSON object that the text begins.
+    """A prompt. Its answer can have a form: an expression, or a JSON object that the text begins.
 
     Raises:
         ValueError: it has two forms.
@@ -47,7 +27,8 @@ class PromptText:
     text: str
     regex: str = ""
     begins: str = ""
-    object: Mapping[str, Any] | None = None  # the properties in order, each a JSON schema
+    object: Mapping[str, Any] | None = field(default=None, hash=False)  # properties in order, each a JSON schema
+    name: str = ""  # "story-1", by its place; no file sets it
 
     def __post_init__(self) -> None:
         if self.regex and self.object:
@@ -55,34 +36,36 @@ class PromptText:
 
     @property
     def grammar(self) -> Grammar | None:
+        """What can follow the text; None: anything. InputError: the form is no grammar."""
         if self.object:
             return Grammar("json_schema", json.dumps(_schema({"object": self.object})), self.begins)
         return Grammar("regex", self.regex) if self.regex else None
 
 
 # In a file, a prompt without a form is its text alone.
-Prompt = Annotated[PromptText, BeforeValidator(lambda given: PromptText(given) if isinstance(given, str) else given)]
+Prompt = Annotated[Preset, BeforeValidator(lambda given: Preset(given) if isinstance(given, str) else given)]
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadTexts:
+class Workload:
     name: str
     title: str
-    about: str
-    prompts: tuple[Prompt, ...]
-    more_prompts: tuple[Prompt, ...]
+    about: str  # one sentence
+    prompts: tuple[Prompt, ...]  # in the menus, the races and the game
+    more_prompts: tuple[Prompt, ...]  # in sweeps only: an average over few prompts decides nothing
+
+    @property
+    def all_prompts(self) -> tuple[Preset, ...]:
+        return self.prompts + self.more_prompts
+
+    def named(self) -> Self:
+        numbered = enumerate(self.all_prompts, start=1)
+        prompts = tuple(replace(prompt, name=f"{self.name}-{number}") for number, prompt in numbered)
+        split = len(self.prompts)
+        return replace(self, prompts=prompts[:split], more_prompts=prompts[split:])
 
 
-workload_texts = AppTexts("workloads", tuple[WorkloadTexts, ...])
-
-
-def _workload(kind: WorkloadTexts) -> Workload:
-    prompts = [
-        Preset(f"{kind.name}-{number}", prompt.text, prompt.grammar)
-        for number, prompt in enumerate((*kind.prompts, *kind.more_prompts), start=1)
-    ]
-    split = len(kind.prompts)
-    return Workload(kind.name, kind.title, kind.about, tuple(prompts[:split]), tuple(prompts[split:]))
+workload_texts = AppTexts("workloads", tuple[Workload, ...])
 
 
 def _schema(value: Any) -> Any:
@@ -102,13 +85,12 @@ def _schema(value: Any) -> Any:
     }
 
 
-WORKLOADS = tuple(_workload(kind) for kind in workload_texts())  # at once: the first page's menus have them
-STORY = next(workload for workload in WORKLOADS if workload.name == "story")
-CONSTRAINED = next(workload for workload in WORKLOADS if workload.name == "constrained")
+WORKLOADS = tuple(kind.named() for kind in workload_texts())  # at once: the first page's menus have them
+_WORKLOADS = {workload.name: workload for workload in WORKLOADS}
+STORY, CONSTRAINED = _WORKLOADS["story"], _WORKLOADS["constrained"]
 DEFAULT_PRESET = STORY.prompts[1]  # its first rounds have accepted and rejected tokens
 
 _PRESETS = {preset.name: preset for workload in WORKLOADS for preset in workload.prompts}
-_WORKLOADS = {workload.name: workload for workload in WORKLOADS}
 
 
 def find_preset(name: str) -> Preset | None:

@@ -17,7 +17,7 @@ from specviz.core.request import DEFAULT_DRAFT
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Output, Round, TokenId, Trace
 from specviz.core.tree_shape import DYNAMIC
-from specviz.data.page_link import PageLink, Params, one_of
+from specviz.data.page_link import PageLink, Params, one_of, written
 from specviz.data.permalink import MAX_SEED, Seed
 from specviz.data.workloads import Preset, Workload, find_workload
 
@@ -38,13 +38,14 @@ Mode = Literal["type", "pick"]
 MODES: tuple[Mode, ...] = ("type", "pick")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(PageLink):
     """Which game: the same for everyone who has the same link."""
 
-    seed: int = DEFAULT_SEED
-    set: str = SETS[0]  # a workload's name
-    mode: Mode = "type"
+    REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
+
+    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED
+    set: Annotated[str, one_of(SETS), Field(description=f"one of {', '.join(SETS)}")] = SETS[0]  # a workload's name
+    mode: Annotated[Mode, Field(description="type or pick")] = "type"
 
     @property
     def workload(self) -> Workload:
@@ -60,20 +61,11 @@ class Plan:
 
     @property
     def link(self) -> dict[str, str]:
-        return {"seed": str(self.seed), "set": self.set, "mode": self.mode}
-
-
-class PlanLink(PageLink):
-    REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
-
-    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = LINK_SEED
-    set: Annotated[str, one_of(SETS), Field(description=f"one of {', '.join(SETS)}")] = SETS[0]
-    mode: Annotated[Mode, Field(description="type or pick")] = "type"
+        return {name: written(value) for name, value in self}
 
 
 def plan_from_link(params: Params) -> tuple[Plan, list[str]]:
-    link, problems = PlanLink.read(params)
-    return Plan(link.seed, link.set, link.mode), problems
+    return Plan.read(params, Plan(seed=LINK_SEED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +144,13 @@ def run_of(turns: Sequence[Turn]) -> Trace | None:
         return None
     first, last = traces[0], turns[-1]
     rounds = [replace(trace.rounds[0], index=index) for index, trace in enumerate(traces)]
-    written = [token_id for round in rounds for token_id in round.emitted_ids]
+    token_ids = [token_id for round in rounds for token_id in round.emitted_ids]
     nodes = max((len(round.drafted) for round in rounds if round.is_tree), default=0)
     settings = replace(
         first.settings,
-        max_new_tokens=len(written),
+        max_new_tokens=len(token_ids),
         draft_length=MAX_DRAFT_LENGTH,
         tree=f"{DYNAMIC}{nodes}" if nodes else None,
     )
-    output = Output(written, last.text.removeprefix(first.prompt.text), "eos" if last.ended else "length")
+    output = Output(token_ids, last.text.removeprefix(first.prompt.text), "eos" if last.ended else "length")
     return replace(first, settings=settings, rounds=rounds, output=output)

@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
-from specviz.core.metrics import Counts, count
+from specviz.core.metrics import count
 from specviz.core.outside import AtMost, check_density, outside
 from specviz.core.trace import SHAPE, UPLOAD, dump_trace, parse_trace
 from specviz.data.page_link import one_of
@@ -18,8 +18,8 @@ from specviz.game.game import (
     LOOKUP,
     MAX_TURNS,
     MODEL,
+    PLAYERS,
     PROMPTS,
-    YOU,
     Plan,
     Turn,
     is_over,
@@ -30,7 +30,7 @@ from specviz.game.game import (
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
 
 MAX_NAME = 60
-PREFIXES = {YOU: "you", MODEL: "model", LOOKUP: "lookup"}
+FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
 
 
 def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str:
@@ -41,46 +41,31 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
     (wren-nano) and lookup (prompt lookup), at the same place and with as many tokens: drafted, accepted, rejected,
     discarded, emitted (one target call each).
     """
-    rows = [
-        {
-            "name": safe_cell(name[:MAX_NAME]),
-            **plan.link,
-            "prompt": preset.name,
-            "round": number,
-            "draft": safe_cell(draft_text(rounds_of(turns, YOU)[number - 1])),
-            **_figures(turns, number - 1),
-        }
-        for preset, turns in zip(plan.prompts, games, strict=False)
-        for number in range(1, len(rounds_of(turns, YOU)) + 1)
-    ]
+    columns = [f"{prefix}_{figure}" for prefix in ("you", "model", "lookup") for figure in FIGURES]
+    rows = [["name", *plan.link, "prompt", "round", "draft", *columns]]
+    for preset, turns in zip(plan.prompts, games, strict=False):
+        played = zip(*(rounds_of(turns, player) for player in PLAYERS), strict=True)
+        for number, rounds in enumerate(played, start=1):
+            own = [safe_cell(name[:MAX_NAME]), *plan.link.values(), preset.name, str(number)]
+            figures = [str(getattr(count([round]), figure)) for round in rounds for figure in FIGURES]
+            rows.append([*own, safe_cell(draft_text(rounds[0])), *figures])
     written = io.StringIO()
-    figures = [f"{prefix}_{figure}" for prefix in PREFIXES.values() for figure in FIGURES]
-    columns = ["name", *plan.link, "prompt", "round", "draft", *figures]
-    writer = csv.DictWriter(written, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(written, lineterminator="\n").writerows(rows)
     return written.getvalue()
 
 
-FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
-
-
-def _figures(turns: Sequence[Turn], index: int) -> dict[str, int]:
-    of: dict[str, Counts] = {prefix: count([rounds_of(turns, player)[index]]) for player, prefix in PREFIXES.items()}
-    return {f"{prefix}_{figure}": getattr(counts, figure) for prefix, counts in of.items() for figure in FIGURES}
-
-
 NO_GAME = "The game that this browser tab held cannot be read."
-
-
-PLAN = tuple(Plan().link)  # what the link of a plan names
+PLAN = tuple(Plan.model_fields)  # what its link names
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
     """Everything of a game but the turn under way."""
 
-    link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
+    link: Annotated[
+        dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]],
+        AtMost(len(PLAN)),
+    ]
     place: Annotated[int, Field(ge=0, le=PROMPTS)] = 0
     games: Annotated[list[Annotated[list[Turn], AtMost(MAX_TURNS)]], AtMost(PROMPTS), Field(min_length=PROMPTS)] = (
         field(default_factory=lambda: [[] for _ in range(PROMPTS)])

@@ -11,7 +11,7 @@ from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.hidden import PARAMETER as HIDE
 from specviz.data.hidden import hidden_in
-from specviz.data.lessons.plan import Moment, Plan
+from specviz.data.lessons.plans import Moment, Plan
 from specviz.player.data import stage_data
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import PROJECT, STYLES, result_html

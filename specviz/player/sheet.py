@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import segno
 
-from specviz.data.lessons.plan import Moment, Plan
+from specviz.data.lessons.plans import Moment, Plan
 from specviz.player.picture import STYLE as PICTURE_STYLE
 from specviz.player.picture import is_open, marks_picture, result_picture, round_picture
 

@@ -5,8 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.data.lessons.plan import Plan
-from specviz.data.lessons.plans import find_plan
+from specviz.data.lessons.plans import Plan, find_plan
 from tests.browser.test_views import expect_all_in_sight, small_texts, step_of
 from tests.conftest import AppServer, NewContext
 from tests.support.layout import placed

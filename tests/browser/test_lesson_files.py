@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.data.lessons.plan import Moment, Plan, Screen
-from specviz.data.lessons.plans import all_plans, find_plan
+from specviz.data.lessons.plans import Moment, Plan, Screen, all_plans, find_plan
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.conftest import NewContext
@@ -85,7 +84,7 @@ def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) 
 def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
     evil = "</script></style><img src=x onerror=alert(1)><script>alert(1)</script> & {{script}}"
     moment = Moment(evil, 1, Screen.of("./?run=first&step=4"), evil, evil, evil, evil)
-    plan = Plan("mine", evil, 1, (evil,), (moment,))
+    plan = Plan(evil, 1, (evil,), (moment,), "mine")
     for text in (lesson_page(plan), sheet_html(plan, f"https://host/{evil}"), key_html(plan)):
         page, heard = opened(context, tmp_path, text)
         assert page.locator("img, h1 script").count() == 0

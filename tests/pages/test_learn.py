@@ -6,11 +6,10 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.data.batches import recorded_batches
+from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.family import family
-from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS
 from specviz.data.lessons.story import Step, quiz, steps

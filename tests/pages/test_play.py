@@ -197,7 +197,7 @@ def test_two_candidates_may_be_picked_as_two_guesses() -> None:
 
 def test_a_link_gives_the_same_texts_and_names_what_it_could_not_use() -> None:
     page = opened_in_app("play", seed="12", set="prose", mode="cheat")
-    assert drawn(page, "play_text")["text"] == Plan(12, "prose").prompts[0].text
+    assert drawn(page, "play_text")["text"] == Plan(seed=12, set="prose").prompts[0].text
     assert "mode is not type or pick" in page.warning[0].value
     assert not game(page).slot.busy
 

@@ -10,9 +10,8 @@ import pytest
 
 from specviz.core.metrics import count
 from specviz.core.settings import UNSURE_BELOW
-from specviz.data.batches import recorded_batches
+from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.lessons.facts import facts_of, method_facts
-from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.questions import TRAINING, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.stopping import stopping

@@ -12,7 +12,6 @@ from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.data.first_run import first_trace
 from specviz.game.game import (
-    LINK_SEED,
     LOOKUP,
     MAX_TURNS,
     MODEL,
@@ -59,9 +58,7 @@ from tests.support.known import known
         ("the\x00cat", "not text"),
         ("half \ud83d", "not text"),
         ("日本語の", "Latin alphabet"),
-        ("the cat مرحبا", "Latin alphabet"),
         ("a bird 🐦 sang", "words, not pictures"),
-        ("👩‍👩‍👧", "words, not pictures"),
         ("\u202eright to left", "words, not pictures"),
         ("z\u0335\u0336\u0337alt", "words, not pictures"),
         ("<|endoftext|>", "a special mark of the models"),
@@ -196,7 +193,6 @@ def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
         (3, 1, 0, "You were the better draft: you 4.00, wren-nano 2.00 and prompt lookup 1.00 tokens per target call."),
         (2, 2, 0, "You and wren-nano are about even"),
         (1, 3, 0, "wren-nano was the better draft: you 2.00, wren-nano 4.00 and prompt lookup 1.00 tokens"),
-        (0, 3, 0, "wren-nano was the better draft"),
     ],
 )
 def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, lookup: int, said: str) -> None:
@@ -262,10 +258,7 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
     plan = Plan(seed=11, set="prose", mode="pick")
-    again, problems = plan_from_link(plan.link)
-    assert again == plan
-    assert problems == []
-    assert again.prompts == plan.prompts
+    assert plan_from_link(plan.link) == (plan, [])
     assert len({preset.name for preset in plan.prompts}) == PROMPTS
     orders = {tuple(preset.name for preset in Plan(seed=seed).prompts) for seed in range(20)}
     assert len(orders) > 5
@@ -277,45 +270,19 @@ def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough()
     assert watched not in {preset.text for preset in Plan().prompts}, "Watch shows it first"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("seed", "-1", "seed is not a whole number"),
-        ("seed", "9" * 30, "seed is not a whole number"),
-        ("seed", "1e3", "seed is not a whole number"),
-        ("seed", "٣", "seed is not a whole number"),
-        ("set", "<script>", "set is not one of"),
-        ("set", "code", "set is not one of"),
-        ("mode", "cheat", "mode is not type or pick"),
-    ],
-)
-def test_a_bad_value_in_a_link_falls_back_with_a_line(name: str, value: str, said: str) -> None:
-    plan, problems = plan_from_link({name: value})
-    assert plan == Plan(LINK_SEED)
-    assert len(problems) == 1
-    assert said in problems[0]
-    assert value not in problems[0] or value == "-1"
-
-
-def test_the_table_has_a_row_for_each_scored_round() -> None:
+def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
     games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
     plan = Plan(seed=3)
     rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, "Ada"))))
     assert [(row["prompt"], row["round"]) for row in rows] == [("story-1", "1"), ("story-1", "2"), ("story-2", "1")]
     assert {row["name"] for row in rows} == {"Ada"}
-    assert rows[0]["you_accepted"] == "1"
-    assert rows[0]["you_emitted"] == "2"
-    assert rows[0]["model_accepted"] == "1"
-    assert rows[0]["lookup_discarded"] == "1"
+    cells = {"you_accepted": "1", "you_emitted": "2", "model_accepted": "1", "lookup_discarded": "1"}
+    assert cells.items() <= rows[0].items()
     assert rows[2]["draft"] == "'=1+1"
     assert game_csv(plan, [[], [], []]).count("\n") == 1
     assert safe_cell("Zoë O’Neill") == "Zoë O’Neill"
     assert safe_cell("a\x00b\u202ec") == "a b c"
-
-
-@pytest.mark.parametrize("name", ["=HYPERLINK(1)", "-1", "  =1", "\t=1", "＝1", "=1\n=2", '=cmd|" /C calc"!A0'])
-def test_no_cell_is_a_formula(name: str) -> None:
-    assert safe_cell(name).startswith("'")
-    rows = list(csv.reader(io.StringIO(game_csv(Plan(), [[a_turn([" a"], 1)]], name))))
-    assert len(rows) == 2
-    assert not rows[1][0].lstrip().startswith(("=", "+", "-", "@"))
+    for name in ("=HYPERLINK(1)", "-1", "  =1", "\t=1", "＝1", "=1\n=2", '=cmd|" /C calc"!A0'):
+        [_, [cell, *_]] = csv.reader(io.StringIO(game_csv(Plan(), [[a_turn([" a"], 1)]], name)))
+        assert cell == safe_cell(name)
+        assert cell.startswith("'")

@@ -5,6 +5,7 @@ import re
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
+from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -14,7 +15,6 @@ from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
-from specviz.core.rounds import DraftedToken
 from specviz.data.lessons import facts
 from specviz.data.lessons.facts import facts_in, facts_of
 from specviz.data.lessons.family import family
@@ -96,35 +96,21 @@ def test_there_are_seventeen_steps_and_a_number_in_a_link_means_what_it_meant_wh
 
 
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
-class TestStep:
-    def test_it_shows_a_place_that_its_run_has(self, step: Step) -> None:
-        last = len(step.phases) * len(step.shown.rounds) - 1
-        assert 0 <= step.playhead(False) <= step.playhead(True) <= last
-        assert step.live_playhead < 3 * len(step.run.rounds)
-        for place, _ in (step.asks_at, step.reveals_at):
-            found = round_at(step.run, place)
-            if place in RARE:
-                assert found == RARE[place](step.run)
-
-    def test_its_link_leads_back_to_it(self, step: Step) -> None:
-        state = Learning()
-        assert take(state, Learning(lesson=steps().index(step)).link()) == []
-        assert steps()[state.lesson] is step
-
-    def test_its_text_is_of_a_length_to_read_beside_a_picture(self, step: Step) -> None:
-        assert 30 <= len(said_in(step).split()) <= 90
-
-    def test_its_options_differ_and_plain_words_have_no_symbols_and_no_jargon(self, step: Step) -> None:
-        check_options(step.question, facts_of(step.trace))
-        for said in (step.title, step.text, *says_of(step.question)):
-            assert is_plain(plain := fill(said.plain, facts_of(step.trace))), plain
-
-    def test_its_run_can_be_asked_for_live(self, step: Step) -> None:
-        request, preset = request_of(step.run)
-        linked = request_from_link(watch_link(step.run, 3), linked_names())
-        assert linked.problems == []
-        assert (linked.request, linked.preset, linked.step) == (request, preset, 3)
-        assert preset is not None
+def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_links_lead_to_it(step: Step) -> None:
+    assert 0 <= step.playhead(False) <= step.playhead(True) < len(step.phases) * len(step.shown.rounds)
+    assert step.live_playhead < 3 * len(step.run.rounds)
+    for place in {step.asks_at[0], step.reveals_at[0]} & RARE.keys():
+        assert round_at(step.run, place) == RARE[place](step.run)
+    assert 30 <= len(said_in(step).split()) <= 90  # beside a picture
+    check_options(step.question, facts_of(step.trace))
+    for said in (step.title, step.text, *says_of(step.question)):
+        assert is_plain(plain := fill(said.plain, facts_of(step.trace))), plain
+    state = Learning()
+    assert take(state, Learning(lesson=steps().index(step)).link()) == []
+    assert steps()[state.lesson] is step
+    linked = request_from_link(watch_link(step.run, 3), linked_names())
+    assert (linked.request, linked.preset, linked.step, linked.problems) == (*request_of(step.run), 3, [])
+    assert linked.preset is not None
 
 
 def check_options(question: Question, facts: Facts) -> None:
@@ -150,13 +136,10 @@ def said_in(step: Step) -> str:
     return fill(step.text.technical, facts_of(step.trace))
 
 
-@pytest.mark.parametrize("question", quiz(), ids=lambda question: question.text.technical)
-def test_a_question_of_the_quiz_has_three_options_and_plain_words(question: Question) -> None:
-    check_options(question, {})
-    assert all(is_plain(said.plain) for said in says_of(question))
-
-
-def test_the_quiz_asks_about_every_main_point_with_the_right_options_in_different_places() -> None:
+def test_the_quiz_asks_about_every_main_point_in_plain_words_with_the_right_options_in_different_places() -> None:
+    for question in quiz():
+        check_options(question, {})
+        assert all(is_plain(said.plain) for said in says_of(question)), question.text
     asked = " ".join(question.text.technical for question in quiz())
     for topic in ("draft model do", "verification pass yield", "output the same", "γ trade", "slower", "head", "tree"):
         assert topic in asked, topic
@@ -167,20 +150,16 @@ def test_the_quiz_asks_about_every_main_point_with_the_right_options_in_differen
 
 
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
-class TestAnswer:
-    def test_it_has_figures_of_its_source_and_a_link_that_runs_it(self, entry: FaqEntry) -> None:
-        assert bool(figures_in(entry.answer.technical)) == (entry.source != "general")
-        assert bool(entry.cites) == (entry.source == "published" or entry.name == "busy")
-        address = urlsplit(entry.href)
-        assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
-        linked = request_from_link(parse_qs(address.query), linked_names())
-        assert linked.problems == []
-
-    def test_it_is_said_in_plain_words_too(self, entry: FaqEntry) -> None:
-        facts = facts_in(answer_facts(entry.trace), "plain")
-        for said in (entry.question, entry.answer, entry.run_it):
-            assert is_plain(plain := fill(said.plain, facts)), plain
-            assert len(plain.split()) <= 110 or entry.name == "temperature"
+def test_an_answer_has_figures_of_its_source_a_link_that_runs_it_and_plain_words(entry: FaqEntry) -> None:
+    assert bool(figures_in(entry.answer.technical)) == (entry.source != "general")
+    assert bool(entry.cites) == (entry.source == "published" or entry.name == "busy")
+    address = urlsplit(entry.href)
+    assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
+    assert request_from_link(parse_qs(address.query), linked_names()).problems == []
+    facts = facts_in(answer_facts(entry.trace), "plain")
+    for said in (entry.question, entry.answer, entry.run_it):
+        assert is_plain(plain := fill(said.plain, facts)), plain
+        assert len(plain.split()) <= 110 or entry.name == "temperature"
 
 
 def test_the_answer_on_near_ties_links_to_the_recorded_one() -> None:
@@ -268,60 +247,50 @@ def test_the_picture_of_one_pass_is_of_greedy_chains_in_which_it_shows_five_pred
     assert round_at(step_named("bonus").run, "full").emitted.kind == "bonus"
 
 
-def test_answers_are_read_back() -> None:
-    given = {key: len(question.options) - 1 for key, question in asked_questions().items()}
-    assert len(given) > 20
-    assert read_answers(json.dumps(given)) == given
-
-
 NO_ANSWERS = ["", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}']
 NO_ANSWERS += [f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]")]
 
 
 @pytest.mark.parametrize("text", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
-def test_what_is_no_answer_is_left_out(text: str) -> None:
+def test_answers_are_read_back_and_what_is_none_is_left_out(text: str) -> None:
+    given = {key: len(question.options) - 1 for key, question in asked_questions().items()}
+    assert len(given) > 20
+    assert read_answers(json.dumps(given)) == given
     assert read_answers(text) == {}
 
 
-VOICES: tuple[Words, ...] = ("technical", "plain")
-
-
 @pytest.mark.parametrize("name", METHOD_RUNS)
-class TestRun:
-    def test_it_is_what_was_asked_for_and_shows_what_it_must(self, name: str) -> None:
-        trace, run = story_trace(name), wanted_runs.METHOD_RUNS[name]
-        assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record_methods"
-        assert trace.drafter is not None
-        assert trace.drafter.asked_as == run.draft
-        assert {**run.changes, "max_new_tokens": run.settings.max_new_tokens}.items() <= {
-            field: getattr(trace.settings, field) for field in trace.settings.__dataclass_fields__
-        }.items()
-        assert trace.autoregressive is not None
-
-    def test_a_link_leads_to_it(self, name: str) -> None:
-        assert linked_trace(name) is story_trace(name)
+def test_a_methods_run_is_what_was_asked_for_and_a_link_leads_to_it(name: str) -> None:
+    trace, run = story_trace(name), wanted_runs.METHOD_RUNS[name]
+    assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record_methods"
+    assert known(trace.drafter).asked_as == run.draft
+    asked = {**run.changes, "max_new_tokens": run.settings.max_new_tokens}
+    assert asked == {field: getattr(trace.settings, field) for field in asked}
+    assert trace.autoregressive is not None
+    assert linked_trace(name) is trace
 
 
 def test_a_name_that_is_no_recorded_run_is_none_and_all_runs_are_on_one_prompt() -> None:
     assert tuple(wanted_runs.METHOD_RUNS) == METHOD_RUNS
-    assert linked_trace("method-magic") is None
-    assert linked_trace("small-model") is None
+    assert linked_trace("method-magic") is linked_trace("small-model") is None
     runs = [story_trace(name) for name in METHOD_RUNS]
     assert len({run.prompt.text for run in runs}) == 1
     assert len({tuple(run.output.token_ids) for run in runs if run.settings.greedy}) == 1
 
 
-def test_a_branch_is_a_rejected_guess_whose_sibling_is_accepted() -> None:
+def test_a_branch_is_a_rejected_guess_whose_sibling_is_accepted_and_the_lesson_on_trees_shows_one() -> None:
     chainlike = tree_round("a-1 n-1 a0 n0 n1 n1", "bonus")
     branch = tree_round("r-1 a-1 n0 n0 r1 a1", "bonus", index=1)
     assert branch_round(tree_trace([chainlike])) is None
-    found = branch_round(tree_trace([chainlike, branch]))
-    assert found == branch
-    pair = known(siblings_of(branch))
-    assert [token.text for token in pair] == ["t0", "t1"]
+    assert branch_round(tree_trace([chainlike, branch])) == branch
+    assert [token.text for token in known(siblings_of(branch))] == ["t0", "t1"]
     assert siblings_of(tree_round("r-1 r-1", "correction")) is None
-    assert DraftedToken(1, "a", "accepted").parent is None
     assert siblings_of(story_trace("round").rounds[0]) is None
+    step = step_named("tree")
+    round = known(branch_round(step.run))
+    failed, taken = (token.text.strip() for token in known(siblings_of(round)))
+    assert f"“{failed}” failed, and its sibling “{taken}” was accepted" in said_in(step)
+    assert step.playhead(True) == 3 * round.index + 2
 
 
 def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_none() -> None:
@@ -335,7 +304,7 @@ def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_
     assert {member.measured for member in family().methods if member.measured} == set(NAMES)
 
 
-@pytest.mark.parametrize("words", VOICES)
+@pytest.mark.parametrize("words", get_args(Words))
 def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words) -> None:
     html = family_table(measured(), words)
     assert html.count("<tr") == len(METHOD_RUNS) + 2
@@ -358,14 +327,6 @@ def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -
         assert facts.method_facts()["eagle_per_call"] == "?"
     finally:
         facts.method_facts.cache_clear()
-
-
-def test_the_lesson_on_trees_names_the_two_siblings_and_stands_at_their_round() -> None:
-    step = step_named("tree")
-    round = known(branch_round(step.run))
-    failed, taken = (token.text.strip() for token in known(siblings_of(round)))
-    assert f"“{failed}” failed, and its sibling “{taken}” was accepted" in said_in(step)
-    assert step.playhead(True) == 3 * round.index + 2
 
 
 def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:

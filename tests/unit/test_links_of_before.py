@@ -91,7 +91,7 @@ def learn(params: Params) -> Read:
 
 def play(params: Params) -> Read:
     plan, problems = plan_from_link({name: values[-1] for name, values in params.items()})
-    return asdict(plan), problems
+    return plan.model_dump(), problems
 
 
 READERS: dict[str, Callable[[Params], Read]] = {

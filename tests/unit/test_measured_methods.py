@@ -14,7 +14,6 @@ from specviz.core.metrics import count, speedup
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
-from specviz.data import batches
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
@@ -36,15 +35,14 @@ from tests.support.tree_rounds import tree_round
 PLAIN, SAMPLED = measured().temperatures
 
 
-def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b'{"schema": 2}'])
+def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
+    tmp_path: Path, content: bytes | None
+) -> None:
     file = tmp_path / "methods.json"
     file.write_text(json.dumps(asdict(measured())), encoding="utf-8")
     assert read_methods(file) == measured()
-
-
-@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b'{"schema": 2}'])
-def test_another_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes | None) -> None:
-    file = tmp_path / "methods.json"
+    file.unlink()
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"^methods\.json, the comparison of methods, cannot be read: \w+\.$"):
@@ -189,18 +187,6 @@ def test_the_recorded_study_has_every_point_and_says_how_its_batches_were_made()
     assert "except in the smallest and the largest batches" in page_texts("helps")["batches"]
 
 
-@pytest.mark.parametrize("text", [None, '{"created": 1}'])
-def test_a_missing_or_damaged_file_is_said_in_a_sentence(
-    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "study.json"
-    if text:
-        file.write_text(text)
-    monkeypatch.setattr(batches, "RECORDED", file)
-    with pytest.raises(InputError, match=r"study.json, the study of batches, cannot be read"):
-        recorded_batches.__wrapped__()
-
-
 # ---- words
 
 
@@ -240,22 +226,9 @@ def test_the_curves_by_position_say_what_a_later_position_counts() -> None:
             assert all(later <= yes for later, yes in zip(at.judged[1:], at.accepted, strict=False))
 
 
-@pytest.mark.parametrize(
-    ("speedup", "width", "says"),
-    [
-        (1.5, 0.02, "helps"),
-        (0.8, 0.02, "hurts"),
-        (1.0, 0.02, "about even"),
-        (1.03, 0.01, "helps"),
-        (1.2, 0.3, "cannot be told"),
-        (1.0, 0.2, "cannot be told"),
-    ],
-)
-def test_an_outcome_needs_an_interval_without_1(speedup: float, width: float, says: str) -> None:
-    assert outcome(ratio(speedup, width)) == says
-
-
 def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
+    outcomes = [(1.5, 0.02), (0.8, 0.02), (1.0, 0.02), (1.2, 0.3)]
+    assert [outcome(ratio(*each)) for each in outcomes] == ["helps", "hurts", "about even", "cannot be told"]
     said = where(STUDY)
     assert "Recorded on a machine, 1 thread, clock time: nano → base (float32), greedy, 2 prompts of 64 new" in said
     assert "processor time" in where(replace(STUDY, clock="processor"))
@@ -273,15 +246,13 @@ def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
 
 
 def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
-    found = by_name(batch_figure(STUDY))
-    assert set(found) == {f"γ = {length}{more}" for length in (2, 4) for more in ("", ", while every text writes")}
-    assert "showlegend" not in found["γ = 4"]
-    assert not found["γ = 4, while every text writes"]["showlegend"]  # the caption says what thin lines are
-    assert found["γ = 4"]["x"] == [1, 2, 4]
-    assert found["γ = 4"]["y"] == [1.5, 1.2, 0.9]
-    assert found["γ = 4"]["error_y"]["array"] == pytest.approx([0.02] * 3)
-    assert found["γ = 4, while every text writes"]["y"] == [1.6] * 3
-    assert found["γ = 4"]["marker"]["symbol"] != found["γ = 2"]["marker"]["symbol"]
+    found, more = by_name(batch_figure(STUDY)), ", while every text writes"
+    assert set(found) == {"γ = 2", "γ = 4", f"γ = 2{more}", f"γ = 4{more}"}
+    four, thin = found["γ = 4"], found[f"γ = 4{more}"]
+    assert (four["x"], four["y"], thin["y"]) == ([1, 2, 4], [1.5, 1.2, 0.9], [1.6] * 3)
+    assert four["error_y"]["array"] == pytest.approx([0.02] * 3)
+    assert (four.get("showlegend", True), thin["showlegend"]) == (True, False)  # the caption says what thin lines are
+    assert four["marker"]["symbol"] != found["γ = 2"]["marker"]["symbol"]
     assert layout_of(batch_figure(STUDY))["shapes"][0]["y0"] == 1
     found = by_name(check_figure(STUDY.passes))
     assert list(found) == ["one by one", "one text", "2 texts", "4 texts"]
@@ -325,12 +296,9 @@ def test_the_limit_is_what_was_measured_times_the_safety(number_format: str) -> 
 @pytest.mark.parametrize(
     ("lead", "dtype", "state"),
     [
-        (0.0, "float32", "rounding"),
         (2e-5, "float32", "rounding"),
-        (-2e-5, "float32", "rounding"),
         (1e-3, "float32", "fails"),
         (0.25, "bfloat16", "rounding"),
-        (3.0, "bfloat16", "fails"),
         (-3.0, "bfloat16", "fails"),
         (1e-9, "float16", "unknown"),
         (1e-9, None, "unknown"),

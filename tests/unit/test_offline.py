@@ -12,8 +12,7 @@ import specviz
 from specviz.core.errors import InputError
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import first_trace
-from specviz.data.lessons.plan import Moment, Plan, Screen
-from specviz.data.lessons.plans import FOLDER, all_plans
+from specviz.data.lessons.plans import FOLDER, Moment, Plan, Screen, all_plans
 from specviz.player import html_file
 from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says
 from specviz.player.offline import offline_page
@@ -165,7 +164,7 @@ def moment(**given: str) -> Moment:
 
 
 def plan(*moments: Moment, title: str = "A lesson") -> Plan:
-    return Plan("mine", title, 10, ("A goal",), moments or (moment(),))
+    return Plan(title, 10, ("A goal",), moments or (moment(),), "mine")
 
 
 @pytest.fixture(params=all_plans(), ids=lambda own: own.name)

@@ -27,13 +27,9 @@ UNUSUAL = RunRequest(
     target="wren-small",
     draft=PROMPT_LOOKUP,
     precision="fast",
-    settings=DecodeSettings(
-        max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345, seed=2**53 - 1
-    ),
+    settings=DecodeSettings(max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345),
 )
-JOINT = RunRequest("a", settings=DecodeSettings(temperature=1.0, draft_sampling="argmax", verification="block"))
-FIXED_TREE = RunRequest("a", settings=DecodeSettings(draft_length=3, tree="4,2,1"))
-DYNAMIC_TREE = RunRequest("a", settings=DecodeSettings(draft_length=6, tree="dynamic:16"))
+TREES = [RunRequest("a", settings=DecodeSettings(draft_length=3, tree=tree)) for tree in ("4,2,1", "dynamic:16")]
 HEADS = [RunRequest("a", draft=draft) for draft in ("wren-eagle", "wren-medusa", "early-exit:3")]
 
 
@@ -41,50 +37,28 @@ def read(**params: str) -> LinkedRun:
     return request_from_link(params, MODELS)
 
 
-@pytest.mark.parametrize("request_", [DEFAULT, UNUSUAL, JOINT, FIXED_TREE, DYNAMIC_TREE, *HEADS])
-@pytest.mark.parametrize("step", [None, 0, 17])
-def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: int | None) -> None:
-    linked = request_from_link(link_of(request_, step), MODELS)
-    assert linked.request == request_
-    assert linked.step == step
-    assert linked.problems == []
-
-
-@pytest.mark.parametrize("run", [None, "first", "0123456789abcdef"])
-def test_a_link_names_a_stored_run(run: str | None) -> None:
-    assert request_from_link(link_of(DEFAULT, run=run), MODELS).run == run
+@pytest.mark.parametrize("request_", [DEFAULT, UNUSUAL, *TREES, *HEADS])
+@pytest.mark.parametrize(("step", "run"), [(None, None), (0, "first"), (17, "0123456789abcdef")])
+def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: int | None, run: str | None) -> None:
+    linked = request_from_link(link_of(request_, step, run=run), MODELS)
+    assert (linked.request, linked.step, linked.run, linked.problems) == (request_, step, run, [])
 
 
 @pytest.mark.parametrize("run", ["", "../../etc/passwd", "0123456789ABCDEF", "<b>", "first\n", "0" * 17])
 def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
     linked = read(run=run)
     assert linked.run is None
-    assert [
-        line.endswith("is not the id of a stored run: running the settings of the link.") for line in linked.problems
-    ]
+    [problem] = linked.problems
+    assert problem.endswith("is not the id of a stored run: running the settings of the link.")
 
 
 def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> None:
     link = link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name)
     assert set(link) == {"preset", "target", "draft", "step", *(row.link for row in SHOWN.values())}
-    expected = {
-        "preset": DEFAULT_PRESET.name,
-        "target": "wren-base",
-        "draft": "wren-nano",
-        "gamma": "4",
-        "schedule": "fixed",
-        "temperature": "0",
-        "top_k": "0",
-        "top_p": "1",
-        "tokens": "64",
-        "seed": "0",
-        "dtype": "exact",
-        "draft_sampling": "sample",
-        "verification": "token",
-        "tree": "none",
-        "step": "3",
-    }
-    assert {name: link[name] for name in expected} == expected
+    written = {"preset": DEFAULT_PRESET.name, "target": "wren-base", "draft": "wren-nano", "gamma": "4", "step": "3"}
+    written |= {"schedule": "fixed", "temperature": "0", "top_k": "0", "top_p": "1", "tokens": "64", "seed": "0"}
+    written |= {"dtype": "exact", "draft_sampling": "sample", "verification": "token", "tree": "none"}
+    assert written.items() <= link.items()
     preset = known(find_preset("code-1"))
     link = link_of(RunRequest(preset.text), preset="code-1")
     assert "prompt" not in link
@@ -102,8 +76,7 @@ def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
     assert read()[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
     assert read(embed="true", utm_source="<script>")[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
     linked = request_from_link({**link_of(UNUSUAL, 5), "gamma": "many"}, MODELS)
-    assert linked.request.settings.draft_length == 4
-    assert linked.request.settings.seed == UNUSUAL.settings.seed
+    assert (linked.request.settings.draft_length, linked.request.settings.top_k) == (4, 40)
     assert (linked.request.prompt, linked.request.draft, linked.step) == (UNUSUAL.prompt, "lookup", 5)
     assert len(linked.problems) == 1
     linked = read(prompt="Hello there", preset="code-1")
@@ -121,23 +94,18 @@ def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
 @pytest.mark.parametrize(
     ("params", "line"),
     [
-        ({"gamma": "0"}, "gamma=0 is not a draft length from 1 to 16: using 4."),
         ({"gamma": "4.5"}, "gamma=4.5 is not a draft length from 1 to 16: using 4."),
         ({"gamma": ""}, "gamma=(nothing) is not a draft length from 1 to 16: using 4."),
         ({"tokens": "1000000"}, "tokens=1000000 is not a number of tokens from 1 to 256: using 64."),
         ({"temperature": "1e999"}, "temperature=1e999 is not a temperature from 0 to 2: using 0."),
-        ({"temperature": "."}, "temperature=. is not a temperature from 0 to 2: using 0."),
         ({"top_k": "1e3"}, "top_k=1e3 is not a top-k from 0 (keep all) to 1000: using 0."),
         ({"seed": "9" * 5000}, f"seed={'9' * 40}… is not a whole number from 0 to 9007199254740991: using 0."),
         ({"target": "lookup"}, "target=lookup is not a model known here: using wren-base."),
         ({"draft": "../../etc"}, "draft=../../etc is not a draft known here: using wren-nano."),
         ({"draft": "early-exit:0"}, "draft=early-exit?0 is not a draft known here: using wren-nano."),
-        ({"draft": "early-exit:"}, "draft=early-exit? is not a draft known here: using wren-nano."),
-        ({"draft": "wren-hydra"}, "draft=wren-hydra is not a draft known here: using wren-nano."),
         ({"draft_sampling": "beam"}, "draft_sampling=beam is not sample or argmax: using sample."),
         ({"verification": "wild"}, "verification=wild is not token or block: using token."),
         ({"tree": "4,,1"}, "tree=4??1 is not the shape of a tree known here: using none."),
-        ({"tree": "9,9"}, "tree=9?9 is not the shape of a tree known here: using none."),
         ({"tree": "2,2"}, "tree 2,2 has 2 depths, so draft_length must be 2: using no tree."),
         (
             {"prompt": "a" * 2**20},
@@ -172,22 +140,13 @@ class BirdLink(PageLink):
     ] = ("brown",)
 
 
-def test_a_bird_reads_back() -> None:
-    bird = BirdLink(eggs=2, weight=0.3, flies=False, colours=("blue", "brown"))
-    assert bird.parameters() == {"eggs": "2", "weight": "0.3", "flies": "0", "colour": ["blue", "brown"]}
-    assert BirdLink.read(bird.parameters()) == (bird, [])
-
-
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
-        ("eggs", "10", "eggs=10 is not a number of eggs from 1 to 9: using 4."),
         ("eggs", " 7", "eggs=?7 is not a number of eggs from 1 to 9: using 4."),
         ("eggs", "7.0", "eggs=7.0 is not a number of eggs from 1 to 9: using 4."),
-        ("weight", "inf", "weight=inf is not a weight from 0 to 2: using 1."),
         ("weight", "2.06", "weight=2.06 is not a weight from 0 to 2: using 1."),  # 2.1 once rounded
         ("flies", "yes", "flies=yes is not 0 or 1: using 1."),
-        ("colour", "pink", "A colour is unknown."),
     ],
 )
 def test_a_refused_value_falls_back_with_one_line(name: str, text: str, line: str) -> None:
@@ -195,6 +154,9 @@ def test_a_refused_value_falls_back_with_one_line(name: str, text: str, line: st
 
 
 def test_several_values_and_a_pages_own_defaults() -> None:
+    bird = BirdLink(eggs=2, weight=0.3, flies=False, colours=("blue", "brown"))
+    assert bird.parameters() == {"eggs": "2", "weight": "0.3", "flies": "0", "colour": ["blue", "brown"]}
+    assert BirdLink.read(bird.parameters()) == (bird, [])
     link, problems = BirdLink.read({"colour": ["pink", "blue", "red", "blue"], "eggs": ["3", "5"]})
     assert link == BirdLink(colours=("blue",), eggs=5)
     assert problems == ["eggs is in the link 2 times: using the last.", "A colour is unknown."]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.core.trace import Round, dump_trace, parse_trace
+from specviz.core.trace import dump_trace, parse_trace
 from specviz.game.game import MAX_TURNS, MODEL, PROMPTS, YOU, Plan, Turn, dump_turn, load_turn, run_of, score
 from specviz.game.messages import explain, headline, wanted
 from specviz.game.saved import NO_GAME, SavedGame, dump_game, game_csv, load_game
@@ -85,10 +85,12 @@ def test_what_is_no_game_is_refused_with_one_sentence(case: str) -> None:
         load_game(json.dumps(found))
 
 
-@pytest.mark.parametrize("text", ["", "{", "null", "[]", '"a"', "[" * 100_000])
-def test_what_is_no_json_of_a_game_is_refused_too(text: str) -> None:
-    with pytest.raises(InputError, match=NO_GAME):
-        load_game(text)
+def test_what_is_no_json_of_a_game_and_more_than_two_guesses_are_refused_too() -> None:
+    more = [[DOG, CAT, [" the", " owl"]], [[" a"], [" b"], [" c"], [" d"]]]
+    games = [dump_game(with_tree(guesses, [" the", " cat"])) for guesses in more]
+    for text in ("", "{", "null", "[]", '"a"', "[" * 100_000, *games):
+        with pytest.raises(InputError, match=NO_GAME):
+            load_game(text)
 
 
 @pytest.mark.parametrize(
@@ -110,16 +112,12 @@ def test_guesses_are_joined_where_they_begin_alike(
     assert (joined.token_ids, joined.parents, joined.depth) == (token_ids, parents, depth)
 
 
-def statuses(round: Round) -> list[str]:
-    return [token.status for token in round.drafted]
-
-
 def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
     first, second = branches(a_tree_round([DOG, CAT], DOWN))
     assert [token.text for token in first.drafted] == DOG
     assert [token.text for token in second.drafted] == CAT
-    assert statuses(first) == ["accepted", "rejected", "not taken"]
-    assert statuses(second) == ["accepted"] * 3
+    assert [token.status for token in first.drafted] == ["accepted", "rejected", "not taken"]
+    assert [token.status for token in second.drafted] == ["accepted"] * 3
     assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
     chain = a_round([" a"], 1)
     assert branches(chain) == [chain]
@@ -186,22 +184,11 @@ def test_scores_and_tables_show_both_guesses() -> None:
     assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
 
 
-def a_game() -> list[Turn]:
-    tree = a_tree_turn([DOG, CAT], DOWN)
-    return [tree, a_turn([" a", " b"], 1, before=tree.text)]
-
-
 def test_rounds_with_one_guess_and_with_two_are_one_valid_run() -> None:
-    run = known(run_of(a_game()))
+    tree = a_tree_turn([DOG, CAT], DOWN)
+    chain = a_turn([" a", " b"], 1, before=tree.text)
+    run = known(run_of([tree, chain]))
     assert (run.settings.tree, [round.is_tree for round in run.rounds]) == ("dynamic:5", [True, False])
     parse_trace(dump_trace(run))
-    plain = known(run_of(a_game()[1:]))
-    assert plain.settings.tree is None
-    turn = a_game()[0]
-    assert load_turn(dump_turn(turn)) == turn
-
-
-@pytest.mark.parametrize("guesses", [[DOG, CAT, [" the", " owl"]], [[" a"], [" b"], [" c"], [" d"]]])
-def test_a_saved_game_with_more_than_two_guesses_is_no_game(guesses: list[list[str]]) -> None:
-    with pytest.raises(InputError, match=NO_GAME):
-        load_game(dump_game(with_tree(guesses, [" the", " cat"])))
+    assert known(run_of([chain])).settings.tree is None
+    assert load_turn(dump_turn(tree)) == tree

@@ -68,6 +68,14 @@ def vllm_answer(**more: Any) -> str:
     return json.dumps({"choices": [], "metrics": {"speculative_decoding": VLLM | more}})
 
 
+HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 100_000]
+HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000]
+
+
+def per_step(accepted: list[Any], drafted: list[Any]) -> str:
+    return json.dumps({"speculative_decoding": PER_STEP | {"per_step_accepted": accepted, "per_step_drafted": drafted}})
+
+
 PER_STEP = {"num_spec_tokens": 3, "per_step_accepted": [3, 1, 0], "per_step_drafted": [3, 3, 3]}
 
 
@@ -105,14 +113,7 @@ LM_STUDIO_IN_PYTHON = {
     "accepted_draft_tokens_count": 132,
 }
 LATER = METRICS
-for before, now in (
-    ("1000", "1100"),
-    ("3000", "3300"),
-    ("1660", "1960"),
-    ("710", "810"),
-    ("530", "630"),
-    ("420", "520"),
-):
+for before, now in {1000: 1100, 3000: 3300, 1660: 1960, 710: 810, 530: 630, 420: 520}.items():
     LATER = LATER.replace(f" {before}.0", f" {now}.0")
 VLLM_HALF = json.loads(vllm_answer()) | {"usage": {"completion_tokens": 97}}  # 1 + 53 in 43 rounds + 43 one by one
 READ: dict[str, tuple[str | dict[str, Any], dict[str, Any]]] = {  # the fields that a text gives
@@ -327,20 +328,19 @@ def test_names_without_a_prefix_or_with_another_one() -> None:
     assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", whole.survival, whole.notes)
 
 
-def test_of_a_stream_the_last_part_counts() -> None:
+def test_of_a_stream_the_last_part_counts_and_objects_after_some_that_are_not_closed_are_found() -> None:
     early = json.dumps({"timings": LLAMA | {"predicted_n": 20, "draft_n": 30, "draft_n_accepted": 9}})
     last = json.dumps({"timings": LLAMA})
     stream = f"data: {early}\n\ndata: {last}\n\ndata: [DONE]"
     assert read_counters(stream) == read_counters(last)
+    assert read_counters(f"[ INFO ] started\n[\n[\n{last}\n").accepted == LLAMA["draft_n_accepted"]
 
 
-@pytest.mark.parametrize(
-    "wrap", ["{0}", '"metrics": {0},', "[{0}, {{}}]", "$ curl localhost/v1\n{0}\ndone", "data: {0}"]
-)
-@pytest.mark.parametrize("indent", [None, 2])
-def test_json_may_be_a_part_of_what_was_pasted(wrap: str, indent: int | None) -> None:
-    text = wrap.format(json.dumps({"speculative_decoding": VLLM}, indent=None if "data" in wrap else indent))
-    assert read_counters(text).drafted == 129
+@pytest.mark.parametrize("wrap", ["{0}", '"metrics": {0},', "[{0}, {{}}]", "$ curl x\n{0}\ndone", "data: {0}"])
+def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
+    for indent in (None, 2) if "data" not in wrap else (None,):
+        text = wrap.format(json.dumps({"speculative_decoding": VLLM}, indent=indent))
+        assert read_counters(text).drafted == 129
 
 
 @pytest.mark.parametrize(
@@ -349,47 +349,45 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str, indent: int | None) ->
         ("", NOTHING_FOUND),
         ("vllm:num_requests_running 3", NOTHING_FOUND),
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
-        (
-            "vllm:spec_decode_num_drafts_total 0\nvllm:spec_decode_num_accepted_tokens_total 0",
-            "nothing was drafted",
-        ),
+        ("num_drafts_total 0\nnum_accepted_tokens_total 0", "nothing was drafted"),
         ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts_total is missing"),
         ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens_total is missing"),
         ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
         ("vllm:spec_decode_num_drafts_total 1e300", "is “1e300”, which is not a number from 0 to 10¹⁵"),
-        ("SpecDecoding metrics: Mean acceptance length: " + "7" * 5_000, "which is not a number"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
         ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines of speculation counters"),
-        ("vllm:spec_decode_num_drafts_total 5 yesterday", "is “5?yesterday”, which is not a number"),
         (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
-        (METRICS.replace('position="1"', 'position="x"'), "position “x”"),
         (METRICS.replace('position="1"', 'position="99999999999"'), "0, 1, 2"),
         ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
         (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics: nonsense", "no “Mean acceptance length”"),
         ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
         ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),
+        ("SpecDecoding metrics:" + "Accepted:" * 50_000, "no “Mean acceptance length”"),
+        ("accept len:" * 50_000, "is “accept”, which is not a number"),
         ("Decode batch, accept len: , accept rate: 0.5", "no number after “accept len”"),
         ("Decode batch, accept len: 0.4, accept rate: 0.1", "is impossible"),
         (vllm_answer(num_spec_steps=44), "The histogram counts 43 steps, but 44 are reported"),
         (vllm_answer(num_accepted_draft_tokens=9), "The histogram counts 10 accepted, but 9 are reported"),
         (vllm_answer(acceptance_histogram=[43] + [0] * 70), "not a list of counts"),
-        (vllm_answer(acceptance_histogram="many"), "not a list of counts"),
         (vllm_answer(acceptance_histogram=[39, 1, 0, -3]), "acceptance_histogram is “-3”, which is not a number"),
-        (vllm_answer(num_draft_tokens=float("nan")), "num_draft_tokens is “nan”, which is not a number"),
         (vllm_answer(num_draft_tokens=True), "num_draft_tokens is “True”, which is not a number"),
         (vllm_answer(num_spec_steps=None, acceptance_histogram=[], num_accepted_draft_tokens=0), "nothing was drafted"),
         (vllm_answer().replace("129", "9" * 5_000), "num_draft_tokens is “99999999999999999999…”, which is not a"),
         (json.dumps({"timings": LLAMA | {"draft_n": -1}}), "draft_n is “-1”, which is not a number"),
-        (json.dumps({"timings": LLAMA | {"draft_n": 0}}), "nothing was drafted"),
         (json.dumps(TENSORRT | {"total_draft_tokens": 0}), "nothing was drafted"),
-        (json.dumps(LM_STUDIO | {"totalDraftTokensCount": 0}), "nothing was drafted"),
         (json.dumps(LM_STUDIO | {"ignoredDraftTokensCount": 160}), "nothing was drafted"),
         (json.dumps({"spec_verify_ct": 0}), "no spec_accept_length"),
         (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
         ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),
         ('{"a":\n' * 100_000, "No speculative decoding counters were found"),
         ("{}\n" * 300_000, "No speculative decoding counters were found"),
+        (per_step([1, 2], [3]), "has 2 steps, and per_step_drafted 1"),
+        (per_step([900], [3]), "whole numbers up to 64"),
+        (per_step([0.5], [3]), "whole numbers up to 64"),
+        (per_step(["x"], [3]), "per_step_accepted is"),
+        (per_step([], []), "nothing was drafted"),
+        *((text, NOTHING_FOUND) for text in HOSTILE),
     ],
 )
 def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
@@ -398,17 +396,6 @@ def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
     said = str(caught.value)
     assert sentence in said
     assert "\n" not in said
-
-
-HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "accept len:" * 50_000]
-HOSTILE += ["SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length: " + " " * 500_000, "\t" * 500_000]
-HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "\nvllm:x" * 100_000]
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_text_is_refused_without_delay(hostile: str) -> None:
-    with pytest.raises(InputError):
-        read_counters(hostile)
 
 
 @pytest.mark.parametrize(
@@ -443,26 +430,6 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
     with pytest.raises(InputError):
         read_counters(text)
     assert sum(read) < 6 * len(text)
-
-
-def test_objects_after_some_that_are_not_closed_are_found() -> None:
-    answer = '{"timings": {"predicted_n": 12, "draft_n": 9, "draft_n_accepted": 6}}'
-    assert read_counters(f"[ INFO ] started\n[\n[\n{answer}\n").accepted == 6
-
-
-@pytest.mark.parametrize(
-    ("lists", "sentence"),
-    [
-        ({"per_step_accepted": [1, 2], "per_step_drafted": [3]}, "has 2 steps, and per_step_drafted 1"),
-        ({"per_step_accepted": [900], "per_step_drafted": [3]}, "whole numbers up to 64"),
-        ({"per_step_accepted": [0.5], "per_step_drafted": [3]}, "whole numbers up to 64"),
-        ({"per_step_accepted": ["x"], "per_step_drafted": [3]}, "per_step_accepted is"),
-        ({"per_step_accepted": [], "per_step_drafted": []}, "nothing was drafted"),
-    ],
-)
-def test_impossible_lists_of_steps_get_a_sentence(lists: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        read_counters(json.dumps({"speculative_decoding": PER_STEP | lists}))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons import text_check
 from specviz.data.lessons.facts import facts_of, figure_texts
-from specviz.data.lessons.glossary import Word, explained, find_word, glossary
+from specviz.data.lessons.glossary import Word, explained, glossary, words_by_form
 from specviz.data.lessons.questions import answer_facts
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
 from specviz.data.lessons.story import steps
@@ -97,12 +97,7 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
         ("tour", "next {guesses} tokens", "next {token} tokens", "there is no figure {token} here"),
         ("tour", "  - page: race", "  - page: races", "“races” is no page"),
         ("workloads", "title: Story", "title: Story\n  title: Tale", "“title” is there twice."),
-        (
-            "workloads",
-            "begins: '{\"name\":'\n",
-            "begins: '{\"name\":'\n      regex: a\n",
-            "the form is either “regex” or “object”",
-        ),
+        ("workloads", "      object:", "      regex: a\n      object:", "the form is either “regex” or “object”"),
         ("workloads", "- name: code", "- name: story", "“story” is there twice."),
         ("roofline", "machine: MI300X", "machine: MI30X", "“MI30X” is no machine"),
         ("pages", "watch: Watch", "watch: Wa{tch", "a brace is alone."),
@@ -139,19 +134,16 @@ def test_a_file_that_cannot_be_read_gives_one_sentence(tmp_path: Path, content: 
 
 
 def test_the_heads_of_the_files_name_every_figure_and_no_other() -> None:
-    named = {name: set(re.findall(r"^#.*$", (FOLDER / f"{name}.yaml").read_text(), re.MULTILINE)) for name in TABLES}
-    listed = {name: set(re.findall(r"\{(\w+)\}", " ".join(lines))) for name, lines in named.items()}
-    of_methods = re.compile(
-        "(eagle|medusa|chain|tree|equal)_(per_call|step|draft|check|speedup)"
-    )  # “of each of nano, …”
+    listed = dict[str, set[str]]()
+    for name in ("story", "questions"):
+        head = re.findall(r"^#.*$", (FOLDER / f"{name}.yaml").read_text(), re.MULTILINE)
+        listed[name] = set(re.findall(r"\{(\w+)\}", " ".join(head)))
+    # “of each of nano, …”
+    of_methods = re.compile("(eagle|medusa|chain|tree|equal)_(per_call|step|draft|check|speedup)")
     known = set().union(*(facts_of(run) for run in (*STORY_RUNS, *METHOD_RUNS)))
     assert listed["story"] == {name for name in known if not of_methods.fullmatch(name)}
-    assert listed["questions"] - {"accepted"} == set(answer_facts("round")) - known | {
-        "eagle_speedup"
-    }  # there: the published one
-
-
-TABLES = ("story", "questions")
+    published = {"eagle_speedup"}  # not the measured one
+    assert listed["questions"] - {"accepted"} == set(answer_facts("round")) - known | published
 
 
 def test_the_command_line_checks_the_texts(
@@ -263,40 +255,33 @@ SYMBOLS = ["γ", "c", "v(k)", "o", "u", "(p − q)₊"]
 
 
 def test_every_word_and_symbol_of_the_design_is_there_once() -> None:
-    missing = [name for name in map(str.strip, WORDS.split(",")) if find_word(name) is None]
+    missing = [name for name in map(str.strip, WORDS.split(",")) if name.lower() not in words_by_form()]
     assert missing == []
     assert set(SYMBOLS) <= {word.symbol for word in glossary()}
     assert len({word.id for word in glossary()}) == len(glossary())
 
 
 @pytest.mark.parametrize("word", glossary(), ids=lambda word: word.id)
-class TestWord:
-    def test_it_has_a_short_explanation_in_each_voice(self, word: Word) -> None:
-        for said in (word.says.technical, word.says.plain):
-            assert said.endswith(".")
-            assert len(said.split()) <= 30
-        assert PLAIN.fullmatch(word.says.plain), word.says.plain
-
-    def test_its_picture_is_of_a_recorded_run(self, word: Word) -> None:
-        picture = entry(word, "technical")["picture"]
-        assert bool(picture) == bool(word.picture)
-        if picture is None:
-            return
+def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_to_its_step(word: Word) -> None:
+    for said in (word.says.technical, word.says.plain):
+        assert said.endswith(".")
+        assert len(said.split()) <= 30
+    assert PLAIN.fullmatch(word.says.plain), word.says.plain
+    picture = entry(word, "technical")["picture"]
+    assert bool(picture) == bool(word.picture)
+    if picture and picture["kind"] == "times":
         assert picture["alt"]
-        if picture["kind"] == "times":
-            assert picture["bars"]
-            assert all(ms > 0 for _, ms, _ in picture["bars"])
-        else:
-            assert picture["chips"]
-            assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
-
-    def test_its_link_leads_to_its_step(self, word: Word) -> None:
-        address = urlsplit(entry(word, "plain")["link"]["href"])
-        assert address.path == "./learn"
-        state = Learning()
-        assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
-        assert steps()[state.lesson].name == word.lesson
-        assert state.words == "plain"
+        assert picture["bars"]
+        assert all(ms > 0 for _, ms, _ in picture["bars"])
+    elif picture:
+        assert picture["alt"]
+        assert picture["chips"]
+        assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
+    address = urlsplit(entry(word, "plain")["link"]["href"])
+    assert address.path == "./learn"
+    state = Learning()
+    assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
+    assert (steps()[state.lesson].name, state.words) == (word.lesson, "plain")
 
 
 def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() -> None:
@@ -307,26 +292,18 @@ def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() 
     assert reader.tags == {"button", "span"}
     assert "<b>" in reader.text
     for word in ("rejected", "acceptance rate", "round"):
-        found = find_word(word)
-        assert found is not None
-        assert reader.text.count(found.says.technical) == 1
+        assert reader.text.count(words_by_form()[word].says.technical) == 1
     assert Html(explained("an own token here", "k")).values_of("aria-describedby") == ["tip-k-own-token"]
     assert Html(explained("the target’s own token, its own tokens", "k")).values_of("aria-describedby") == []
     assert explained("a < b & c", "k") == "a &lt; b &amp; c"
     assert "intern" in explained("the draft model", "k", "plain")
 
 
-@pytest.mark.parametrize(
-    ("tip", "name"),
-    [
-        ("tip-acceptance", "acceptance rate"),
-        ("tip-checked", "checked guesses"),
-        ("tip-calibrated", "calibrated costs"),
-    ],
-)
-def test_the_stage_explains_a_word_as_the_glossary_does(tip: str, name: str) -> None:
-    stage, word = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8"), known(find_word(name))
-    assert word.says.technical in known(re.search(rf'role="tooltip" id="{tip}">([^<]+)<', stage))[1]
+def test_the_stage_explains_a_word_as_the_glossary_does() -> None:
+    stage = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8")
+    for name in ("acceptance rate", "checked guesses", "calibrated costs"):
+        tip = known(re.search(rf'role="tooltip" id="tip-{name.split()[0]}">([^<]+)<', stage))
+        assert words_by_form()[name].says.technical in tip[1]
 
 
 SHORT = 330  # characters: a card that a phone shows above the tokens

@@ -48,8 +48,7 @@ def test_counts_are_exact_and_no_figure_is_made_without_times(trace: Trace) -> N
 
 def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> None:
     (data,) = drawn_traces(trace, source="recorded")
-    assert not data["timed"]
-    assert data["imported"]
+    assert (data["timed"], data["imported"], data["drafter"]) == (False, True, "other")
     assert data["badge"] == "imported from vLLM"
     assert data["measured"].startswith("imported from vLLM: a head → wren-base.")
     assert "Probabilities" in data["measured"]
@@ -58,7 +57,6 @@ def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> No
     assert all(round["alone"] is None for round in data["rounds"])
     assert all(round["after"]["speedup"] is None for round in data["rounds"])
     assert data["rounds"][2]["sentences"][2].endswith("The tokens that it did not accept are not reported.")
-    assert data["drafter"] == "other"
     page = offline_page(trace)
     assert "Imported from" in page
     assert "0 parameters" not in page
@@ -108,18 +106,7 @@ def test_ids_are_all_reported_or_none_is_and_a_trace_that_is_not_imported_needs_
         parse_trace(json.dumps(written))
 
 
-def test_every_wrong_field_and_every_contradiction_is_named_at_once(trace: Trace) -> None:
-    written = json.loads(dump_trace(trace))
-    del written["created"]
-    written["target"]["name"] = 3
-    written["rounds"][1]["index"] = "one"
-    written["rounds"][3]["drafted"][0]["status"] = "maybe"
-    with pytest.raises(InputError) as refused:
-        parse_trace(json.dumps(written))
-    sentence = str(refused.value)
-    assert sentence.startswith("The trace is not valid at 4 places: ")
-    for place in ("created", "target.name", "rounds.1.index", "rounds.3.drafted.0.status"):
-        assert f"{place}: " in sentence
+def test_every_contradiction_is_named_at_once(trace: Trace) -> None:
     written = json.loads(dump_trace(trace))
     written["rounds"][1]["index"] = 7
     written["output"]["stopped_by"] = None
@@ -129,7 +116,6 @@ def test_every_wrong_field_and_every_contradiction_is_named_at_once(trace: Trace
 
 BAD: list[tuple[list[object], str]] = [
     (["nowhere.json", "--from", "vllm"], "cannot be read"),
-    ([RECORDS / "lmstudio-sdk-1.5.json", "--from", "vllm"], "does not say what each step drafted"),
     ([RECORDS / "transformers-5.23.jsonl", "--from", "transformers"], "--tokenizer"),
     ([RECORDS / "vllm-0.29-chat.json", "--from", "vllm", "--temperature", "-1"], "temperature must be from 0 to 10"),
 ]

@@ -150,15 +150,13 @@ def _written(parts: Sequence[Part], given: Given, stopped_by: str) -> tuple[list
 def _settings(found: Sampling | None) -> dict[str, object]:
     if found is None:
         return {}
-    temperature = None if found.temperature is None else max(0.0, found.temperature)
-    known: dict[str, object] = {"temperature": temperature}
-    if found.top_k:
-        known["top_k"] = found.top_k if found.top_k > 0 else None
-    if found.top_p:
-        known["top_p"] = found.top_p
-    if found.seed is not None and 0 <= found.seed <= MAX_SEED and found.seed != RANDOM_SEED:
-        known["seed"] = found.seed
-    return known
+    seeded = found.seed is not None and 0 <= found.seed <= MAX_SEED and found.seed != RANDOM_SEED
+    return {
+        "temperature": None if found.temperature is None else max(0.0, found.temperature),
+        "top_k": found.top_k if (found.top_k or 0) > 0 else None,
+        "top_p": found.top_p or None,
+        "seed": found.seed if seeded else None,
+    }
 
 
 def _stopped_by(parts: Sequence[Part]) -> StoppedBy:

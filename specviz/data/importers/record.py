@@ -42,20 +42,14 @@ def pieces_of(content: bytes) -> list[Piece]:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
         raise InputError("The record is not UTF-8 text.") from None
-    found = list(_pieces(text))
+    whole = _json(text)
+    if isinstance(whole, list):
+        found = [_piece(str(number), value) for number, value in enumerate(whole)]
+    else:
+        found = list(_lines(text)) if whole is None else [_piece("", whole)]
     if not found:
         raise InputError("The record is empty.")
     return found
-
-
-def _pieces(text: str) -> Iterator[Piece]:
-    whole = _json(text)
-    if whole is None:
-        yield from _lines(text)
-    elif isinstance(whole, list):
-        yield from (_piece(str(number), value) for number, value in enumerate(whole))
-    else:
-        yield _piece("", whole)
 
 
 def _lines(text: str) -> Iterator[Piece]:

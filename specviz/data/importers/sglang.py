@@ -84,15 +84,15 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     end = parts[-1].meta_info
     sizes = _sizes(parts)
     drafted = _drafted(end)
-    steps = [PROMPT_PASS, *(Step(drafted, min(drafted, size - 1)) for size in sizes[1:])]
-    _check(sizes, end, drafted)
+    last = _accepted_last(sizes, end, drafted)
+    steps = [PROMPT_PASS, *(Step(drafted, size - 1) for size in sizes[1:-1]), Step(drafted, last)]
     text, texts = _texts(parts, sizes)
     stopped_by = _stopped_by(end)
     added = list(zip(texts, sizes, strict=True))
     written, note = tokens_of(added, _ids(parts, sum(sizes)), given.tokenizer, ended=stopped_by == "eos")
     return Report(
         "SGLang",
-        _ended(steps, sizes, drafted, end),
+        steps,
         written,
         text,
         stopped_by,
@@ -120,7 +120,8 @@ def _drafted(end: Meta) -> int:
     return end.proposed // end.spec_verify_ct
 
 
-def _check(sizes: Sequence[int], end: Meta, drafted: int) -> None:
+def _accepted_last(sizes: Sequence[int], end: Meta, drafted: int) -> int:
+    """What the last step accepted before the output's end cut it; InputError: the parts are not the steps."""
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != end.spec_verify_ct:
         raise InputError(
             f"The stream has {len(sizes)} parts with tokens, but the prompt’s pass and {end.spec_verify_ct} "
@@ -132,18 +133,10 @@ def _check(sizes: Sequence[int], end: Meta, drafted: int) -> None:
         raise InputError("The record has no histogram (spec_correct_drafts_histogram) to compare its parts with.")
     counted = Counter({correct: steps for correct, steps in enumerate(end.histogram) if steps})
     whole = Counter(size - 1 for size in sizes[1:-1])  # the last step may have been cut by the output's end
-    if whole - counted or counted.total() != len(sizes) - 1 or _last_correct(counted, whole) < sizes[-1] - 1:
+    last = max(counted - whole, default=-1)
+    if whole - counted or counted.total() != len(sizes) - 1 or last < sizes[-1] - 1:
         raise InputError(f"The sizes of the stream’s parts contradict the histogram, so they are not the steps: {HOW}.")
-
-
-def _last_correct(counted: Counter[int], whole: Counter[int]) -> int:
-    return max(counted - whole, default=-1)
-
-
-def _ended(steps: list[Step], sizes: Sequence[int], drafted: int, end: Meta) -> list[Step]:
-    """The same steps, the last with what it accepted before the output's end cut it."""
-    counted = Counter(dict(enumerate(end.histogram or [])))
-    return [*steps[:-1], Step(drafted, _last_correct(counted, Counter(size - 1 for size in sizes[1:-1])))]
+    return last
 
 
 def _texts(parts: Sequence[Part], sizes: Sequence[int]) -> tuple[str, list[str]]:

@@ -21,6 +21,7 @@ from specviz.data.importers.assembling import Given, Report, Step, StoppedBy, To
 from specviz.data.importers.record import Count, Id, Ids, Piece, reader
 
 NO_HEAD = "The first line of the record must say what was run: it needs “prompt_ids”, see docs/traces.md."
+ADDED = "Round {} of the record: added_ids must be the accepted candidate_ids and one more."
 NO_TEXTS = (
     "The record has token ids and no texts: give the target’s tokenizer (--tokenizer, a name or a folder) to read them."
 )
@@ -57,12 +58,16 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     if given.tokenizer is None:
         raise InputError(NO_TEXTS)
     for number, round in enumerate(rounds, start=1):
-        _check(number, round)
+        accepted = round.candidate_ids[: round.num_matches]
+        if len(round.added_ids) != round.num_matches + 1 or round.added_ids[:-1] != accepted:
+            raise InputError(ADDED.format(number))
     written = _with_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
     steps = [
         Step(len(each.candidate_ids), each.num_matches, _with_texts(each.candidate_ids, given.tokenizer))
         for each in rounds
     ]
+    # Greedy without `do_sample`; with it 1.0 is the default, but only the record can say so.
+    temperature = 0.0 if head.do_sample is False else head.temperature
     return Report(
         f"transformers {head.transformers}".strip(),
         steps,
@@ -72,23 +77,12 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         target=head.target,
         draft=head.assistant,
         prompt_ids=head.prompt_ids,
-        settings={"temperature": _temperature(head), "max_new_tokens": head.max_new_tokens},
+        settings={"temperature": temperature, "max_new_tokens": head.max_new_tokens},
     )
-
-
-def _check(number: int, round: Judged) -> None:
-    accepted = round.candidate_ids[: round.num_matches]
-    if len(round.added_ids) != round.num_matches + 1 or round.added_ids[:-1] != accepted:
-        raise InputError(f"Round {number} of the record: added_ids must be the accepted candidate_ids and one more.")
 
 
 def _with_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[Written]:
     return written_of(tokenizer.texts(token_ids), token_ids)
-
-
-def _temperature(head: Head) -> float | None:
-    """Greedy without `do_sample`; with it 1.0 is the default, but only the record can say so."""
-    return 0.0 if head.do_sample is False else head.temperature
 
 
 def _stopped_by(head: Head, ids: Sequence[int | None]) -> StoppedBy:

@@ -95,9 +95,7 @@ def _speculation(answers: Sequence[Answer]) -> Speculation:
     for name in ("per_step_accepted", "per_step_drafted"):
         if getattr(known, name) is None:
             raise InputError(SILENT.format(f"metrics.speculative_decoding.{name}"))
-    assert known.per_step_accepted is not None
-    assert known.per_step_drafted is not None
-    if len(known.per_step_accepted) != len(known.per_step_drafted):
+    if len(known.per_step_accepted or []) != len(known.per_step_drafted or []):
         raise InputError("per_step_accepted and per_step_drafted differ in length.")
     return known
 

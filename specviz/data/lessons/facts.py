@@ -8,9 +8,8 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import recorded_batches
+from specviz.data.batches import PARTS, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
 from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, percent
@@ -34,7 +33,7 @@ def facts_of(name: str) -> Facts:
         **_of_tree(trace),
         **method_facts(),
         **_of_batches(),
-        **_of_stopping(),
+        **written("stopping", limit=UNSURE_BELOW, found=stopping()),
     }
 
 
@@ -60,26 +59,13 @@ def _of_costs(trace: Trace) -> Facts:
     measured, plain = costs(trace), trace.autoregressive
     if measured is None or plain is None:
         return {}
-    step, alone = measured.step_seconds, sum(plain.seconds_per_token)
-    checked, mean = (
-        measured.verification.get(trace.settings.draft_length + 1, 1.0),
-        alone / len(plain.seconds_per_token),
-    )
-    total = sum(known_seconds(round.seconds) for round in trace.rounds)
-    seconds = (alone, mean, total, step * measured.cost_ratio, step * checked)
-    alone, mean, together, draft, check = (1000 * each for each in seconds)  # in milliseconds
-    note = "" if check >= mean else NOISE
-    return written(
-        "costs",
-        costs=measured,
-        checked=checked,
-        note=note,
-        alone=alone,
-        mean=mean,
-        together=together,
-        draft=draft,
-        check=check,
-    )
+    step, alone = 1000 * measured.step_seconds, 1000 * sum(plain.seconds_per_token)  # in milliseconds
+    together = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
+    checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
+    mean, check = alone / len(plain.seconds_per_token), step * checked
+    note, draft = "" if check >= mean else NOISE, step * measured.cost_ratio
+    times = written("times", alone=alone, mean=mean, together=together, draft=draft, check=check)
+    return {**times, **written("costs", costs=measured, checked=checked, note=note)}
 
 
 def _of_rounds(trace: Trace) -> Facts:
@@ -136,25 +122,9 @@ def _of_passes() -> Facts:
 
 def _of_batches() -> Facts:
     study = recorded_batches()
-    length, most = study.draft_lengths[-1], study.batches[-1]
-    alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, study.draft_lengths[0])
-    checked = length + 1
-    return written(
-        "batches",
-        study=study,
-        most=most,
-        length=length,
-        checked=checked,
-        alone=alone,
-        together=together,
-        shortest=shortest,
-    )
-
-
-def _of_stopping() -> Facts:
-    found = stopping()
-    fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
-    return written("stopping", limit=UNSURE_BELOW, found=found, fixed=fixed, unsure=unsure)
+    most, short, length = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
+    alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, short)
+    return written("batches", study=study, checked=length + 1, alone=alone, together=together, shortest=shortest)
 
 
 def _of_sureness(trace: Trace) -> Facts:

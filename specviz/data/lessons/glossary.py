@@ -38,25 +38,24 @@ glossary = AppTexts("glossary", tuple[Word, ...])
 
 
 @cache
-def _forms() -> dict[str, Word]:
+def words_by_form() -> dict[str, Word]:
     return {form.lower(): word for word in glossary() for form in (word.name, *word.also)}
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    forms = [f"{OWNED if form.startswith('own ') else ''}{re.escape(form)}" for form in sorted(_forms(), key=len)[::-1]]
+    forms = [
+        f"{OWNED if form.startswith('own ') else ''}{re.escape(form)}"
+        for form in sorted(words_by_form(), key=len)[::-1]
+    ]
     return re.compile(r"(?<![\w-])(" + "|".join(forms) + r")(?![\w-])", re.IGNORECASE)
-
-
-def find_word(name: str) -> Word | None:
-    return _forms().get(name.lower())
 
 
 def explained(text: str, key: str, words: Words = "technical") -> str:
     """The app's own text as HTML: a word of the glossary shows its explanation, once. `key` is unique on the page."""
     parts, seen, end = [], set(), 0
     for match in _pattern().finditer(text):
-        word = _forms()[match.group().lower()]
+        word = words_by_form()[match.group().lower()]
         if word.name in seen:
             continue
         seen.add(word.name)

@@ -11,9 +11,8 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
-from specviz.data.batches import recorded_batches
+from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, written
-from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured_methods import ALL
@@ -98,21 +97,15 @@ def answer_facts(trace: str) -> Facts:
 
 
 def more_facts() -> Facts:
-    return {**_of_busy(), **_of_experts(), **_of_heads(), **_of_lossy()}
-
-
-def _of_busy() -> Facts:
     study = recorded_batches()
-    most, shortest, longest = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
-    writing, short = study.at(most, longest).full_speedup, study.at(most, shortest).speedup
-    return written("busy", writing=writing, short=short, length=shortest)
-
-
-def _of_experts() -> Facts:
-    """How many experts a check touches if each of its tokens takes some at random."""
-    touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)
-    ratio = touched / CHOSEN
-    return written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=ratio)
+    long, short = (study.at(study.batches[-1], study.draft_lengths[place]) for place in (-1, 0))
+    touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)  # if each token of a check takes some at random
+    return {
+        **written("busy", long=long, short=short),
+        **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=touched / CHOSEN),
+        **_of_heads(),
+        **_of_lossy(),
+    }
 
 
 def _of_heads() -> Facts:

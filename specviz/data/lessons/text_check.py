@@ -10,7 +10,7 @@ from specviz.data.first_run import first_trace
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, Word, glossary
-from specviz.data.lessons.plan import PAGES
+from specviz.data.lessons.plans import PAGES
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
 from specviz.data.lessons.roofline import Roofline, published_peaks, roofline
@@ -29,7 +29,7 @@ from specviz.data.texts import (
     pages,
     texts_below,
 )
-from specviz.data.workloads import WorkloadTexts, workload_texts
+from specviz.data.workloads import Workload, workload_texts
 
 RUNS = (*STORY_RUNS, *METHOD_RUNS)
 Check = Callable[[TextFile[Any]], Iterator[str]]
@@ -125,11 +125,11 @@ def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
             yield from _reference(file, node, "shows", "model", shown.model, models)
 
 
-def _workloads(file: TextFile[tuple[WorkloadTexts, ...]]) -> Iterator[str]:
+def _workloads(file: TextFile[tuple[Workload, ...]]) -> Iterator[str]:
     seen = set[str]()
     for node, kind in zip(file.nodes(), file.content, strict=True):
         yield from _once(file, node, kind.name, seen)
-        for prompt in (*kind.prompts, *kind.more_prompts):
+        for prompt in kind.all_prompts:
             try:
                 _ = prompt.grammar
             except InputError as error:

@@ -13,7 +13,7 @@ from specviz.core.names import in_words
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons.recorded_runs import full_round, mixed_round
 from specviz.data.lessons.story import Phase
-from specviz.data.texts import AppTexts, Facts, fill
+from specviz.data.texts import AppTexts, fill
 
 # stepped to the check; chose a guess; opened a rejected token; reached a round without a wrong guess; released the
 # slider at `least` or more; saw the end of the run
@@ -56,11 +56,16 @@ tour_texts = AppTexts("tour", Tour)
 
 
 def tour_of(trace: Trace) -> Tour | None:
-    facts = tour_facts(trace)
-    if facts is None:
+    facts, rounds = tour_facts(trace), _places(trace)
+    if facts is None or rounds is None:
         return None
-    tour = tour_texts()
-    return replace(tour, beats=tuple(_filled(beat, trace, facts) for beat in tour.beats), end=fill(tour.end, facts))
+    tour, beats = tour_texts(), list[Beat]()
+    for beat in tour.beats:
+        known = {**facts, "least": str(beat.least)}
+        did = {outcome: fill(text, known) for outcome, text in beat.did.items()}
+        place = rounds[beat.place].index
+        beats.append(replace(beat, says=fill(beat.says, known), asks=fill(beat.asks, known), did=did, round=place))
+    return replace(tour, beats=tuple(beats), end=fill(tour.end, facts))
 
 
 def tour_facts(trace: Trace) -> dict[str, str] | None:
@@ -88,18 +93,6 @@ def _places(trace: Trace) -> dict[str, Round] | None:
     if mixed is None or full is None or len(trace.rounds) <= LAST_ROUNDS:
         return None
     return {"mixed": mixed, "full": full, "last": trace.rounds[-LAST_ROUNDS]}
-
-
-def _filled(beat: Beat, trace: Trace, facts: Facts) -> Beat:
-    facts, rounds = {**facts, "least": str(beat.least)}, _places(trace)
-    assert rounds is not None
-    return replace(
-        beat,
-        says=fill(beat.says, facts),
-        asks=fill(beat.asks, facts),
-        did={outcome: fill(text, facts) for outcome, text in beat.did.items()},
-        round=rounds[beat.place].index,
-    )
 
 
 def _quoted(tokens: Sequence[DraftedToken]) -> str:

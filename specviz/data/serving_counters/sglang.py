@@ -6,8 +6,8 @@ block drafter writes a whole block in one step: then `spec_num_steps` is not the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -27,13 +27,6 @@ LENGTHS = ("spec_accept_length", "avg_spec_accept_length")  # of an answer, and 
 PASTE_STEPS = "Paste speculative_num_steps too"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    depth: float | None
-    checked: float | None = None  # tokens in one pass, for a tree
-    notes: tuple[str, ...] = ()
-
-
 def from_gauges(series: Series, text: str) -> ServingCounters | None:
     length = series.mean("spec_accept_length")
     if length is None:
@@ -42,7 +35,7 @@ def from_gauges(series: Series, text: str) -> ServingCounters | None:
     exact = bool(nodes and nodes > 1)
     proposed = nodes - 1 if nodes and exact else _proposed(length, series.mean("spec_accept_rate"))
     steps = series.mean("spec_num_steps") or field(text, STEPS)
-    return _counters(length, _draft(length, proposed, steps, exact=exact), series.mean("num_running_reqs"))
+    return replace(_drafted(length, proposed, steps, exact=exact), running=series.mean("num_running_reqs"))
 
 
 def from_log(text: str) -> ServingCounters | None:
@@ -53,11 +46,10 @@ def from_log(text: str) -> ServingCounters | None:
     if length is None:
         raise InputError("The SGLang log line has no number after “accept len”.")
     proposed = _proposed(length, field(lines[-1], r"accept rate: *([^\s,]+)"))
-    draft = _draft(length, proposed, field(text, STEPS), exact=False)
     running = field(lines[-1], r"#running-req: *(\d+)")
     throughput = field(lines[-1], r"gen throughput \(token/s\): *([\d.]+)")
     latency = running / throughput if running and throughput else None
-    return _counters(length, draft, running, latency=latency)
+    return replace(_drafted(length, proposed, field(text, STEPS), exact=False), running=running, latency=latency)
 
 
 def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
@@ -68,12 +60,11 @@ def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
     length = _length(total, answers[-1])
     proposed = total.drafted / total.steps if total.drafted and total.steps else None
     deepest = max((j for j, count in enumerate(total.histogram) if count), default=0)
-    draft = _draft(length, proposed, field(text, STEPS), deepest)
-    survival = total.survival[: round(draft.depth)] if draft.depth else total.survival
-    if draft.depth and draft.checked is None and len(survival) < draft.depth:  # it lists no deeper than was accepted
-        survival += (0.0,) * (round(draft.depth) - len(survival))
-    known = survival if total.survival else ()
-    return _counters(length, draft, survival=known, drafted=total.drafted, accepted=total.accepted)
+    read, survival = _drafted(length, proposed, field(text, STEPS), deepest), total.survival
+    if survival and (depth := round(read.draft_length or 0)):
+        unseen = 0 if read.checked else max(0, depth - len(survival))  # it lists no deeper than was accepted
+        survival = (*survival[:depth], *[0.0] * unseen)
+    return replace(read, survival=survival, drafted=total.drafted, accepted=total.accepted)
 
 
 def _length(total: Requests, last: Found) -> float:
@@ -87,34 +78,32 @@ def _length(total: Requests, last: Found) -> float:
     raise InputError("meta_info has no spec_accept_length, and nothing to compute it from.")
 
 
-def _counters(length: float, draft: Draft, running: float | None = None, **more: Any) -> ServingCounters:
-    return ServingCounters(
-        "SGLang", length, draft.depth, running=running, checked=draft.checked, notes=draft.notes, **more
-    )
-
-
-def _draft(length: float, proposed: float | None, steps: float | None, deepest: int = 0, exact: bool = True) -> Draft:
-    """The depth of a draft of which `proposed` tokens or nodes are checked.
+def _drafted(
+    length: float, proposed: float | None, steps: float | None, deepest: int = 0, exact: bool = True
+) -> ServingCounters:
+    """The tokens of a call, and the depth of a draft of which `proposed` tokens or nodes are checked.
 
     `deepest` is the most that was accepted at once, if that is known; `proposed` is not `exact` if it comes from a
     rate of two decimals.
     """
+    read = partial(ServingCounters, "SGLang", length)
     nodes = f"{proposed + 1:.0f} nodes" if proposed and exact else "many nodes"
     checked = proposed + 1 if proposed and exact else None
     if steps and length - 1 <= steps:
         if proposed is None or proposed <= steps + 0.5:
-            return Draft(steps)
-        return Draft(steps, checked, (f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps).",))
+            return read(steps)
+        note = f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps)."
+        return read(steps, checked=checked, notes=(note,))
     if proposed is None:
-        return Draft(None)
+        return read(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:
         note = f"{proposed:.0f} drafted tokens a round are taken as a chain. {PASTE_STEPS} if the draft is a tree."
-        return Draft(proposed, notes=() if steps else (note,))
+        return read(proposed, notes=() if steps else (note,))
     if deepest:
         note = f"The draft is a tree of {nodes}; γ = {deepest} is the deepest that was accepted. {PASTE_STEPS}."
-        return Draft(float(deepest), checked, (note,))
+        return read(float(deepest), checked=checked, notes=(note,))
     note = f"The draft is a tree of {nodes}; its depth is not reported. {PASTE_STEPS}; γ is taken from the slider."
-    return Draft(None, checked, (note,))
+    return read(None, checked=checked, notes=(note,))
 
 
 def _proposed(length: float, rate: float | None) -> float | None:

@@ -38,7 +38,7 @@ def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.
         InputError: a preset is not known; bfloat16 is asked for where it is not offered; or see `greedy_row`.
     """
     job, request = command.job, command.request
-    prompts = [find_preset(name) for name in command.presets] or [Preset("", request.prompt)]
+    prompts = [find_preset(name) for name in command.presets] or [Preset(request.prompt)]
     if None in prompts:
         raise InputError("One of the prompts is not among those that come with the app.")
     target, draft = yield from workshop.load_pair(job, request)

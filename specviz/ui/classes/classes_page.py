@@ -113,7 +113,7 @@ def _show_opening() -> None:
 
 def _open() -> None:
     chosen = st.session_state
-    own.open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))
+    own.open_class(Plan(seed=int(chosen.class_seed), set=str(chosen.class_set), mode=chosen.class_mode))
 
 
 LIVE = "class_live"  # the part of the page that changes with the class

@@ -5,8 +5,8 @@ from typing import Any, get_args
 import streamlit as st
 
 from specviz.core.errors import InputError, without_folders
+from specviz.data.batches import pass_shares
 from specviz.data.lessons.glossary import explained
-from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
 from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question

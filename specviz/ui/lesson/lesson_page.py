@@ -10,8 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in
-from specviz.data.lessons.plan import WATCH, Plan
-from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
+from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, Plan, PlanError, all_plans
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
 from specviz.player.offline_lesson import lesson_page

@@ -8,8 +8,7 @@ from threading import Lock
 from time import monotonic
 
 from specviz.core.errors import InputError
-from specviz.data.lessons.plan import Moment, Plan
-from specviz.data.lessons.plans import find_plan, parse_plan
+from specviz.data.lessons.plans import Moment, Plan, find_plan, parse_plan
 from specviz.player.payload import View
 
 LESSON, MOMENT, NOTES = "lesson", "moment", "notes"  # in the address

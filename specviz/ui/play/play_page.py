@@ -1,6 +1,5 @@
 """The screen of the game: the text so far, the next words, their result and the score; choosing a game, and its end."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -266,7 +265,7 @@ def set_title(name: str) -> str:
 
 def _changed(visit: Session) -> None:
     chosen = st.session_state
-    plan = Plan(chosen.play_seed, chosen.play_set, chosen.play_mode)
+    plan = Plan(seed=chosen.play_seed, set=chosen.play_set, mode=chosen.play_mode)
     if plan != visit.play.plan:
         new_game(visit, plan)
 
@@ -282,9 +281,9 @@ def show_final(visit: Session) -> None:
     st.table(_rows(state), hide_index=True)
     st.caption(SAYS["final"])
     with st.container(key="play_again_ways", horizontal=True):
-        plan = state.plan
+        plan, others = state.plan, state.plan.model_copy(update={"seed": state.plan.seed + 1})
         st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))
-        st.button("Other texts", key="play_other", on_click=new_game, args=(visit, replace(plan, seed=plan.seed + 1)))
+        st.button("Other texts", key="play_other", on_click=new_game, args=(visit, others))
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
         more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
