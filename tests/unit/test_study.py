@@ -19,10 +19,9 @@ from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
-from specviz.measure.sweep.points import costs_of, points
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.sentences import conclusions, map_sentence, prediction_sentence, repetition_sentence
-from specviz.measure.sweep.study import RISK, errors, predictions, rivals_t, studies_of, with_rivals
+from specviz.measure.sweep.study import RISK, costs_of, errors, points, predictions, rivals_t, studies_of, with_rivals
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.measure.worksheet.runs import of_rows
 from specviz.ui.helps.figures import break_even_tokens_figure

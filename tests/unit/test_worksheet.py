@@ -17,7 +17,7 @@ from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.measure.batch_sentences import kinds_of_machines
-from specviz.measure.sweep.points import costs_of
+from specviz.measure.sweep.study import costs_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (

@@ -14,8 +14,8 @@ from specviz.core.terms import Counted, Terms, terms_of
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
 from specviz.core.trace import Trace
 from specviz.measure.race import RaceLap
-from specviz.measure.sweep.points import Series, costs_of, points, split_by_series
 from specviz.measure.sweep.sentences import workload_title
+from specviz.measure.sweep.study import Series, costs_of, points, split_by_series
 from specviz.measure.sweep.table import each_row
 
 
