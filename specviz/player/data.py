@@ -3,7 +3,8 @@
 The modules in assets/trace/ make of it what is drawn.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
@@ -145,17 +146,12 @@ def method_payload(drafter: DrafterInfo | None) -> MethodPayload:
 
 
 def _says(method: Method, name: str) -> str:
-    layers = _layers_of(name) if method.takes else None
-    subject = f"the target’s first {layers} layers" if layers else method.subject
+    subject = method.subject
+    if method.takes:
+        with suppress(InputError):  # its name need not say how many
+            layers = exit_layers(name)
+            subject = f"the target’s first {layers} layers" if layers else subject
     return f"{subject[0].upper()}{subject[1:]} {'propose' if method.several else 'proposes'}"
-
-
-def _layers_of(name: str) -> int | None:
-    """How many layers an early exit of this name takes; None where its name does not say it."""
-    try:
-        return exit_layers(name)
-    except InputError:
-        return None
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:
@@ -310,23 +306,17 @@ def draft_name(trace: Trace) -> str:
 
 def differences(trace: Trace, other: Trace) -> str:
     """What else the other run has different, as it is in this one; empty where that is nothing."""
-    return ", ".join(_differences(trace, other))
-
-
-def _differences(trace: Trace, other: Trace) -> Iterator[str]:
-    settings, others = trace.settings, other.settings
-    if trace.target.name != other.target.name:
-        yield f"for {short_name(trace.target.name)}"
-    if trace.prompt.text != other.prompt.text:
-        yield f"“{first_words(trace.prompt.text, 16)}”"
-    if settings.temperature != others.temperature:
-        yield f"temperature {settings.temperature:g}"
-    if settings.manner != others.manner and settings.manner:
-        yield settings.manner.strip(" ,")
-    if settings.max_new_tokens != others.max_new_tokens:
-        yield f"{settings.max_new_tokens} tokens"
-    if trace.recorded_on.machine != other.recorded_on.machine:
-        yield "recorded on another machine" if trace.created < other.created else "measured here"
+    settings, others, elsewhere = trace.settings, other.settings, trace.recorded_on.machine != other.recorded_on.machine
+    found = {
+        f"for {short_name(trace.target.name)}": trace.target.name != other.target.name,
+        f"“{first_words(trace.prompt.text, 16)}”": trace.prompt.text != other.prompt.text,
+        f"temperature {settings.temperature:g}": settings.temperature != others.temperature,
+        settings.manner.strip(" ,"): settings.manner and settings.manner != others.manner,
+        f"{settings.max_new_tokens} tokens": settings.max_new_tokens != others.max_new_tokens,
+        "recorded on another machine": elsewhere and trace.created < other.created,
+        "measured here": elsewhere and trace.created >= other.created,
+    }
+    return ", ".join(said for said, differs in found.items() if differs)
 
 
 def _lengths(

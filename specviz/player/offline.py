@@ -24,12 +24,11 @@ from specviz.data.lessons.plan import Moment, Plan
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
 from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
-from specviz.player.payload import SentRun, SentStage, StageState, View
+from specviz.player.payload import SentRun, StageState
 from specviz.player.sheet import PAGE_NAMES
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 PROJECT = "specviz: speculative decoding, token by token"
-ALONE = "The <b>big model writes alone</b>: each pass gives one token."
 
 
 def offline_page(
@@ -61,8 +60,9 @@ def offline_page(
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
+    drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
     parts = {
-        "title": escape(_title(trace)),
+        "title": escape(f"One run: {drafter}{short_name(trace.target.name)}"),
         "lead": _lead(trace),
         "stage": asset("stage/stage.html"),
         "result": result_html(trace, costs, repeats),
@@ -76,15 +76,10 @@ def offline_page(
     return html_file("offline/page.html", parts, scheme)
 
 
-def _title(trace: Trace) -> str:
-    drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
-    return f"One run: {drafter}{short_name(trace.target.name)}"
-
-
 def _lead(trace: Trace) -> str:
     settings = trace.settings
     if trace.drafter is None:
-        return ALONE
+        return "The <b>big model writes alone</b>: each pass gives one token."
     end = "accepts the right start and corrects the first mistake"
     if settings.tree:
         end = "accepts one path of the tree and adds a token of its own"
@@ -170,8 +165,6 @@ def _footer(address: str | None) -> str:
 
 # ---- a lesson for students. The answers and the notes for the teacher are in the key (`specviz.player.sheet.key_html`)
 
-NOT_RECORDED = "This moment is a run that the server makes. It needs the server."
-
 
 class OfflineMoment(TypedDict):
     """A moment that plays a run: the run's name, and what else its stage needs."""
@@ -197,7 +190,6 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
     Raises:
         InputError: the page would be larger than 2 MB.
     """
-    payloads = [_payload(number, moment) for number, moment in enumerate(plan.moments)]
     goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
     parts = {
         "title": escape(plan.title),
@@ -206,47 +198,36 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
         "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
         "footer": escape(f"Made with {PROJECT}. This file needs no network."),
         "stage": asset("stage/stage.html"),
-        "lesson": inline_json(_shared(plan, payloads)),
+        "lesson": inline_json(_played(plan)),
         "script": bundle(ASSETS / "offline/lesson.js"),
         "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
     return html_file("offline/lesson.html", parts)
 
 
-def _payload(number: int, moment: Moment) -> SentStage | None:
-    trace, screen = moment.screen.run, moment.screen
-    if trace is None:
-        return None
-    guesses = first_draft_guesses() if trace is first_trace() else None
-    run_id = f"moment-{number}"
-    data = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
-    data["view"] = _view(screen.last("view"))
-    data["hide"] = sorted(_hidden(moment))
-    return data
+def _played(plan: Plan) -> OfflineLesson:
+    """Each run once, and for each moment what is its own."""
+    runs: dict[str, SentRun] = {}
+    moments: list[OfflineMoment | None] = []
+    for number, moment in enumerate(plan.moments):
+        trace, screen = moment.screen.run, moment.screen
+        if trace is None:
+            moments.append(None)
+            continue
+        guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
+        sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
+        # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
+        sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
+        sent["hide"] = sorted(_hidden(moment))
+        name = screen.last("run") or ""
+        runs[name] = sent["run"]
+        own = {key: value for key, value in sent.items() if key != "run"}
+        moments.append({"run": name, "state": cast(StageState, own)})
+    return {"runs": runs, "moments": moments}
 
 
 def _hidden(moment: Moment) -> frozenset[str]:
     return hidden_in(moment.screen.params.get(HIDE, []))[0]
-
-
-def _view(asked: str | None) -> View:
-    """A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them."""
-    return "full" if asked in (None, "full") else "simple"
-
-
-def _shared(plan: Plan, payloads: list[SentStage | None]) -> OfflineLesson:
-    """Each run once, and for each moment what is its own."""
-    runs: dict[str, SentRun] = {}
-    moments: list[OfflineMoment | None] = []
-    for moment, payload in zip(plan.moments, payloads, strict=True):
-        name = moment.screen.last("run") or ""
-        if payload is None:
-            moments.append(None)
-            continue
-        runs[name] = payload["run"]
-        own = {key: value for key, value in payload.items() if key != "run"}
-        moments.append({"run": name, "state": cast(StageState, own)})
-    return {"runs": runs, "moments": moments}
 
 
 def _entry(number: int, moment: Moment) -> str:
@@ -257,8 +238,11 @@ def _entry(number: int, moment: Moment) -> str:
 
 def _section(plan: Plan, at: int, address: str | None) -> str:
     moment = plan.moments[at]
-    trace = moment.screen.run
-    body = _player(moment, trace) if trace else _needs_server(moment, address)
+    if trace := moment.screen.run:
+        shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
+        body = f'<div class="place"></div>{"" if "result" in _hidden(moment) else shown}'
+    else:
+        body = _needs_server(moment, address)
     return (
         f'<section class="moment" id="moment-{at + 1}" data-moment="{at}" hidden>'
         f'<h2 tabindex="-1">{at + 1}. {escape(moment.title)}</h2>'
@@ -266,16 +250,13 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
     )
 
 
-def _player(moment: Moment, trace: Trace) -> str:
-    place = '<div class="place"></div>'
-    if "result" in _hidden(moment):
-        return place
-    return f'{place}<section aria-label="Result">{result_html(trace, None, None)}</section>'
-
-
 def _needs_server(moment: Moment, address: str | None) -> str:
     page = PAGE_NAMES.get(moment.screen.page)
-    said = f"This moment is the page “{page}”. It needs the server." if page else NOT_RECORDED
+    said = (
+        f"This moment is the page “{page}”. It needs the server."
+        if page
+        else "This moment is a run that the server makes. It needs the server."
+    )
     if address is None:
         return f'<p class="needs">{escape(said)}</p>'
     link = address + moment.screen.link.removeprefix("./")

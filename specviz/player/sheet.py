@@ -81,15 +81,12 @@ def lesson_address(base: str, plan: Plan) -> str:
 
 def _question(plan: Plan, at: int) -> str:
     moment = plan.moments[at]
+    lines, height = next((lines, height) for most, lines, height in ROOM if len(plan.moments) <= most)
+    room = f'<div class="line" style="height: {height}mm"></div>' * lines
     return (
         f'<section class="moment"><div>{_title(at + 1, moment)} {escape(moment.question)} {_where(moment)}</div>'
-        f"{_open_round(plan, at)}{_room(len(plan.moments))}</section>"
+        f"{_open_round(plan, at)}{room}</section>"
     )
-
-
-def _room(moments: int) -> str:
-    lines, height = next((lines, height) for most, lines, height in ROOM if moments <= most)
-    return f'<div class="line" style="height: {height}mm"></div>' * lines
 
 
 def _open_round(plan: Plan, at: int) -> str:
@@ -147,14 +144,6 @@ LEFT = 76  # room for the round's name
 INDENT = 26  # of a row of a tree, for each depth
 LONGEST = 24  # characters of a token
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction": "↻", "bonus": "+", "own": "•", "guess": "?"}
-MEANINGS = {
-    "accepted": "accepted",
-    "rejected": "rejected",
-    "discarded": "discarded",
-    "correction": "correction",
-    "bonus": "bonus",
-    "own": "own token",
-}
 PICTURE_STYLE = """
 .picture { display: block; width: 100%; height: auto; }
 .picture text { font: 13px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1b1f24; }
@@ -214,7 +203,8 @@ def result_picture(trace: Trace, step: int) -> str:
 
 def marks_picture() -> str:
     """The marks and what they mean, on one line."""
-    return _drawn([Line("marks", tuple(Chip(kind, word) for kind, word in MEANINGS.items()))])
+    named = {kind: kind for kind in MARKS if kind != "guess"} | {"own": "own token"}
+    return _drawn([Line("marks", tuple(Chip(kind, word) for kind, word in named.items()))])
 
 
 def _lines(round: Round, *, judged: bool) -> list[Line]:
@@ -232,10 +222,9 @@ def _lines(round: Round, *, judged: bool) -> list[Line]:
 
 def _tree(round: Round, drafted: Sequence[Chip], name: str) -> list[Line]:
     """A line for each row, which begins under the guess that it follows."""
-    rows = tree_rows(round)
     return [
         Line("" if number else name, tuple(drafted[node] for node in row), round.depths[row[0]])
-        for number, row in enumerate(rows)
+        for number, row in enumerate(tree_rows(round))
     ]
 
 
@@ -247,15 +236,12 @@ def _drawn(lines: Sequence[Line]) -> str:
             parts.append(_chip(chip, x, y))
             top = y
         top += LINE
-    said = "; ".join(": ".join(filter(None, (line.name, _said(line)))) for line in lines)
+    chips = [", ".join(chip.label for chip in line.chips) for line in lines]
+    said = "; ".join(": ".join(filter(None, (line.name, its))) for line, its in zip(lines, chips, strict=True))
     return (
         f'<svg class="picture" viewBox="-2 -2 {WIDTH + 4} {top - LINE + HEIGHT + 4}" role="img" '
         f'aria-label="{escape(said)}">{"".join(parts)}</svg>'
     )
-
-
-def _said(line: Line) -> str:
-    return ", ".join(chip.label for chip in line.chips)
 
 
 def _placed(chips: Sequence[Chip], top: int, left: float) -> Iterator[tuple[Chip, float, int]]:
