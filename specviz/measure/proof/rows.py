@@ -73,20 +73,17 @@ class RuleText:
     by_design: bool = False
 
 
-def _filled(given: dict[str, str | bool]) -> dict[str, str | bool]:
-    return {key: value.format(**LIMITS) if isinstance(value, str) else value for key, value in given.items()}
-
-
 FILE = ASSETS / "rules.yaml"
 *RULES, FORGETFUL = TypeAdapter(list[RuleText]).validate_python(
-    [_filled(each) for each in yaml.safe_load(FILE.read_text(encoding="utf-8"))]
+    [
+        {key: value.format(**LIMITS) if isinstance(value, str) else value for key, value in each.items()}
+        for each in yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    ]
 )
-
-_BY_NAME = {rule.name: rule for rule in (*RULES, FORGETFUL)}
 
 
 def rule_text(name: RuleName) -> RuleText:
-    return _BY_NAME[name]
+    return next(rule for rule in (*RULES, FORGETFUL) if rule.name == name)
 
 
 @dataclass(frozen=True, slots=True)
