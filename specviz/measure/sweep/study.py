@@ -53,7 +53,7 @@ def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
     groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
     found: dict[Series, pd.DataFrame] = {}
     for key, its in groups:
-        known = [None if pd.isna(value) else value for value in key]
+        known: list[Any] = [None if pd.isna(value) else value for value in key]
         found[Series(**dict(zip(SERIES, known, strict=True)))] = its
     return found
 
@@ -85,7 +85,7 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     found = sums.assign(
         **{
             "runs": groups.size(),
-            "lengths": groups["draft_length"].agg(lambda lengths: tuple(sorted(set(lengths)))),
+            "lengths": groups["draft_length"].agg(_each_once),
             "speedup": speedup,
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
@@ -97,6 +97,10 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     each = zip(found["speedup"], found["low"], found["high"], strict=True)
     outcomes = [judge(speedup, (low, high)).word for speedup, low, high in each]
     return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNTOLD))
+
+
+def _each_once(lengths: Any) -> Any:
+    return tuple(sorted(set(lengths)))
 
 
 def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
