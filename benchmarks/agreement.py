@@ -30,7 +30,7 @@ from specviz.data.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
 from specviz.decoding.alternating import take_turns
 from specviz.measure.calibration import Calibration, calibrate
-from specviz.measure.paired_runs import warm_up
+from specviz.measure.paired_runs import PairedRuns
 from specviz.models import LoadedModel, pass_timing
 from specviz.models.devices import describe_machine
 
@@ -128,7 +128,7 @@ def _calibrated(target: LoadedModel, drafter: Drafter) -> Calibration:
 
 def _in_turns(target: LoadedModel, drafter: Drafter, prompt: str, tokens: int) -> Trace:
     settings = DecodeSettings(max_new_tokens=tokens, draft_length=DRAFT_LENGTH, stop_at_eos=False)
-    warm_up(target, drafter, prompt, settings)
+    PairedRuns(target, drafter, prompt, settings).warm_up()
     ours, plain = SpeculativeRun(target, drafter, prompt, settings), AutoregressiveRun(target, prompt, settings)
     for run in (ours, plain):
         deque(run.read_prompt(), maxlen=0)

@@ -34,7 +34,7 @@ from specviz.core.verdict import verdict_of_run
 from specviz.data.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
 from specviz.measure.calibration import calibrate
-from specviz.measure.paired_runs import PairedRuns, warm_up
+from specviz.measure.paired_runs import PairedRuns
 from specviz.models import LoadedModel
 from specviz.models.devices import describe_machine
 
@@ -98,7 +98,7 @@ class Bench:
         self.settings = DecodeSettings(tokens, case.draft_length, stop_at_eos=False)
         self.drafter: Drafter = fit_drafter(self.target, self.draft, self.settings)
         self.prompt = next(p.text for workload in WORKLOADS for p in workload.prompts if p.name == case.preset)
-        warm_up(self.target, self.drafter, self.prompt, self.settings)
+        PairedRuns(self.target, self.drafter, self.prompt, self.settings).warm_up()
 
     def one_after_the_other(self) -> Trace:
         """As Watch ran before: the whole text by one decoder, then by the other."""

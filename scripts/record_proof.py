@@ -21,9 +21,17 @@ from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.findings import finding
 from specviz.measure.proof.greedy import greedy_row
-from specviz.measure.proof.recorded import PATH, RecordedDraws, RecordedProof, dump_proof, recorded_proof
-from specviz.measure.proof.rows import BATCHES, GreedyRow
-from specviz.measure.proof.rule_names import RULES, RuleText
+from specviz.measure.proof.rows import (
+    BATCHES,
+    PATH,
+    RULES,
+    GreedyRow,
+    RecordedDraws,
+    RecordedProof,
+    RuleText,
+    dump_proof,
+    recorded_proof,
+)
 from specviz.models.catalogue import MODELS_FOLDER, weights_hash
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel

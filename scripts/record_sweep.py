@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from specviz.cli.main import main as specviz
-from specviz.measure.sweep.points import impossible
+from specviz.measure.sweep.study import impossible
 
 FILE = Path(__file__).parent.parent / "assets" / "traces" / "sweep.csv"
 PROMPTS, TOKENS = 10, 64

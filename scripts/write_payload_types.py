@@ -28,7 +28,7 @@ from specviz.core.rounds import (  # noqa: E402
 )
 from specviz.core.trace import Trace  # noqa: E402
 from specviz.game.words import Fate  # noqa: E402
-from specviz.player.offline_lesson import OfflineLesson  # noqa: E402
+from specviz.player.offline import OfflineLesson  # noqa: E402
 from specviz.player.payload import (  # noqa: E402
     ChipStatus,
     DraftGuessesJson,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from specviz.decoding.assisted import record_assisted_generation
     from specviz.models import load_model
-    from specviz.player.notebook import show
+    from specviz.player.offline import show
 
 _LATER = {
     "ModelDrafter": "specviz.decoding",
@@ -33,7 +33,7 @@ _LATER = {
     "speculative_decode": "specviz.decoding",
     "load_model": "specviz.models",
     "record_assisted_generation": "specviz.decoding.assisted",
-    "show": "specviz.player.notebook",
+    "show": "specviz.player.offline",
     "summary": "specviz.core.result",
 }
 

@@ -12,8 +12,7 @@ from specviz.data.lessons.plans import Plan, PlanError, all_plans, find_plan, re
 from specviz.data.lessons.text_check import text_problems
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site
-from specviz.player.offline import offline_page
-from specviz.player.offline_lesson import lesson_page
+from specviz.player.offline import lesson_page, offline_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 
 

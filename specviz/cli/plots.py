@@ -90,7 +90,7 @@ def acceptance_by_length(axes: Any, study: "Study") -> None:
 
 def speedup_by_prompt(axes: Any, study: "Study") -> None:
     """Each prompt's speedup at the draft length that did best on the other prompts, the slowest first."""
-    from specviz.measure.sweep.points import pooled  # imports pandas
+    from specviz.measure.sweep.study import pooled  # imports pandas
 
     its = pooled(study.fair_rows, ["workload", "preset"]).sort_values("speedup", ignore_index=True)
     axes.axvline(1, color="0.4", linestyle="--", linewidth=1)

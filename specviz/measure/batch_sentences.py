@@ -17,6 +17,13 @@ def reading(study: BatchStudy) -> str:
         change = "the gain shrinks" + (", and the draft hurts" if outcome(last) == HURTS else "")
     elif last.low > first.high:
         change = "the gain grows"
+    best = best_of(study, large)
+    others = [study.at(large, each) for each in study.draft_lengths if each != best.draft_length]
+    near = " and ".join(f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low)
+    at, speedup = best.draft_length, times(best.speedup)
+    is_best = say("best", batch=large, length=at, speedup=speedup)
+    if near:
+        is_best = say("best_of_near", batch=large, length=at, speedup=speedup, near=near)
     return say(
         "reading",
         length=length,
@@ -25,18 +32,8 @@ def reading(study: BatchStudy) -> str:
         last=times(last),
         large=large,
         change=change,
-        best=_best(study, large),
+        best=is_best,
     )
-
-
-def _best(study: BatchStudy, batch: int) -> str:
-    best = best_of(study, batch)
-    others = [study.at(batch, length) for length in study.draft_lengths if length != best.draft_length]
-    near = " and ".join(f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low)
-    length, speedup = best.draft_length, times(best.speedup)
-    if near:
-        return say("best_of_near", batch=batch, length=length, speedup=speedup, near=near)
-    return say("best", batch=batch, length=length, speedup=speedup)
 
 
 def outcome(speedup: Ratio) -> Word:

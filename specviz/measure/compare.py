@@ -18,7 +18,7 @@ from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate, tree_sizes
 from specviz.measure.paired import Paired
-from specviz.measure.paired_runs import PairedRuns, warm_up
+from specviz.measure.paired_runs import PairedRuns
 from specviz.measure.race import GreedyQuality, LogProbability, Quality, SampledQuality
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -36,7 +36,7 @@ def run_both(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Trace:
-    warm_up(target, drafter, prompt, settings, constraint)
+    PairedRuns(target, drafter, prompt, settings, constraint).warm_up()
     trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
     plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
     return replace(trace, autoregressive=plain.autoregressive)

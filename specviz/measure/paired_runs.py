@@ -89,12 +89,15 @@ class PairedRuns:
     measured: Measured = field(default_factory=Measured)  # goes on with these pairs; they are added to
 
     def warm_up_steps(self) -> Steps[None]:
-        return warm_up_steps(self.target, self.drafter, self.prompt, self.settings, self.constraint)
+        """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder."""
+        most = min(self.settings.max_new_tokens, 2 * self.settings.draft_length + 2)
+        few = replace(self.settings, max_new_tokens=most)
+        yield from self.speculative_steps(few)
+        yield from self.plain_steps(few)
 
     def repeat_steps(self) -> Steps[None]:
         settings = repeat_settings(self.settings, self.measured.repeats)
-        ours = speculative_steps(self.target, self.drafter, self.prompt, settings, self.constraint)
-        alone = plain_steps(self.target, self.prompt, settings, self.constraint)
+        ours, alone = self.speculative_steps(settings), self.plain_steps(settings)
         if self.measured.repeats % 2:
             speculative = yield from ours
             plain = yield from alone
@@ -104,50 +107,20 @@ class PairedRuns:
         self.measured.plain.traces.append(plain)
         self.measured.speculative.traces.append(speculative)
 
+    def speculative_steps(self, settings: DecodeSettings) -> Steps[Trace]:
+        run = SpeculativeRun(self.target, self.drafter, self.prompt, settings, record=False, constraint=self.constraint)
+        for _ in chain(run.read_prompt(), run.rounds()):
+            yield
+        return run.trace()
+
+    def plain_steps(self, settings: DecodeSettings) -> Steps[Trace]:
+        run = AutoregressiveRun(self.target, self.prompt, settings, constraint=self.constraint)
+        for _ in chain(run.read_prompt(), run.steps()):
+            yield
+        return run.trace()
+
     warm_up = at_once(warm_up_steps)
     repeat = at_once(repeat_steps)
-
-
-def speculative_steps(
-    target: LoadedModel,
-    drafter: Drafter,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    constraint: LogitsConstraint | None = None,
-) -> Steps[Trace]:
-    """A run that records nothing but times."""
-    run = SpeculativeRun(target, drafter, prompt, settings, record=False, constraint=constraint)
-    for _ in chain(run.read_prompt(), run.rounds()):
-        yield
-    return run.trace()
-
-
-def plain_steps(
-    target: LoadedModel,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    constraint: LogitsConstraint | None = None,
-) -> Steps[Trace]:
-    run = AutoregressiveRun(target, prompt, settings, constraint=constraint)
-    for _ in chain(run.read_prompt(), run.steps()):
-        yield
-    return run.trace()
-
-
-def warm_up_steps(
-    target: LoadedModel,
-    drafter: Drafter,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    constraint: LogitsConstraint | None = None,
-) -> Steps[None]:
-    """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing about either decoder."""
-    few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
-    yield from speculative_steps(target, drafter, prompt, few, constraint)
-    yield from plain_steps(target, prompt, few, constraint)
-
-
-warm_up = at_once(warm_up_steps)
 
 
 def decode_seconds(trace: Trace) -> float:

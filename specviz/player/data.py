@@ -4,20 +4,25 @@ The modules in assets/trace/ make of it what is drawn.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Literal, get_args
 
 from pydantic import TypeAdapter
 
-from specviz.core.drafters import Method, exit_layers, method_of
+from specviz.core.drafters import Method, exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs, costs, speedup_at
-from specviz.core.names import forward_in_words, pair_name
-from specviz.core.replay import DraftGuesses
+from specviz.core.metrics import Costs, costs, count, speedup_at
+from specviz.core.metrics import running as states_of
+from specviz.core.names import first_words, forward_in_words, pair_name, short_name
+from specviz.core.replay import DraftGuesses, counts_of, ends_of, every_length
+from specviz.core.result import at_calibrated
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.player.payload import (
+    ComparedPayload,
     DraftGuessesJson,
     MethodPayload,
     Phase,
@@ -141,17 +146,12 @@ def method_payload(drafter: DrafterInfo | None) -> MethodPayload:
 
 
 def _says(method: Method, name: str) -> str:
-    layers = _layers_of(name) if method.takes else None
-    subject = f"the target’s first {layers} layers" if layers else method.subject
+    subject = method.subject
+    if method.takes:
+        with suppress(InputError):  # its name need not say how many
+            layers = exit_layers(name)
+            subject = f"the target’s first {layers} layers" if layers else subject
     return f"{subject[0].upper()}{subject[1:]} {'propose' if method.several else 'proposes'}"
-
-
-def _layers_of(name: str) -> int | None:
-    """How many layers an early exit of this name takes; None where its name does not say it."""
-    try:
-        return exit_layers(name)
-    except InputError:
-        return None
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:
@@ -265,9 +265,69 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS)
+def _rounded(value: float | None, decimals: int = DECIMALS) -> float | None:
+    return None if value is None else round(value, decimals)
 
 
-def _seconds(value: float | None) -> float | None:
-    return None if value is None else round(value, SECOND_DECIMALS)
+_seconds = partial(_rounded, decimals=SECOND_DECIMALS)
+
+
+# ---- the run that the one on screen is compared with: its lines in the plots, and what is different about it
+
+
+def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> ComparedPayload:
+    """Its figures after each round and at each draft length."""
+    states = states_of(trace)
+    verdict = verdict_of_run(trace, costs)
+    return {
+        "name": run_name(trace),
+        "differs": "",  # the run on screen decides
+        "draft_length": trace.settings.draft_length,
+        "acceptance": [_rounded(state.counts.acceptance_rate, 4) for state in states],
+        "speedup": [_rounded(state.speedup, 4) for state in states],
+        "lengths": _lengths(trace, replayable(trace, guesses), costs),
+        "per_call": count(trace.rounds).tokens_per_target_call,
+        "estimated": _rounded(at_calibrated(trace, costs), 4),
+        "trusted": verdict is None or verdict.trusted,
+        "pinned": False,
+    }
+
+
+def run_name(trace: Trace) -> str:
+    """A run by its draft and draft length: "wren-nano, 4"."""
+    return f"{draft_name(trace)}, {trace.settings.draft_length}"
+
+
+def draft_name(trace: Trace) -> str:
+    """The draft as the menus name it."""
+    name = trace.drafter.asked_as if trace.drafter else "no draft"
+    return menu_title(name) if named(name) else short_name(name)
+
+
+def differences(trace: Trace, other: Trace) -> str:
+    """What else the other run has different, as it is in this one; empty where that is nothing."""
+    settings, others, elsewhere = trace.settings, other.settings, trace.recorded_on.machine != other.recorded_on.machine
+    found = {
+        f"for {short_name(trace.target.name)}": trace.target.name != other.target.name,
+        f"“{first_words(trace.prompt.text, 16)}”": trace.prompt.text != other.prompt.text,
+        f"temperature {settings.temperature:g}": settings.temperature != others.temperature,
+        settings.manner.strip(" ,"): settings.manner and settings.manner != others.manner,
+        f"{settings.max_new_tokens} tokens": settings.max_new_tokens != others.max_new_tokens,
+        "recorded on another machine": elsewhere and trace.created < other.created,
+        "measured here": elsewhere and trace.created >= other.created,
+    }
+    return ", ".join(said for said, differs in found.items() if differs)
+
+
+def _lengths(
+    trace: Trace, guesses: DraftGuesses | None, costs: Costs | None
+) -> list[tuple[float | None, float | None]]:
+    """Acceptance and estimated speedup at each draft length from 1; empty where the run cannot be replayed."""
+    if guesses is None:
+        return []
+    steps, found = replay_times(trace, costs)["steps"], list[tuple[float | None, float | None]]()
+    for rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
+        counts = counts_of(rounds)
+        took = sum(steps[len(each.guesses)] for each in rounds) if steps else 0.0
+        found.append((_rounded(counts.acceptance_rate, 4), round(counts.emitted / took, 2) if took else None))
+    return found

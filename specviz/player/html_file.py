@@ -6,7 +6,7 @@ Its content security policy lets only its own script and style run, by their has
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -42,8 +42,12 @@ def html_file(
     Raises:
         InputError: the file would be larger.
     """
-    parts = {**parts, "style": _in_scheme(parts["style"], scheme)}
-    hashes = {f"{name}-hash": _hash(parts[name]) for name in ("script", "style")}
+    style = parts["style"]
+    if scheme != "auto":  # the dark half of the style sheet is used always or never
+        style = style.replace(DARK, "@media all" if scheme == "dark" else "@media not all")
+    parts = {**parts, "style": style}
+    digests = {name: sha256(parts[name].encode()).digest() for name in ("script", "style")}
+    hashes = {f"{name}-hash": f"sha256-{b64encode(digest).decode()}" for name, digest in digests.items()}
     known = {**parts, **hashes, "policy": policy, "schemes": "light dark" if scheme == "auto" else scheme}
     page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
     most = most or MOST_BYTES
@@ -66,22 +70,10 @@ def page_that_says(problem: str) -> str:
     return f"<!doctype html><meta charset='utf-8'><title>specviz</title><p>{escape(problem)}</p>"
 
 
-def _in_scheme(style: str, scheme: Scheme) -> str:
-    """The style sheet with its dark half used always or never."""
-    if scheme == "auto":
-        return style
-    return style.replace(DARK, "@media all" if scheme == "dark" else "@media not all")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
 IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.\.?/[^"]+\.js)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
-
 COMMENT = re.compile(r"^[ ]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)  # on lines of its own
 
 
@@ -130,17 +122,16 @@ def _collect(path: Path, above: tuple[Path, ...], order: dict[Path, Module]) -> 
 
 def _read(path: Path, is_entry: bool) -> Module:
     text = COMMENT.sub("", path.read_text(encoding="utf-8"))
-    imports = tuple((tuple(_names(found[1])), (path.parent / found[2]).resolve()) for found in IMPORT.finditer(text))
+    imports = tuple(
+        (tuple(filter(None, map(str.strip, found[1].split(",")))), (path.parent / found[2]).resolve())
+        for found in IMPORT.finditer(text)
+    )
     body = EXPORT.sub("", IMPORT.sub("", text))
     if len(DEFAULT.findall(body)) != is_entry:
         raise BundleError(f"{_short(path)}: the entry, and no other file, has one `export default`.")
     if found := OTHER.search(DEFAULT.sub("", body)):
         raise BundleError(f"{_short(path)}: this form is not supported: {found[0].strip()}")
     return Module(path, imports, tuple(EXPORT.findall(text)), body.strip() + "\n")
-
-
-def _names(listed: str) -> Iterator[str]:
-    yield from (name.strip() for name in listed.split(",") if name.strip())
 
 
 def _written(module: Module, order: dict[Path, Module], names: dict[Path, str]) -> str:

@@ -17,7 +17,7 @@ from specviz.core.names import first_words
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo
 from specviz.data.published import PUBLISHED
-from specviz.data.workloads import WORKLOADS, Workload
+from specviz.data.workloads import WORKLOADS
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
@@ -48,7 +48,9 @@ def live_file() -> str:
 def live_site() -> dict[str, bytes]:
     """The files of a static site by their paths in its folder: a page, its service worker, and all bundled models."""
     weights = {name: (MODELS / name / WEIGHTS).read_bytes() for name in ON_A_SITE}
-    addresses = {name: f"models/{name}.{_digest(content)[:16]}.safetensors" for name, content in weights.items()}
+    addresses = {
+        name: f"models/{name}.{sha256(content).hexdigest()[:16]}.safetensors" for name, content in weights.items()
+    }
     models = {name: _model(name, addresses[name]) for name in ON_A_SITE}
     page = _page(models, "", "'self'", "After one visit this page works without a network.")
     return {
@@ -75,15 +77,24 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
 
 def _made(models: dict[str, Any]) -> dict[str, Any]:
     """What the page is made with; see `Made` in assets/live/live.js."""
+    first = ((each.title, each.prompts[0]) for each in WORKLOADS)
+    runs = {run.pair: run for run in reversed(PUBLISHED)}
     return {
         "models": models,
         "tokenizer": _stored(f"models/{IN_ONE_FILE[0]}/tokenizer.json"),
-        "presets": [_preset(each) for each in WORKLOADS if each.prompts[0].grammar is None],
+        "presets": [
+            {"name": each.name, "label": f"{title} · {first_words(each.text, SHOWN_CHARACTERS)}", "text": each.text}
+            for title, each in first
+            if each.grammar is None
+        ],
         "lookup": LOOKUP,
         "settings": asdict(DecodeSettings()),
         "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
         "phases": list(PHASES),
-        "published": _published(),
+        "published": [  # what a draft step costs in two papers, in passes of the target
+            {"pair": run.pair, "machine": run.machine, "cost": run.cost_ratio, "source": run.source.split(",")[0]}
+            for run in map(runs.__getitem__, CHECKS_ARE_CHEAP)
+        ],
         "first": {"trace": _stored("traces/first.json"), "guesses": _stored("traces/first.draft-guesses.json")},
     }
 
@@ -92,29 +103,8 @@ def _stored(name: str) -> Any:
     return json.loads(asset(name))
 
 
-def _preset(workload: Workload) -> dict[str, str]:
-    """The first prompt of a kind of text, as the menu has it."""
-    preset = workload.prompts[0]
-    label = f"{workload.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"
-    return {"name": preset.name, "label": label, "text": preset.text}
-
-
-def _published() -> list[dict[str, Any]]:
-    """What a draft step costs in two papers, in passes of the target."""
-    runs = {run.pair: run for run in reversed(PUBLISHED)}
-    return [
-        {
-            "pair": pair,
-            "machine": runs[pair].machine,
-            "cost": runs[pair].cost_ratio,
-            "source": runs[pair].source.split(",")[0],
-        }
-        for pair in CHECKS_ARE_CHEAP
-    ]
-
-
 def _model(name: str, address: str | None) -> dict[str, Any]:
-    digest = _digest((MODELS / name / WEIGHTS).read_bytes())
+    digest = sha256((MODELS / name / WEIGHTS).read_bytes()).hexdigest()
     return {"config": _stored(f"models/{name}/config.json"), "weights": address, "sha256": digest}
 
 
@@ -126,10 +116,6 @@ def _weights_in_page(name: str) -> str:
 def _script(entry: str) -> str:
     """A module as a classic script: browsers start no thread from a module that is not a file of its own."""
     return re.sub(r"^export default ", "", bundle(ASSETS / entry), flags=re.MULTILINE)
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()
 
 
 def write_site(folder: Path) -> int:

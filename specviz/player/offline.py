@@ -1,11 +1,12 @@
-"""One run as one HTML file: the stage plays it from disk, with no network and no server.
+"""What the stage plays with no network and no server: a run or a lesson as one HTML file, a run in a notebook.
 
-The page holds the run as JSON, the stage's scripts and its styles, and nothing else.
+A page holds its runs as JSON, the stage's scripts and its styles, and nothing else.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import chain
+from typing import TypedDict, cast
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
@@ -16,13 +17,18 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
+from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.hidden import PARAMETER as HIDE
+from specviz.data.hidden import hidden_in
+from specviz.data.lessons.plans import Moment, Plan
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
-from specviz.player.html_file import Scheme, asset, bundle, html_file, inline_json
+from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
+from specviz.player.payload import SentRun, StageState
+from specviz.player.sheet import PAGE_NAMES
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 PROJECT = "specviz: speculative decoding, token by token"
-ALONE = "The <b>big model writes alone</b>: each pass gives one token."
 
 
 def offline_page(
@@ -54,8 +60,9 @@ def offline_page(
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
+    drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
     parts = {
-        "title": escape(_title(trace)),
+        "title": escape(f"One run: {drafter}{short_name(trace.target.name)}"),
         "lead": _lead(trace),
         "stage": asset("stage/stage.html"),
         "result": result_html(trace, costs, repeats),
@@ -69,15 +76,10 @@ def offline_page(
     return html_file("offline/page.html", parts, scheme)
 
 
-def _title(trace: Trace) -> str:
-    drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
-    return f"One run: {drafter}{short_name(trace.target.name)}"
-
-
 def _lead(trace: Trace) -> str:
     settings = trace.settings
     if trace.drafter is None:
-        return ALONE
+        return "The <b>big model writes alone</b>: each pass gives one token."
     end = "accepts the right start and corrects the first mistake"
     if settings.tree:
         end = "accepts one path of the tree and adds a token of its own"
@@ -159,3 +161,152 @@ def _footer(address: str | None) -> str:
     if address is None or not address.startswith(("https://", "http://")):
         return made
     return f'{made} <a href="{escape(address)}" rel="noreferrer">Open this run live</a>'
+
+
+# ---- a lesson for students. The answers and the notes for the teacher are in the key (`specviz.player.sheet.key_html`)
+
+
+class OfflineMoment(TypedDict):
+    """A moment that plays a run: the run's name, and what else its stage needs."""
+
+    run: str
+    state: StageState
+
+
+class OfflineLesson(TypedDict):
+    """What the page plays. Moments of the same run share it; a moment without a run is null."""
+
+    runs: dict[str, SentRun]
+    moments: list[OfflineMoment | None]
+
+
+def lesson_page(plan: Plan, address: str | None = None) -> str:
+    """The HTML of a page with all moments of a plan.
+
+    Args:
+        plan: the lesson.
+        address: of Watch on a server that students can reach; what does not work offline then links there.
+
+    Raises:
+        InputError: the page would be larger than 2 MB.
+    """
+    goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
+    parts = {
+        "title": escape(plan.title),
+        "goals": f"<h2>Goals</h2><ul>{goals}</ul>" if goals else "",
+        "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1)),
+        "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
+        "footer": escape(f"Made with {PROJECT}. This file needs no network."),
+        "stage": asset("stage/stage.html"),
+        "lesson": inline_json(_played(plan)),
+        "script": bundle(ASSETS / "offline/lesson.js"),
+        "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
+    }
+    return html_file("offline/lesson.html", parts)
+
+
+def _played(plan: Plan) -> OfflineLesson:
+    """Each run once, and for each moment what is its own."""
+    runs: dict[str, SentRun] = {}
+    moments: list[OfflineMoment | None] = []
+    for number, moment in enumerate(plan.moments):
+        trace, screen = moment.screen.run, moment.screen
+        if trace is None:
+            moments.append(None)
+            continue
+        guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
+        sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
+        # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
+        sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
+        sent["hide"] = sorted(_hidden(moment))
+        name = screen.last("run") or ""
+        runs[name] = sent["run"]
+        own = {key: value for key, value in sent.items() if key != "run"}
+        moments.append({"run": name, "state": cast(StageState, own)})
+    return {"runs": runs, "moments": moments}
+
+
+def _hidden(moment: Moment) -> frozenset[str]:
+    return hidden_in(moment.screen.params.get(HIDE, []))[0]
+
+
+def _entry(number: int, moment: Moment) -> str:
+    needs = "" if moment.screen.run else " (needs the server)"
+    minutes = f'<span class="minutes">{moment.minutes} min{needs}</span>'
+    return f'<li><a href="#moment-{number}">{escape(moment.title)}</a> {minutes}</li>'
+
+
+def _section(plan: Plan, at: int, address: str | None) -> str:
+    moment = plan.moments[at]
+    if trace := moment.screen.run:
+        shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
+        body = f'<div class="place"></div>{"" if "result" in _hidden(moment) else shown}'
+    else:
+        body = _needs_server(moment, address)
+    return (
+        f'<section class="moment" id="moment-{at + 1}" data-moment="{at}" hidden>'
+        f'<h2 tabindex="-1">{at + 1}. {escape(moment.title)}</h2>'
+        f'<p class="question">{escape(moment.question)}</p>{body}{_way(plan, at)}</section>'
+    )
+
+
+def _needs_server(moment: Moment, address: str | None) -> str:
+    page = PAGE_NAMES.get(moment.screen.page)
+    said = (
+        f"This moment is the page “{page}”. It needs the server."
+        if page
+        else "This moment is a run that the server makes. It needs the server."
+    )
+    if address is None:
+        return f'<p class="needs">{escape(said)}</p>'
+    link = address + moment.screen.link.removeprefix("./")
+    return f'<p class="needs">{escape(said)} <a href="{escape(link)}" rel="noreferrer">Open it there</a></p>'
+
+
+def _way(plan: Plan, at: int) -> str:
+    """Links to the moment before, to the list and to the moment after."""
+    links = [(f"#moment-{at}", "← Previous moment")] if at else []
+    links.append(("#", "All moments"))
+    if at + 1 < len(plan.moments):
+        links.append((f"#moment-{at + 2}", "Next moment →"))
+    return f'<nav class="way">{"".join(f"<a href={link!r}>{name}</a>" for link, name in links)}</nav>'
+
+
+# ---- in a notebook: an iframe holds the page as text (`srcdoc`), so it needs no server and no package of the notebook
+
+HEIGHT = 720  # pixels; the stage of a run needs about as many
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookView:
+    """What a notebook draws where it is the value of a cell."""
+
+    title: str
+    page: str = field(repr=False)  # the HTML
+    height: int = HEIGHT
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own. It may run its own script, and reach nothing outside."""
+        return (
+            f'<iframe srcdoc="{escape(self.page)}" title="{escape(self.title)}" sandbox="allow-scripts" '
+            f'width="100%" height="{self.height}" style="border: 0"></iframe>'
+        )
+
+
+def show(trace: Trace, theme: Scheme = "auto", height: int = HEIGHT) -> NotebookView:
+    """Play a finished run in a notebook; the value must be the last one of its cell.
+
+    Args:
+        trace: the run, decoded here, read with `read_trace` or recorded.
+        theme: "light" or "dark"; "auto" is what the browser prefers, which can differ from the notebook's own theme.
+        height: of the frame, in pixels.
+
+    Raises:
+        InputError: the run has not ended, it is too large for a page, or an argument cannot be used.
+    """
+    if theme not in SCHEMES:
+        raise InputError(f"theme must be {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}, not {theme!r}.")
+    if height < 1:
+        raise InputError(f"height must be at least 1 pixel, not {height}.")
+    drafter = f" with {short_name(trace.drafter.name)}" if trace.drafter else ""
+    return NotebookView(f"A run of {short_name(trace.target.name)}{drafter}", offline_page(trace, scheme=theme), height)

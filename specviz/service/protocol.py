@@ -17,8 +17,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import Ask, Turn
-from specviz.measure.proof.rows import BATCHES, MOST_DRAWS, DrawBatch, GreedyRow
-from specviz.measure.proof.rule_names import Position, RuleName
+from specviz.measure.proof.rows import BATCHES, MOST_DRAWS, DrawBatch, GreedyRow, Position, RuleName
 from specviz.measure.race import MAX_REPEATS, RaceLap, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.data.lessons.plans import Moment, Plan, Screen, all_plans, find_plan
-from specviz.player.offline_lesson import lesson_page
+from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.conftest import NewContext
 from tests.support.from_disk import open_from_disk

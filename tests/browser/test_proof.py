@@ -2,7 +2,7 @@
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.measure.proof.rule_names import RULES
+from specviz.measure.proof.rows import RULES
 from tests.conftest import AppServer
 
 WRONG = [rule for rule in RULES if not rule.lossless]

@@ -162,7 +162,7 @@ def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring
     assert len(lines) == 1 + len(rows)
     assert lines[0].split(",") == list(rows[0])
 
-    monkeypatch.setattr(measure, "speculative_steps", None)  # measuring anything would now fail
+    monkeypatch.setattr(measure, "PairedRuns", None)  # measuring anything would now fail
     assert "Nothing left to measure" in ok(*SWEEP, "--csv", file)
     assert json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"] == rows
     monkeypatch.undo()

@@ -10,9 +10,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.measure.proof.findings import finding
-from specviz.measure.proof.recorded import PATH, dump_proof, recorded_proof
-from specviz.measure.proof.rows import BATCHES, GreedyRow
-from specviz.measure.proof.rule_names import RULES
+from specviz.measure.proof.rows import BATCHES, PATH, RULES, GreedyRow, dump_proof, recorded_proof
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import load_model
 from specviz.service import protocol as say

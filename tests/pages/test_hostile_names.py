@@ -11,7 +11,7 @@ import pytest
 from specviz.core.metrics import Costs
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
 from specviz.game.game import Offer, Plan, Turn
-from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.table import frame_of
 from specviz.service import JobView
 from specviz.ui.helps.helps_state import HERE, Sweeps

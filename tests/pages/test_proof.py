@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.glossary import explained
-from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.proof.rule_names import FORGETFUL, RULES
+from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
 from specviz.service.protocol import Failed, Finished, Item, Progress
 from specviz.ui.proof.outcomes import token_label
 from specviz.ui.proof.proof_page import Cells, bfloat16_step, without_constant

@@ -1,7 +1,7 @@
 """Nodes of a cluster that are plain objects: they answer at once, and as a test wants it."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.measure.sweep.plan import Cell, SweepPair
@@ -20,13 +20,7 @@ class FakeNodes:
         self._under_way = deque[Asked]()
         self.asked: list[Asked] = []
 
-    def load(self, node: str, pair: SweepPair) -> None:
-        self._ask(node, pair)
-
-    def measure(self, node: str, cells: Sequence[Cell]) -> None:
-        self._ask(node, list(cells))
-
-    def _ask(self, node: str, what: SweepPair | list[Cell]) -> None:
+    def ask(self, node: str, what: SweepPair | list[Cell]) -> None:
         assert node not in [name for name, _ in self._under_way], f"{node} was asked for two things at once"
         self._under_way.append((node, what))
         self.asked.append((node, what))

@@ -74,7 +74,7 @@ def look() -> dict[str, Any]:
     from specviz.core.settings import DecodeSettings
     from specviz.data.first_run import first_trace
     from specviz.data.permalink import link_of, request_from_link
-    from specviz.measure.sweep.points import split_by_series
+    from specviz.measure.sweep.study import split_by_series
     from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
     from specviz.player.offline import offline_page
     from specviz.ui.helps.helps_state import Choice, choice_from_link

@@ -31,8 +31,7 @@ from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, P
 from specviz.data.workloads import find_preset
 from specviz.game.game import OFFERS, Ask, Offer, Turn
 from specviz.game.words import guess_problem, joined, tidy
-from specviz.measure.proof.recorded import RecordedProof, recorded_proof
-from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow
+from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, RecordedProof, recorded_proof
 from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, RacePrompt, SampledQuality
 from specviz.measure.sweep.plan import Cell
 from specviz.measure.sweep.rows import SweepRow

@@ -19,8 +19,8 @@ from specviz.decoding import make_constraint, rules
 from specviz.decoding.rules import SamplingTreeRule
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.proof.other_rules import make_other_rule, rule_of_proof
-from specviz.measure.proof.rule_names import RULES as PROOF_RULES
-from specviz.measure.proof.rule_names import RuleName
+from specviz.measure.proof.rows import RULES as PROOF_RULES
+from specviz.measure.proof.rows import RuleName
 from tests.support.grids import grid
 from tests.support.joint import FALSE_ALARM, OddAndNew, p_value_of_loop
 from tests.support.tiny_grammar import LANGUAGE, lettered

@@ -16,8 +16,7 @@ from specviz.measure.proof.draws import Draws, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
 from specviz.measure.proof.other_rules import make_other_rule
 from specviz.measure.proof.remembering import Passes, RememberingModel
-from specviz.measure.proof.rows import BATCHES, DrawBatch
-from specviz.measure.proof.rule_names import RULES, Position, RuleName
+from specviz.measure.proof.rows import BATCHES, RULES, DrawBatch, Position, RuleName
 from tests.support.grids import grid
 from tests.support.tiny_models import tiny_model
 

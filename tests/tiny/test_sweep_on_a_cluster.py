@@ -179,7 +179,7 @@ def answering(answer: object) -> SimpleNamespace:
 def answers(**each: object) -> Iterator[tuple[str, Answer]]:
     nodes = RayNodes(FakeRay(), {name: answering(answer) for name, answer in each.items()})
     for name in each:
-        nodes.load(name, PAIR)
+        nodes.ask(name, PAIR)
     for _ in each:
         yield nodes.answer()
 

@@ -19,7 +19,7 @@ from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.published import GPU_COSTS, ON_A_GPU
 from specviz.measure.proof.findings import looks
-from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.proof.rows import recorded_proof
 from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,16 @@ from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.theory import break_even_acceptance
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
-from specviz.measure.sweep.points import (
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.sentences import (
+    adaptive_sentence,
+    clock_sentence,
+    grammar_sentence,
+    length_sentence,
+    map_sentence,
+    workload_sentence,
+)
+from specviz.measure.sweep.study import (
     adaptive_points,
     best_points,
     break_even_line,
@@ -23,17 +32,8 @@ from specviz.measure.sweep.points import (
     impossible,
     points,
     split_by_series,
+    with_rivals,
 )
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.sentences import (
-    adaptive_sentence,
-    clock_sentence,
-    grammar_sentence,
-    length_sentence,
-    map_sentence,
-    workload_sentence,
-)
-from specviz.measure.sweep.study import with_rivals
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.models.draft_menu import linked_names
 from specviz.ui.helps.figures import (

@@ -12,9 +12,8 @@ from specviz.core.verdict import verdict_of_ratios, verdict_of_run
 from specviz.data.batches import Ratio
 from specviz.data.serving_counters import ServingCounters
 from specviz.measure.batch_sentences import outcome
-from specviz.measure.sweep.points import points
 from specviz.measure.sweep.sentences import OUTCOMES, conclusions, workload_sentence
-from specviz.measure.sweep.study import studies_of
+from specviz.measure.sweep.study import points, studies_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import headline as production_headline
 from specviz.measure.worksheet.model import Model

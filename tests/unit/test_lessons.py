@@ -40,8 +40,8 @@ from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link
 from specviz.data.texts import Facts, Says, Words, figures_in, fill
 from specviz.measure.proof.findings import looks
-from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.sweep.points import fair_rows, of_kind, pooled
+from specviz.measure.proof.rows import recorded_proof
+from specviz.measure.sweep.study import fair_rows, of_kind, pooled
 from specviz.models.catalogue import head_names
 from specviz.models.pairs import known_names
 from specviz.ui.learn.family import best_of, family_table, figures_of, served_table

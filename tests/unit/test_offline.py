@@ -15,10 +15,16 @@ from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import FOLDER, Moment, Plan, Screen, all_plans
 from specviz.player import html_file
 from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says
-from specviz.player.offline import offline_page
-from specviz.player.offline_lesson import lesson_page
-from specviz.player.picture import marks_picture, result_picture, round_picture, visible
-from specviz.player.sheet import key_html, lesson_address, sheet_html
+from specviz.player.offline import lesson_page, offline_page
+from specviz.player.sheet import (
+    key_html,
+    lesson_address,
+    marks_picture,
+    result_picture,
+    round_picture,
+    sheet_html,
+    visible,
+)
 from specviz.ui.race.race_state import recorded_race
 from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import cut, fake_trace

@@ -139,13 +139,12 @@ def test_a_file_grows_row_by_row_where_it_can_be_written(tmp_path: Path) -> None
         SweepFile(tmp_path / "no such folder" / "sweep.csv")
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+a", "-a", "@a", " =a", "＝a", "'=a", "'a", "a=b"])
-def test_no_name_is_a_formula_in_a_spreadsheet_and_each_reads_back(name: str) -> None:
-    row = a_row(workload=name, preset=name)
-    written = dump_rows([row])
-    cells = next(csv.DictReader(io.StringIO(written, newline="")))
-    assert not cells["workload"].lstrip().startswith(("=", "+", "-", "@", "＝"))
-    assert parse_rows(written, "x.csv") == [row]
+def test_no_name_is_a_formula_in_a_spreadsheet_and_each_reads_back() -> None:
+    rows = [a_row(workload=name, preset=name) for name in ("=1+1", "+a", "-a", "@a", " =a", "＝a", "'=a", "'a", "a=b")]
+    written = dump_rows(rows)
+    for cells in csv.DictReader(io.StringIO(written, newline="")):
+        assert not cells["workload"].lstrip().startswith(("=", "+", "-", "@", "＝"))
+    assert parse_rows(written, "x.csv") == rows
     assert dump_rows(parse_rows(written, "x.csv")) == written
 
 
@@ -154,11 +153,9 @@ def many_rows(count: int, **each: Callable[[int], str]) -> bytes:
     return dump_rows([a_row(seed=number, **changes) for number, changes in enumerate(made)]).encode()
 
 
-@pytest.mark.parametrize(
-    "line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"], ids=["empty", "short", "no values"]
-)
+@pytest.mark.parametrize("line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"])
 def test_short_lines_cost_little_memory(line: bytes) -> None:
-    content = dump_rows([]).encode() + line * (1_000_000 // len(line))
+    content = dump_rows([]).encode() + line * (300_000 // len(line))
     _, peak = refusal_and_peak(lambda: read_frame(content, "x.csv"))
     assert peak < 10 * len(content)
 
@@ -183,6 +180,13 @@ def test_lines_are_prompts_and_json_may_name_them() -> None:
     ]  # fmt: skip
 
 
+def conversation(*messages: object, **more: object) -> bytes:
+    return json.dumps({"messages": messages, **more}).encode()
+
+
+USER = {"role": "user", "content": "Hello\nyou"}
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -196,6 +200,14 @@ def test_lines_are_prompts_and_json_may_name_them() -> None:
         (b'{"prompt": "a \\ud800"}', "half a character"),
         (b'{"prompt": "good"}', "the same name, 'line-2'"),
         (b'{"prompt": "' + b"a" * 20_001 + b'"}', "too long"),
+        (conversation(USER, prompt="a"), "only one of them"),
+        (json.dumps({"messages": "hello"}).encode(), "1 to 64 messages"),
+        (conversation(*[USER] * 65), "1 to 64 messages"),
+        (conversation({"role": "user"}), "other keys than"),
+        (conversation({**USER, "tool": 1}), "other keys than"),
+        (conversation({"role": "a\nb", "content": "x"}), '"role" is not a text'),
+        (conversation({"role": "user", "content": ["x"]}), "not a text"),
+        (conversation({"role": "user", "content": "x" * 20_001}), "too long"),
     ],
 )  # fmt: skip
 def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> None:
@@ -232,31 +244,6 @@ def test_files_that_cannot_be_read_get_one_sentence_and_a_line_may_be_a_conversa
     assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
     [other] = read_prompts(conversation(USER)).prompts
     assert other.text_hash != prompt.text_hash
-
-
-def conversation(*messages: object, **more: object) -> bytes:
-    return json.dumps({"messages": messages, **more}).encode()
-
-
-USER = {"role": "user", "content": "Hello\nyou"}
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        (conversation(USER, prompt="a"), "only one of them"),
-        (json.dumps({"messages": "hello"}).encode(), "1 to 64 messages"),
-        (conversation(*[USER] * 65), "1 to 64 messages"),
-        (conversation({"role": "user"}), "other keys than"),
-        (conversation({**USER, "tool": 1}), "other keys than"),
-        (conversation({"role": "a\nb", "content": "x"}), '"role" is not a text'),
-        (conversation({"role": "user", "content": ["x"]}), "not a text"),
-        (conversation({"role": "user", "content": "x" * 20_001}), "too long"),
-    ],
-)
-def test_a_bad_conversation_is_one_sentence(line: bytes, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        read_prompts(line)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from specviz.core.readable import readable
 from specviz.core.terms import terms_of
 from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.player.picture import round_picture
+from specviz.player.sheet import round_picture
 from specviz.player.tree_rows import tree_rows
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace, run_of

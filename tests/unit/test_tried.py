@@ -13,7 +13,7 @@ from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
-from specviz.player.compared import compared, differences, run_name
+from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried

@@ -19,7 +19,7 @@ from specviz.data.importers import Given, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
 from specviz.player.offline import offline_page
-from specviz.player.picture import round_picture
+from specviz.player.sheet import round_picture
 from tests.support.commands import command_line
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace

@@ -134,7 +134,7 @@ class RuleCounts:
 
 
 def rule_counts(batches: Sequence[Mapping[str, Any]]) -> RuleCounts:
-    """Of the batches of one rule, as `measure.proof.recorded` has them."""
+    """Of the batches of one rule, as `measure.proof.rows` has them."""
     written, wanted = (
         [sum(column) for column in zip(*(each[name] for each in batches), strict=True)]
         for name in ("speculative", "expected")

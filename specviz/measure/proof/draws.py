@@ -20,8 +20,7 @@ from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.measure.proof.other_rules import MostProbable, rule_of_proof
 from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
-from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch
-from specviz.measure.proof.rule_names import Position, RuleName, rule_text
+from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import TokenTexts

@@ -18,8 +18,8 @@ from specviz.decoding.drafters.protocol import Draft, of_tokens
 from specviz.decoding.rules import BlockRule, make_rule
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, draw, residual
-from specviz.measure.proof.rows import CLASSES
-from specviz.measure.proof.rule_names import (
+from specviz.measure.proof.rows import (
+    CLASSES,
     ENSEMBLE_WEIGHT,
     LENIENCE,
     TOP_ACCEPTED,

@@ -1,16 +1,89 @@
-"""The results of a proof as plain values: batches of draws, and greedy comparisons. It imports no torch."""
+"""A proof as plain values: its rules by name, batches of draws, greedy comparisons, the recorded one. No torch."""
 
+import logging
 from dataclasses import dataclass, field
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field
+import yaml
+from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 
+from specviz.core.files import ASSETS
+from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 
 BATCHES = 10  # a proof by sampling has this many parts; the test is made once after each
 MOST_DRAWS = 20_000
 CLASSES = 30  # the most probable tokens, each counted by itself
 PLACES = 20  # equal parts of the probability, in which the places of drawn tokens are counted
+
+RuleName = Literal[
+    "lossless",
+    "match",
+    "block",
+    "no-residual",
+    "top-k",
+    "greedy-draft",
+    "lenient",
+    "uncropped",
+    "one-rare-token",
+    "wrong-block",
+    "typical",
+    "ensemble",
+    "forgotten-row",
+]
+Position = Literal["first", "second", "third", "after"]  # which new token is tested; after: the one after a rejection
+
+POSITIONS: dict[Position, str] = {
+    "first": "1st new token",
+    "second": "2nd new token",
+    "third": "3rd new token",
+    "after": "the token after the first rejection",
+}
+TOP_ACCEPTED = 10  # "top-k": a drafted token is accepted if it is one of this many most probable ones
+LENIENCE = 0.3  # "lenient": q is multiplied by it before the comparison
+# "typical": the limits of Medusa's own code (posterior_threshold and posterior_alpha in medusa/model/medusa_model.py)
+TYPICAL_THRESHOLD, TYPICAL_ALPHA = 0.09, 0.3
+ENSEMBLE_WEIGHT = 0.5  # "ensemble": of the target; the draft has the rest
+
+
+LIMITS = {
+    "CLASSES": CLASSES,
+    "TOP_ACCEPTED": TOP_ACCEPTED,
+    "LENIENCE": LENIENCE,
+    "TYPICAL_THRESHOLD": TYPICAL_THRESHOLD,
+    "TYPICAL_ALPHA": TYPICAL_ALPHA,
+    "ENSEMBLE_WEIGHT": ENSEMBLE_WEIGHT,
+    "DRAFT_WEIGHT": 1 - ENSEMBLE_WEIGHT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """What the page says about a rule; assets/rules.yaml explains the fields."""
+
+    name: RuleName
+    title: str
+    does: str
+    why: str
+    lossless: bool = False
+    position: Position = "first"
+    joint: bool = False
+    by_design: bool = False
+
+
+FILE = ASSETS / "rules.yaml"
+*RULES, FORGETFUL = TypeAdapter(list[RuleText]).validate_python(
+    [
+        {key: value.format(**LIMITS) if isinstance(value, str) else value for key, value in each.items()}
+        for each in yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    ]
+)
+
+
+def rule_text(name: RuleName) -> RuleText:
+    return next(rule for rule in (*RULES, FORGETFUL) if rule.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +160,46 @@ class GreedyRow:
     @property
     def judged(self) -> RoundingJudgement | None:
         return judge_difference(self.near_tie.change, self.dtype, self.target) if self.near_tie else None
+
+
+PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDraws:
+    rule: RuleName
+    position: Position
+    batches: list[DrawBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedProof:
+    created: str
+    machine: str
+    weights: dict[str, str]  # hash by model name
+    request: RunRequest
+    draws: list[RecordedDraws]
+    greedy: list[GreedyRow]
+    near_tie: GreedyRow  # in bfloat16
+    forgotten_row: GreedyRow | None = None  # with a cache that forgets a row; None in older files
+
+    @property
+    def changed_weights(self) -> list[str]:
+        known = {name for name in self.weights if name in bundled_names()}
+        return sorted(name for name in known if weights_hash(MODELS_FOLDER / name) != self.weights[name])
+
+
+_PROOF: TypeAdapter[RecordedProof] = TypeAdapter(RecordedProof)
+
+
+def dump_proof(proof: RecordedProof) -> bytes:
+    return _PROOF.dump_json(proof, indent=1) + b"\n"
+
+
+@cache
+def recorded_proof() -> RecordedProof | None:
+    try:
+        return _PROOF.validate_json(PATH.read_bytes())
+    except (OSError, ValidationError) as error:
+        logging.getLogger(__name__).error("No recorded proof: %s", error)
+        return None

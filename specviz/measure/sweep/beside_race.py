@@ -10,9 +10,8 @@ import pandas as pd
 from specviz.core.judge import NEUTRAL
 from specviz.data.texts import Sentences, any_of
 from specviz.measure.race import Kind, RaceLap, kinds_of
-from specviz.measure.sweep.points import PROMPT, of_kind, pooled
 from specviz.measure.sweep.rows import MADE_BY, SERIES
-from specviz.measure.sweep.study import Study
+from specviz.measure.sweep.study import PROMPT, Study, of_kind, pooled
 from specviz.measure.sweep.table import each_row
 
 MACHINE = ("threads", "machine")

@@ -15,8 +15,7 @@ from specviz.core.trace import Trace
 from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
-from specviz.decoding.sampler import LogitsConstraint
-from specviz.measure.paired_runs import decode_seconds, plain_steps, speculative_steps, warm_up_steps
+from specviz.measure.paired_runs import PairedRuns, decode_seconds
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.devices import describe_machine
@@ -65,19 +64,22 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     short untimed warm-up of both decoders goes before. The steps may be paused at any yield: that is between two timed
     rounds or plain steps.
     """
-    first = group[0]
-    drafter = fit_drafter(*models, first.settings)
-    yield from warm_up_steps(models[0], drafter, _prompt(models, first), first.settings, _constraint(models, first))
-    before = yield from _speculative(models, drafter, first)
-    plain = yield from plain_steps(models[0], _prompt(models, first), first.settings, _constraint(models, first))
-    traces = [before]
+    first, settings = group[0], group[0].settings
+    drafter = fit_drafter(*models, settings)
+    yield from _runs(models, drafter, first).warm_up_steps()
+    traces = [(yield from _runs(models, drafter, first).speculative_steps(settings))]
+    plain = yield from _runs(models, drafter, first).plain_steps(settings)
     for cell in group[1:]:
-        traces.append((yield from _speculative(models, drafter, cell)))
+        traces.append((yield from _runs(models, drafter, cell).speculative_steps(cell.settings)))
     return [_row(cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
 
 
-def _speculative(models: Models, drafter: Drafter, cell: Cell) -> Steps[Trace]:
-    return speculative_steps(models[0], drafter, _prompt(models, cell), cell.settings, _constraint(models, cell))
+def _runs(models: Models, drafter: Drafter, cell: Cell) -> PairedRuns:
+    """With a new constraint, which is made before its run is timed."""
+    constraint = None
+    if cell.constrained and cell.prompt.grammar is not None:
+        constraint = make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
+    return PairedRuns(models[0], drafter, _prompt(models, cell), cell.settings, constraint)
 
 
 def _prompt(models: Models, cell: Cell) -> str | list[int]:
@@ -88,13 +90,6 @@ def _prompt(models: Models, cell: Cell) -> str | list[int]:
         return chat_ids(models[0], cell.prompt.messages)
     except InputError as error:
         raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
-
-
-def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
-    """A new one for each run, made before the run is timed."""
-    if not cell.constrained or cell.prompt.grammar is None:
-        return None
-    return make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
 
 
 def made_by(models: Models) -> tuple[str | int | None, ...]:

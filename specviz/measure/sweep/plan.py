@@ -66,11 +66,6 @@ class Cell:
         return f"{self.prompt.name}, γ = {settings.draft_length}{schedule}{tree}{constrained}, drafted by {draft}"
 
 
-def _has_confidence(draft: str) -> bool:
-    method = named(draft)
-    return method is None or method.samples
-
-
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
     prompts: tuple[SweepPrompt, ...]
@@ -97,7 +92,7 @@ class SweepPlan:
             for prompt in self.prompts
             for constrained in ((False, True) if self.constrain and prompt.grammar else (False,))
             for settings in self._drafting(temperature)
-            if settings.draft_schedule != "confidence" or _has_confidence(pair.draft)
+            if settings.draft_schedule != "confidence" or not (method := named(pair.draft)) or method.samples
         ]
 
     def _drafting(self, temperature: float) -> list[DecodeSettings]:

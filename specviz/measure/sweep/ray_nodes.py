@@ -138,13 +138,9 @@ class RayNodes:
     def names(self) -> list[str]:
         return list(self._workers)
 
-    def load(self, node: str, pair: SweepPair) -> None:
-        self._ask(node, self._workers[node].load, pair)
-
-    def measure(self, node: str, cells: Sequence[Cell]) -> None:
-        self._ask(node, self._workers[node].measure, cells)
-
-    def _ask(self, node: str, method: Any, what: object) -> None:
+    def ask(self, node: str, what: SweepPair | list[Cell]) -> None:
+        worker = self._workers[node]
+        method = worker.load if isinstance(what, SweepPair) else worker.measure
         self._asked[method.remote(what)] = node
 
     def answer(self) -> tuple[str, Answer]:

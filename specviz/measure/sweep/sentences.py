@@ -1,4 +1,4 @@
-"""What a sweep's points say, each in one sentence. Frames of `points` in, text out."""
+"""What a sweep's points say, each in one sentence. Frames of `study` in, text out."""
 
 import math
 from typing import Any
@@ -10,8 +10,16 @@ from specviz.core.metrics import Costs
 from specviz.data.texts import Sentences, any_of
 from specviz.data.workloads import find_workload
 from specviz.measure.sweep.plan import OWN_WORKLOAD
-from specviz.measure.sweep.points import ADAPTIVE, break_even_line, of_kind, pooled
-from specviz.measure.sweep.study import Study, errors, round_steps, studies_of
+from specviz.measure.sweep.study import (
+    ADAPTIVE,
+    Study,
+    break_even_line,
+    errors,
+    of_kind,
+    pooled,
+    round_steps,
+    studies_of,
+)
 from specviz.measure.sweep.table import each_row
 
 NOTHING = "Nothing is measured yet."
@@ -19,7 +27,7 @@ say = Sentences("sweep")
 
 
 def clock_sentence(impossible: "pd.Series[bool]") -> str:
-    """How many rows a busy machine has certainly spoilt, from `points.impossible`; empty for none."""
+    """How many rows a busy machine has certainly spoilt, from `study.impossible`; empty for none."""
     spoilt = int(impossible.sum())
     return say("spoilt", spoilt=spoilt, all=len(impossible)) if spoilt else ""
 

@@ -34,11 +34,8 @@ class Nodes(Protocol):
     def names(self) -> Sequence[str]:
         """One name for each node, no two of them the same."""
 
-    def load(self, node: str, pair: SweepPair) -> None:
-        """Ask a node to load a pair and say what its rows are made by, or that it is gone. Does not wait."""
-
-    def measure(self, node: str, cells: Sequence[Cell]) -> None:
-        """Ask a node for the rows of one or two cells of a block, or that it is gone. Does not wait."""
+    def ask(self, node: str, what: SweepPair | list[Cell]) -> None:
+        """Ask a node to load a pair and say what its rows are made by, or for the rows of cells. Does not wait."""
 
     def answer(self) -> tuple[str, Answer]:
         """Wait for the next answer, and say whose it is. Only called while a node was asked.
@@ -140,17 +137,18 @@ class _Spread:
     def _ask(self, node: str) -> None:
         while prompt := self._hand.get(node) or self._take(node):
             self._hand[node] = prompt
+            what: SweepPair | list[Cell]
             if not self._has(node, prompt.pair):
-                self._progress(f"{node}: loading {' and '.join(prompt.pair.models)}")
-                self._nodes.load(node, prompt.pair)
-                self._asked.add(node)
-                return
-            if cells := prompt.next_group(lambda cell: self._is_known(node, cell)):
-                self._progress(f"{node}: {cells[0].label}: {self._number} of {self._total}")
-                self._nodes.measure(node, cells)
-                self._asked.add(node)
-                return
-            del self._hand[node]
+                what, doing = prompt.pair, f"loading {' and '.join(prompt.pair.models)}"
+            elif what := prompt.next_group(lambda cell: self._is_known(node, cell)):
+                doing = f"{what[0].label}: {self._number} of {self._total}"
+            else:
+                del self._hand[node]
+                continue
+            self._progress(f"{node}: {doing}")
+            self._nodes.ask(node, what)
+            self._asked.add(node)
+            return
 
     def _take(self, node: str) -> _Prompt | None:
         """The first prompt that waits for models that the node has; else the first that waits; None: none does."""

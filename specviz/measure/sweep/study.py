@@ -1,33 +1,201 @@
-"""Everything that the page says about a sweep's rows, computed once for each file and only where it is looked at."""
+"""A sweep's rows, pooled: what is measured of each workload, draft length and prompt, and everything that a page says.
+
+A `Study` computes it once for each file, and only where it is looked at.
+"""
 
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
+from specviz.core.drafters import spoken
 from specviz.core.intervals import student_t
-from specviz.core.judge import UNTOLD
+from specviz.core.judge import NEUTRAL, UNTOLD, judge
 from specviz.core.metrics import Costs
-from specviz.core.theory import expected_tokens
-from specviz.measure.sweep.points import (
-    PROMPT,
-    Series,
-    adaptive_points,
-    best_points,
-    costs_of,
-    fair_points,
-    fair_rows,
-    grammar_pairs,
-    impossible,
-    of_kind,
-    points,
-    split_by_series,
-)
+from specviz.core.settings import DecodeSettings
+from specviz.core.theory import break_even_acceptance, expected_tokens
+from specviz.measure.sweep.rows import SERIES
 from specviz.measure.sweep.table import each_row
+
+PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series(DecodeSettings):
+    """What may be pooled. Settings whose rows are pooled, as the draft length, hold their default."""
+
+    target: str
+    target_dtype: str
+    draft: str
+    draft_dtype: str | None
+    threads: int
+    machine: str
+
+    def __post_init__(self) -> None:
+        pass
+
+    @property
+    def label(self) -> str:
+        draft = spoken(self.draft) if self.draft_dtype is None else self.draft.rpartition("/")[2]
+        formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
+        with_formats = " (bfloat16)" if formats else ""
+        only = f", top-k {self.top_k}" if self.top_k else ""
+        only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
+        name = f"{draft} → {self.target.rpartition('/')[2]}{with_formats}"
+        return f"{name}, temperature {self.temperature:g}{only}{self.manner}"
+
+
+def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
+    groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
+    found: dict[Series, pd.DataFrame] = {}
+    for key, its in groups:
+        known: list[Any] = [None if pd.isna(value) else value for value in key]
+        found[Series(**dict(zip(SERIES, known, strict=True)))] = its
+    return found
+
+
+def of_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
+    return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
+
+
+def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """One row for each group of `rows` that is the same in the columns `by`, in the order of first occurrence.
+
+    Columns:
+        those of `by`
+        drafted, accepted, rejected, rounds, new_tokens, runs, prompts: how many there are, all together.
+        lengths: the draft lengths among them, as a tuple.
+        speedup: the geometric mean: twice as fast and half as fast average to 1.
+        low, high: its 95 % interval over the prompts; NaN for a single prompt.
+        acceptance_rate: accepted / drafted, all together; NaN where nothing was drafted.
+        per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
+        tokens_per_target_call: new_tokens / rounds, all together.
+        outcome: the word of `judge`; of one prompt by its size alone.
+        sure: whether several prompts support the outcome; False for one prompt, and where it cannot be told.
+        repetition: the mean share of an output's 4-grams that occurred earlier in it; NaN where not measured.
+    """
+    logs = rows.assign(log=rows["speedup"].map(math.log))
+    groups = logs.groupby(by, sort=False)
+    sums = groups[["drafted", "accepted", "rejected", "rounds", "new_tokens"]].sum()
+    speedup = groups["log"].mean().map(math.exp)
+    found = sums.assign(
+        **{
+            "runs": groups.size(),
+            "lengths": groups["draft_length"].agg(_each_once),
+            "speedup": speedup,
+            "acceptance_rate": sums["accepted"] / sums["drafted"],
+            "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
+            "tokens_per_target_call": sums["new_tokens"] / sums["rounds"],
+            "repetition": groups["repetition"].mean(),
+        }
+    )
+    found = found.join(_over_prompts(logs, by)).reset_index()
+    each = zip(found["speedup"], found["low"], found["high"], strict=True)
+    outcomes = [judge(speedup, (low, high)).word for speedup, low, high in each]
+    return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNTOLD))
+
+
+def _each_once(lengths: Any) -> Any:
+    return tuple(sorted(set(lengths)))
+
+
+def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
+    count, mean = prompts.size(), prompts.mean()
+    quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
+    half: pd.Series[float] = quantile * prompts.std() / count**0.5
+    low, high = (mean - half).map(math.exp), (mean + half).map(math.exp)
+    return pd.DataFrame({"prompts": count, "low": low, "high": high})
+
+
+def points(rows: pd.DataFrame) -> pd.DataFrame:
+    return pooled(of_kind(rows), ["workload", "draft_length"])
+
+
+def best_points(every: pd.DataFrame) -> pd.DataFrame:
+    best = every.loc[every.groupby("workload", sort=False)["speedup"].idxmax()]
+    return best.sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
+
+
+def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Each prompt's rows at the draft length that did best on the other prompts of its workload.
+
+    The best of several noisy figures flatters. A draft length chosen on other prompts cannot profit from a prompt's
+    own luck. A prompt without others is shown at its own best length.
+    """
+    prompt = ["workload", *PROMPT]
+    logs = of_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
+    own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].agg(["sum", "count"]).reset_index()
+    others = own.groupby(["workload", "draft_length"])[["sum", "count"]].transform("sum") - own[["sum", "count"]]
+    score = others["sum"] / others["count"].where(others["count"] > 0)
+    has_others = score.notna().groupby([own[name] for name in prompt]).transform("any")
+    own["score"] = score.where(has_others, own["sum"] / own["count"])
+    chosen = own.loc[own.groupby(prompt, sort=False)["score"].idxmax(), [*prompt, "draft_length"]]
+    return of_kind(rows).merge(chosen)
+
+
+def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
+    return pooled(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
+
+
+def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Rows faster than their tokens per target call: a pass takes at least a plain step. Of equally long texts only."""
+    most = NEUTRAL * rows["new_tokens"] / rows["rounds"]
+    return (rows["plain_tokens"] == rows["new_tokens"]) & (rows["speedup"] > most)
+
+
+def costs_of(rows: pd.DataFrame) -> Costs | None:
+    """c, v(γ+1) and o from the times of chains of a fixed length without a grammar; None without any."""
+    its = of_kind(rows)
+    its = its[(its["drafted"] > 0) & its["tree"].isna()]
+    if its.empty:
+        return None
+    step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())
+    checks: Any = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median().to_dict()
+    return Costs(
+        step_seconds=step,
+        cost_ratio=float((its["draft_seconds"] / its["drafted"]).median()) / step,
+        verification={length + 1: seconds / step for length, seconds in checks.items()},
+        overhead=float(its["overhead_seconds"].sum() / its["rounds"].sum()) / step,
+    )
+
+
+def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
+    """The α, per judgement, at which each draft length breaks even; None where no α is enough. Modelled."""
+    return [break_even_acceptance(length, costs.cost_ratio, costs.verification, costs.overhead) for length in lengths]
+
+
+def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Prompts measured at the same fixed lengths without and with their grammar: `pooled`, with these endings."""
+    fixed = rows[rows["draft_schedule"] == "fixed"]
+    ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
+    both = pooled(fixed[ways == 2], ["preset", "constrained"]).rename(columns={"preset": "prompt"})
+    without, within = (both[both["constrained"] == way].drop(columns="constrained") for way in (False, True))
+    return without.merge(within, on="prompt", suffixes=("_without", "_with"))
+
+
+ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedules that choose the length, as shown
+
+
+def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
+
+    Columns: workload; speedup, prompts and lengths of the fixed draft length that did best on the other prompts, see
+    `fair_rows`; for each schedule in ADAPTIVE its speedup under the schedule's name, and the length it started from
+    under that name + "_length". NaN: not measured.
+    """
+    found = fair_points(fair_rows(rows))[["workload", "speedup", "prompts", "lengths"]]
+    for schedule in ADAPTIVE:
+        its = pooled(of_kind(rows, schedule), ["workload"])
+        its[f"{schedule}_length"] = its["lengths"].map(lambda lengths: lengths[0])
+        its = its.rename(columns={"speedup": schedule})[["workload", schedule, f"{schedule}_length"]]
+        found = found.merge(its, on="workload", how="left")
+    return found.dropna(subset=list(ADAPTIVE), how="all").reset_index(drop=True)
+
 
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 

@@ -13,6 +13,7 @@ from specviz.data.texts import Sentences
 from specviz.measure.worksheet.runs import position_rates
 
 say = Sentences("exercises")
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
 
 
@@ -66,16 +67,13 @@ def _on_counts(trace: Trace) -> Iterator[Exercise]:
     yield Exercise(say("alpha"), say("alpha_answer", counts=counts, alpha=_three(alpha)))
     saved = counts.emitted - counts.rounds
     yield Exercise(say("calls", counts=counts), say("calls_answer", counts=counts, saved=saved))
-    yield _on_expected_tokens(trace, alpha, tokens)
-
-
-def _on_expected_tokens(trace: Trace, alpha: float, measured: float) -> Exercise:
     length = trace.settings.draft_length
     one = theory.expected_tokens(alpha, length)
     positions = theory.expected_tokens_by_position(position_rates(trace, length))
-    powers = " + ".join(["1", *(f"{alpha:.3f}{_superscript(power)}" for power in range(1, length + 1))])
-    answer = say("expected_answer", powers=powers, one=one, measured=measured, positions=positions)
-    return Exercise(say("expected", length=length), answer)
+    raised = ["", *(str(power).translate(RAISED) for power in range(2, length + 1))]
+    powers = " + ".join(["1", *(f"{alpha:.3f}{power}" for power in raised)])
+    answer = say("expected_answer", powers=powers, one=one, measured=tokens, positions=positions)
+    yield Exercise(say("expected", length=length), answer)
 
 
 def _on_costs(trace: Trace) -> Iterator[Exercise]:
@@ -171,7 +169,3 @@ def quoted(text: str) -> str:
 def _three(value: float) -> str:
     """Three decimals, a tie rounded up as by hand: 43 / 80 is 0.538."""
     return f"{value + 1e-9:.3f}"
-
-
-def _superscript(power: int) -> str:
-    return "" if power == 1 else str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -1,6 +1,6 @@
 """Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median_high
 from typing import Literal
@@ -8,14 +8,13 @@ from typing import Literal
 import pandas as pd
 
 from specviz.core import metrics
-from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.terms import Counted, Terms, terms_of
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
 from specviz.core.trace import Trace
 from specviz.measure.race import RaceLap
-from specviz.measure.sweep.points import Series, costs_of, points, split_by_series
 from specviz.measure.sweep.sentences import workload_title
+from specviz.measure.sweep.study import costs_of, points, split_by_series
 from specviz.measure.sweep.table import each_row
 
 
@@ -117,23 +116,19 @@ def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
 
 
 def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
-    return [
-        measured
-        for series, its in split_by_series(rows).items()
-        if (costs := costs_of(its))
-        for measured in _of_series(its, series, costs, recorded)
-    ]
-
-
-def _of_series(rows: pd.DataFrame, series: Series, costs: Costs, recorded: bool) -> Iterator[Measured]:
-    for point in each_row(points(rows).dropna(subset="per_judgement_rate")):
-        checked = verification_steps(costs.verification, point.draft_length + 1)
-        counted = None
-        if series.draft_dtype is None:  # prompt lookup: it often finds fewer tokens than it may draft
-            counted = Counted(point.tokens_per_target_call, point.drafted / point.rounds, checked)
-        terms = Terms(point.per_judgement_rate, point.draft_length, costs.cost_ratio, checked, costs.overhead, counted)
-        label = f"{workload_title(point.workload)}: {series.label}"
-        yield Measured("When it helps", recorded, label, terms, point.speedup)
+    found = []
+    for series, its in split_by_series(rows).items():
+        if not (costs := costs_of(its)):
+            continue
+        for point in each_row(points(its).dropna(subset="per_judgement_rate")):
+            length, checked = point.draft_length, verification_steps(costs.verification, point.draft_length + 1)
+            counted = None
+            if series.draft_dtype is None:  # prompt lookup: it often finds fewer tokens than it may draft
+                counted = Counted(point.tokens_per_target_call, point.drafted / point.rounds, checked)
+            terms = Terms(point.per_judgement_rate, length, costs.cost_ratio, checked, costs.overhead, counted)
+            label = f"{workload_title(point.workload)}: {series.label}"
+            found.append(Measured("When it helps", recorded, label, terms, point.speedup))
+    return found
 
 
 def first_series(rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.batches import BatchSpeedup, BatchStudy
+from specviz.data.batches import BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet.model import MeasuredPasses, Model
 
@@ -145,21 +145,21 @@ def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:
 
 
 def batch_starts(study: BatchStudy) -> list[Start]:
-    return [_start_of_batch(study, study.at(size, study.draft_lengths[-1])) for size in study.batches if size > 1]
-
-
-def _start_of_batch(study: BatchStudy, point: BatchSpeedup) -> Start:
-    passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
-    times = point.cost_ratio.value, point.verification.value, point.overhead.value
-    model = Model(alpha, point.draft_length, *times)
-    return Start(
-        f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
-        f"Acceptance and costs recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together.",
-        model,
-        point.counts.drafted,
-        point.counts.accepted,
-        passes.verification if passes else {},
-    )
+    found = []
+    for point in (study.at(size, study.draft_lengths[-1]) for size in study.batches if size > 1):
+        passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
+        times = point.cost_ratio.value, point.verification.value, point.overhead.value
+        made = f"recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together"
+        start = Start(
+            f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
+            f"Acceptance and costs {made}.",
+            Model(alpha, point.draft_length, *times),
+            point.counts.drafted,
+            point.counts.accepted,
+            passes.verification if passes else {},
+        )
+        found.append(start)
+    return found
 
 
 def start_of_paper(run: PublishedRun) -> Start:
@@ -177,18 +177,15 @@ def start_of_paper(run: PublishedRun) -> Start:
 
 def start_of_gpu(costs: GpuCosts) -> Start:
     checked = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else 1.0
+    assumed = costs.assumed  # it may begin with a symbol such as c or v, which stays as it is
+    assumed = assumed if assumed[1] == " " else assumed[0].upper() + assumed[1:]
     return Start(
         f"published GPU costs: {costs.label}",
-        f"Published: {costs.published}. {_capital(costs.assumed)}. Acceptance stays as it is.",
+        f"Published: {costs.published}. {assumed}. Acceptance stays as it is.",
         Model(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
         verification=costs.verification,
         costs_only=True,
     )
-
-
-def _capital(sentence: str) -> str:
-    """With a capital letter, except for a symbol such as c or v."""
-    return sentence if sentence[1] == " " else sentence[0].upper() + sentence[1:]
 
 
 def operations_ratio(trace: Trace) -> float:

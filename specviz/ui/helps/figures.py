@@ -7,9 +7,8 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, Word
 from specviz.core.metrics import Costs
-from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
 from specviz.measure.sweep.sentences import percent, workload_title
-from specviz.measure.sweep.study import round_steps
+from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
 from specviz.measure.sweep.table import each_row
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text

@@ -18,7 +18,7 @@ from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
 from specviz.data.permalink import link_of
 from specviz.data.texts import Facts, Words, fill
-from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning

@@ -13,7 +13,7 @@ from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, Plan, PlanError, all_plans
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
-from specviz.player.offline_lesson import lesson_page
+from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.learn.learn_state import Learning

@@ -10,8 +10,7 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, Look, looks, place_looks
-from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie
-from specviz.measure.proof.rule_names import POSITIONS, rule_text
+from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
 from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source, Task

@@ -15,9 +15,18 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link
 from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
-from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.proof.rows import BATCHES, PLACES, GreedyRow, NearTie
-from specviz.measure.proof.rule_names import FORGETFUL, POSITIONS, RuleName, RuleText, rule_text
+from specviz.measure.proof.rows import (
+    BATCHES,
+    FORGETFUL,
+    PLACES,
+    POSITIONS,
+    GreedyRow,
+    NearTie,
+    RuleName,
+    RuleText,
+    recorded_proof,
+    rule_text,
+)
 from specviz.ui.proof.outcomes import badge, section, show_outcome, show_status, tie_figure
 from specviz.ui.proof.proof_state import (
     DRAWS,

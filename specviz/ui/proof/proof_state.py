@@ -11,9 +11,16 @@ from specviz.data.page_link import DIGITS, Params, one_of
 from specviz.data.permalink import RunLink, link_of
 from specviz.data.workloads import WORKLOADS
 from specviz.measure.proof.findings import Finding, Look, finding, looks, place_looks
-from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.proof.rows import MOST_DRAWS, DrawBatch, GreedyRow
-from specviz.measure.proof.rule_names import FORGETFUL, RULES, Position, RuleName
+from specviz.measure.proof.rows import (
+    FORGETFUL,
+    MOST_DRAWS,
+    RULES,
+    DrawBatch,
+    GreedyRow,
+    Position,
+    RuleName,
+    recorded_proof,
+)
 from specviz.service.job import Items
 from specviz.service.protocol import CompareGreedy, Prove
 from specviz.ui.shared.arrival import Arrival

@@ -15,8 +15,7 @@ from specviz.data.first_run import first_trace
 from specviz.data.hidden import PARAMETER, written
 from specviz.data.lessons.tour import Tour, tour_of
 from specviz.data.permalink import link_of
-from specviz.player.compared import compared, differences, run_name
-from specviz.player.data import stage_data
+from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import BeatPayload, ResultPayload, SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
 from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching

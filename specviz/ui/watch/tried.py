@@ -15,7 +15,7 @@ from specviz.core.names import first_words, short_name
 from specviz.core.result import at_calibrated, refutes
 from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
-from specviz.player.compared import draft_name
+from specviz.player.data import draft_name
 from specviz.service.run_store import ID, StoredRun
 from specviz.ui.shared.address import view_in_link
 from specviz.ui.shared.components import keep
