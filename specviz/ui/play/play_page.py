@@ -30,7 +30,6 @@ from specviz.game.game import (
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
-from specviz.service.job import JobView
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
 from specviz.ui.play import turns as moves
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
@@ -134,7 +133,7 @@ def _show_input(state: Playing, inside: bool) -> None:
         st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
         second: Options = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
         st.text_input("A second guess (optional)", autocomplete="off", **second)
-        send = partial(moves.send_typed, state)
+        send = partial(moves.send, state)
         st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
         skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
         st.form_submit_button("Skip", key="play_skip", disabled=busy, **skip)
@@ -153,7 +152,7 @@ def _show_candidates(state: Playing) -> None:
         act: Options = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
         st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
     with st.container(key="play_pick_way", horizontal=True):
-        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
+        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send, "args": (state,)}
         st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
         st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
         two = with_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
@@ -161,36 +160,31 @@ def _show_candidates(state: Playing) -> None:
 
 
 def _show_way_on(state: Playing) -> None:
-    last = state.place == PROMPTS - 1
     if state.turns[-1].ended:
         st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
-        label = "See the result" if last else "Next text"
+        label = "See the result" if state.place == PROMPTS - 1 else "Next text"
         st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(moves.next_prompt, state))
 
 
 def _show_status(state: Playing) -> None:
+    stays = " What you typed is saved." if state.plan.mode == "type" else ""
 
     def waiting() -> None:
-        if view := state.slot.view:
-            st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
+        if (view := state.slot.view) is None:
+            return
+        said = "The target is reading."
+        if view.state == "waiting":
+            said = f"{view.message or 'Sent: the target will read it soon.'}{stays}"
+        elif view.state == "loading":
+            said = f"Loading {view.loading.model}.{stays}" if view.loading else f"Starting.{stays}"
+        st.info(plain(said), icon=":material/hourglass_top:")
 
     while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            st.button("Try again", key="play_retry", on_click=partial(moves.try_again, state))
-
-
-def _waiting(state: Playing, view: JobView) -> str:
-    stays = " What you typed is saved." if state.plan.mode == "type" else ""
-    if view.state == "waiting" and not view.message:
-        return f"Sent: the target will read it soon.{stays}"
-    if view.state == "waiting":
-        return f"{view.message}{stays}"
-    if view.state == "loading":
-        return f"Loading {view.loading.model}.{stays}" if view.loading else f"Starting.{stays}"
-    return "The target is reading."
+            st.button("Try again", key="play_retry", on_click=setattr, args=(state, "message", ""))
 
 
 def _show_score(visit: Session) -> None:
@@ -218,7 +212,7 @@ def _show_score(visit: Session) -> None:
         if state.all_turns:
             st.button("End the game", key="play_finish", type="tertiary", on_click=partial(moves.finish, state))
         if state.before is not None and not state.all_turns:
-            back = partial(moves.back_to_old, visit)
+            back = partial(moves.go_on, visit, state.before)
             st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back)
 
 
@@ -298,20 +292,18 @@ def show_final(visit: Session) -> None:
 
 
 def _rows(state: Playing) -> list[dict[str, str]]:
-    rows = []
-    for number, turns in enumerate(state.games, start=1):
-        if any(turn.scored for turn in turns):
-            rows += [_row(f"text {number}", player, score(turns)[player]) for player in PLAYERS]
-    return rows + [_row("**all**", player, score(state.all_turns)[player]) for player in PLAYERS]
-
-
-def _row(of: str, player: str, counts: Counts) -> dict[str, str]:
-    return {
-        "text": of,
-        "draft": f"**{player}**" if player == YOU else player,
-        "drafted": str(counts.drafted),
-        "accepted": str(counts.accepted),
-        "acceptance rate": rate_of(counts),
-        "target calls": str(counts.rounds),
-        "tokens per target call": per_call(counts),
-    }
+    games = {f"text {number}": turns for number, turns in enumerate(state.games, start=1)}
+    scored = {of: turns for of, turns in games.items() if any(turn.scored for turn in turns)}
+    return [
+        {
+            "text": of,
+            "draft": f"**{player}**" if player == YOU else player,
+            "drafted": str(counts.drafted),
+            "accepted": str(counts.accepted),
+            "acceptance rate": rate_of(counts),
+            "target calls": str(counts.rounds),
+            "tokens per target call": per_call(counts),
+        }
+        for of, turns in (*scored.items(), ("**all**", state.all_turns))
+        for player, counts in score(turns).items()
+    ]

@@ -23,7 +23,6 @@ from specviz.ui.proof.proof_state import (
     DRAWS,
     ONE_OF_EACH,
     SWITCHES,
-    Outcome,
     Place,
     Proving,
     Source,
@@ -164,7 +163,7 @@ def _switches(state: Proving) -> None:
     with left:
         rules = {name: rule_text(name) for name in SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
-        labels = {name: f"{rule.title} · :{color_of(rule)}[{mark_of(rule)}]" for name, rule in rules.items()}
+        labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
         more = with_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
         chosen: RuleName = st.radio("Switch", SWITCHES, **more)
         remember(state)
@@ -173,41 +172,33 @@ def _switches(state: Proving) -> None:
     _acceptance(state)
 
 
-def color_of(rule: RuleText) -> str:
-    return "blue" if rule.lossless else "orange"
-
-
-def mark_of(rule: RuleText) -> str:
+def mark_of(rule: RuleText) -> tuple[str, str]:
+    """A colour and a word: colour never stands alone."""
     if rule.lossless:
-        return "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
-    return "✗ lossy by design" if rule.by_design else "✗ WRONG"
+        return "blue", "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
+    return "orange", "✗ lossy by design" if rule.by_design else "✗ WRONG"
 
 
 def _caption(state: Proving, rule: RuleText) -> str:
     if rule is FORGETFUL:
-        return _caption_of_row(state)
+        row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
+        if row is None:
+            return "not compared yet"
+        same = f"{row.same} of {row.tokens} the same"
+        return f"{f'fails at token {row.same + 1}' if _state(row) == 'fails' else same}, {source}"
     outcome = state.outcomes.get(rule.name)
     if outcome is None or not outcome.batches:
         return "not drawn yet"
-    found = outcome.finding
+    found, draws = outcome.finding, f"{outcome.looks[-1].draws:,} draws"
     source = "recorded" if outcome.source == "recorded" else "drawn here"
     if found.state == "fails":
         return f"fails after {found.failed_at:,} draws, {source}"
-    if found.state == "passes":
-        return f"passes {outcome.looks[-1].draws:,} draws, {source}"
-    return f"{outcome.looks[-1].draws:,} draws so far, {source}"
-
-
-def _caption_of_row(state: Proving) -> str:
-    row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
-    if row is None:
-        return "not compared yet"
-    fails = row.judged is not None and row.judged.state == "fails"
-    return f"fails at token {row.same + 1}, {source}" if fails else f"{row.same} of {row.tokens} the same, {source}"
+    return f"{f'passes {draws}' if found.state == 'passes' else f'{draws} so far'}, {source}"
 
 
 def _switch(state: Proving, rule: RuleText) -> None:
-    mark = f":{color_of(rule)}-badge[{mark_of(rule).upper()}]"
+    color, word = mark_of(rule)
+    mark = f":{color}-badge[{word.upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
@@ -230,23 +221,27 @@ def _acceptance(state: Proving) -> None:
     if real is None or match is None or not real.batches or not match.batches:
         return
     st.markdown(SAYS["acceptance"])
-    rows = [
-        _acceptance_row("The real rule: Σ min(p, q)", real, real.batches[0].sum_of_minima),
-        _acceptance_row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products),
+    first, certain = real.batches[0], real.batches[0].most_probable
+    name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
+    shown = [
+        ("The real rule: Σ min(p, q)", real, first.sum_of_minima, real.accepted_share),
+        ("Exact matches: Σ p·q", match, match.batches[0].sum_of_products, match.accepted_share),
+        *([(name, real, certain, "not drawn")] if certain is not None else []),
     ]
-    if (certain := real.batches[0].most_probable) is not None:
-        name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
-        rows.append(_acceptance_row(name, real, certain) | {"counted": "not drawn"})
+
+    def written(share: float | str | None) -> str:
+        return "nothing drafted" if share is None else share if isinstance(share, str) else f"{share:.1%}"
+
+    rows = [
+        {
+            "rule": rule,
+            "computed": written(exact),
+            "counted": written(counted),
+            "from": "recorded" if outcome.source == "recorded" else "drawn here",
+        }
+        for rule, outcome, exact, counted in shown
+    ]
     st.table(rows, hide_index=True)
-
-
-def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[str, str]:
-    return {
-        "rule": name,
-        "computed": "nothing drafted" if exact is None else f"{exact:.1%}",
-        "counted": "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}",
-        "from": "recorded" if outcome.source == "recorded" else "drawn here",
-    }
 
 
 Cells = dict[str, str | int]  # of a row of the table
@@ -273,11 +268,25 @@ def show_greedy(state: Proving) -> None:
 
 def _greedy_rows(state: Proving) -> None:
     if rows := state.greedy:
-        st.markdown(f"{badge(state.source('greedy'))} {_greedy_verdict(rows)}")
-        same, table = without_constant([_greedy_row(row) for row in rows])
+        same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
+        icon, verdict = VERDICTS[max(map(_state, rows), key=list(VERDICTS).index)]
+        st.markdown(f"{badge(state.source('greedy'))} {icon} **{same} of {tokens} tokens {verdict}.**")
+        cells: list[Cells] = [
+            {
+                "prompt": row.preset or "your own",
+                "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
+                "difference": DIFFERENCES[_state(row)],
+                "drafts accepted": f"{row.accepted} of {row.drafted}",
+                "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
+                "draft": short_name(row.draft),
+                "target": f"{short_name(row.target)} ({row.dtype})",
+            }
+            for row in rows
+        ]
+        constant, table = without_constant(cells)
         data_table(table, "proof_greedy_rows")
-        if same:
-            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in same.items())}."))
+        if constant:
+            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in constant.items())}."))
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         every = partial(_compare, state, "greedy", ONE_OF_EACH)
         _button(state, "Compare one prompt of each kind", "proof_greedy", every)
@@ -285,26 +294,8 @@ def _greedy_rows(state: Proving) -> None:
     show_status(state, "greedy")
 
 
-def _greedy_verdict(rows: Sequence[GreedyRow]) -> str:
-    same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
-    icon, verdict = VERDICTS[max((_state(row) for row in rows), key=list(VERDICTS).index)]
-    return f"{icon} **{same} of {tokens} tokens {verdict}.**"
-
-
 def _state(row: GreedyRow) -> Result:
     return row.judged.state if row.judged else "identical"
-
-
-def _greedy_row(row: GreedyRow) -> Cells:
-    return {
-        "prompt": row.preset or "your own",
-        "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
-        "difference": DIFFERENCES[_state(row)],
-        "drafts accepted": f"{row.accepted} of {row.drafted}",
-        "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
-        "draft": short_name(row.draft),
-        "target": f"{short_name(row.target)} ({row.dtype})",
-    }
 
 
 def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
