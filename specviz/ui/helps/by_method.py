@@ -122,7 +122,15 @@ def show_by_method() -> None:
     st.caption(where(measured))
     if measured.trial:
         st.info(SAYS["trial"], icon=":material/info:")
-    part, kind = _choice(measured)
+    parts = {f"{part.temperature:g}": part for part in measured.temperatures}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
+        chosen = next(iter(parts))
+        if len(parts) > 1:
+            options: Options = {"key": "methods_temperature", "required": True}
+            chosen = str(st.segmented_control("Temperature", list(parts), default=chosen, **options))
+        part, labels = parts[chosen], lambda kind: str(KIND_LABELS.get(kind, kind))
+        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
+        kind = str(st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always))
     st.markdown(f"**{plain(reading(part, kind))}**")
     plot.two_charts(
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
@@ -140,7 +148,16 @@ def show_by_method() -> None:
         with right:
             st.markdown(plain(heads_sentence(compared, kind)))
             note(SAYS["heads"], "heads")
-    _gpu(part, kind)
+    losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
+    families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
+    if families:
+        st.markdown("## What would change on a GPU")
+        st.caption(SAYS["gpu"])
+    for family in families:
+        names = ", ".join(method.title for method in losing if method.family == family)
+        published = PUBLISHED_METHODS[family]
+        reports = " ".join(f"{plain(each.says)} ([{plain(each.source)}]({each.url}))" for each in published)
+        st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")
 
 
 FORMATS = (
@@ -178,19 +195,6 @@ def where(measured: MeasuredMethods) -> str:
         f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
         f"did not use. {SAYS['read_before']}"
     )
-
-
-def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
-    parts = {f"{part.temperature:g}": part for part in measured.temperatures}
-    with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
-        chosen = next(iter(parts))
-        if len(parts) > 1:
-            options: Options = {"key": "methods_temperature", "required": True}
-            chosen = st.segmented_control("Temperature", list(parts), default=chosen, **options)
-        part, labels = parts[str(chosen)], lambda kind: str(KIND_LABELS.get(kind, kind))
-        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
-        kind = st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always)
-    return part, str(kind)
 
 
 def reading(part: AtTemperature, kind: str) -> str:
@@ -239,18 +243,3 @@ def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
         falls = f"; acceptance {rates[0]:.0%} at the first guess, {rates[-1]:.0%} at the last" if rates else ""
         said.append(f"{method.title}: {at.costs.draft:.2f} target steps{falls}.")
     return f"A draft of {in_words(POSITIONS_AT)} guesses costs: {' '.join(said)}"
-
-
-def _gpu(part: AtTemperature, kind: str) -> None:
-    losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
-    families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
-    if not families:
-        return
-    st.markdown("## What would change on a GPU")
-    st.caption(SAYS["gpu"])
-    for family in families:
-        names = ", ".join(method.title for method in losing if method.family == family)
-        reports = " ".join(
-            f"{plain(each.says)} ([{plain(each.source)}]({each.url}))" for each in PUBLISHED_METHODS[family]
-        )
-        st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")

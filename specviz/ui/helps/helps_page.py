@@ -83,7 +83,13 @@ def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
         return
     source = _choose_source(sweeps, sources)
     studies = studied(sweeps, source)
-    study = studies[_choose_series([study.series for study in studies])]
+    labels = [study.series.label for study in studies]
+    if len(set(labels)) < len(labels):  # the same pair on two machines
+        labels = [f"{study.series.label}, {study.series.machine}" for study in studies]
+    study = studies[0]
+    if len(studies) > 1:
+        named: Options = {"format_func": labels.__getitem__, "key": f"sweep_series-{'|'.join(labels)}"}
+        study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
     panels: dict[str, Callable[[], None]] = {
@@ -109,16 +115,6 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
     key = f"sweep_source-{len(sources)}-{shown}"
     sweeps.shown = st.segmented_control("Rows", sources, default=shown, format_func=plain, key=key) or shown
     return sweeps.shown
-
-
-def _choose_series(every: list[Series]) -> int:
-    if len(every) == 1:
-        return 0
-    labels = [each.label for each in every]
-    doubled = len(set(labels)) < len(labels)  # the same pair on two machines
-    names = [f"{each.label}, {each.machine}" if doubled else each.label for each in every]
-    key = f"sweep_series-{'|'.join(names)}"
-    return st.selectbox("Pair and temperature", range(len(every)), format_func=names.__getitem__, key=key)
 
 
 def _where(source: str, series: Series, runs: int) -> str:

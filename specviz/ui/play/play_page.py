@@ -12,21 +12,8 @@ from specviz.core.metrics import Counts, count
 from specviz.data.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.data.workloads import find_workload
-from specviz.game.game import (
-    MODEL,
-    MODES,
-    PLAYERS,
-    PROMPTS,
-    ROUNDS,
-    SETS,
-    YOU,
-    Mode,
-    Plan,
-    plan_from_link,
-    rounds_of,
-    run_of,
-    score,
-)
+from specviz.game import game
+from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Mode, Plan, score
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
@@ -56,8 +43,13 @@ RULES: dict[Mode, str] = {
 
 def lead(visit: Session) -> None:
     st.html(STYLE)
-    state = visit.play
-    _take_link_once(state)
+    state, given = visit.play, address()
+    if plan := state.came.take(given, game.plan_from_link):
+        state.linked = not plan.link.keys().isdisjoint(given)
+        state.plan = plan if state.linked else Plan()
+        member = membership()
+        if member and not state.linked:
+            state.plan, state.linked = member.plan, True
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
         heading(RULES[state.plan.mode])
         choose_game(visit)
@@ -68,18 +60,8 @@ def lead(visit: Session) -> None:
     write_address(state.plan.link | class_in_link())
 
 
-def _take_link_once(state: Playing) -> None:
-    given = address()
-    if plan := state.came.take(given, plan_from_link):
-        state.linked = not plan.link.keys().isdisjoint(given)
-        state.plan = plan if state.linked else Plan()
-        member = membership()
-        if member and not state.linked:
-            state.plan, state.linked = member.plan, True
-
-
 def show_game(visit: Session) -> None:
-    game = visit.play
+    drawn = visit.play
 
     @st.fragment
     def drawing() -> None:
@@ -93,7 +75,7 @@ def show_game(visit: Session) -> None:
         else:
             _show_board(visit)
         keep("game", moves.held_text(state), partial(moves.bring_back, visit))
-        if state is not game:
+        if state is not drawn:
             st.rerun()  # the lead names the game
 
     drawing()
@@ -197,7 +179,7 @@ def _show_score(visit: Session) -> None:
     totals = score(turns)
     rows = []
     for player in PLAYERS:
-        last = count(rounds_of([latest], player)) if latest else Counts()
+        last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = f"{last.accepted} of {last.drafted}" if latest else "–"
         name = f"**{player}**" if player == YOU else player
         figures = {"accepted": rate_of(totals[player]), "tokens per target call": per_call(totals[player])}
@@ -217,7 +199,7 @@ def _show_score(visit: Session) -> None:
 
 
 def _show_run(state: Playing) -> None:
-    trace = run_of(state.turns)
+    trace = game.run_of(state.turns)
     if trace is None:
         return
     with st.expander("Your rounds on the stage: choose a token to see its numbers"), st.container(key="play_stage"):
@@ -240,13 +222,19 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 def choose_game(visit: Session) -> None:
     plan = visit.play.plan
     set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
-    changed: Options = {"on_change": partial(_changed, visit)}
-    always: Options = {"label_visibility": "collapsed", "required": True}
-    labels = MODE_LABELS.__getitem__
-    st.segmented_control("How to play", MODES, format_func=labels, key="play_mode", **always, **changed)
+
+    def changed() -> None:
+        chosen = st.session_state
+        wanted = Plan(chosen.play_seed, chosen.play_set, chosen.play_mode)
+        if wanted != visit.play.plan:
+            new_game(visit, wanted)
+
+    always: Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
+    st.segmented_control("How to play", MODES, format_func=MODE_LABELS.__getitem__, key="play_mode", **always)
     with st.popover("Game and class link", icon=":material/school:"):
-        st.selectbox("Kind of text", SETS, format_func=set_title, key="play_set", **changed)
-        st.number_input("Seed: which texts, in which order", 0, MAX_SEED, step=1, key="play_seed", **changed)
+        st.selectbox("Kind of text", SETS, format_func=set_title, key="play_set", on_change=changed)
+        seed: Options = {"step": 1, "key": "play_seed", "on_change": changed}
+        st.number_input("Seed: which texts, in which order", 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
         st.code(class_link(plan), language=None, wrap_lines=True)
         page_button("Open or join a class with a board", "class", "groups", key="play_class_board")
@@ -258,13 +246,6 @@ def set_title(name: str) -> str:
     return found.title if found else name
 
 
-def _changed(visit: Session) -> None:
-    chosen = st.session_state
-    plan = Plan(chosen.play_seed, chosen.play_set, chosen.play_mode)
-    if plan != visit.play.plan:
-        new_game(visit, plan)
-
-
 def class_link(plan: Plan) -> str:
     address: Any = st.context.url or "/play"
     return f"{str(address).partition('?')[0]}?{urlencode(plan.link)}"
@@ -272,29 +253,9 @@ def class_link(plan: Plan) -> str:
 
 def show_final(visit: Session) -> None:
     state = visit.play
-    st.markdown(f"## {verdict(state.all_turns)}")
-    st.table(_rows(state), hide_index=True)
-    st.caption(SAYS["final"])
-    with st.container(key="play_again_ways", horizontal=True):
-        plan = state.plan
-        st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))
-        st.button("Other texts", key="play_other", on_click=new_game, args=(visit, replace(plan, seed=plan.seed + 1)))
-    st.markdown("**For a class**")
-    with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
-        more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
-        state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)
-        file, none = f"be-the-draft-{plan.set}-{plan.seed}.csv", not any(turn.scored for turn in state.all_turns)
-        download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=none)
-    if state.name.strip():
-        st.caption(f"In the file you are “{plain(state.name)}”.")
-    st.caption("The link to these texts:")
-    st.code(class_link(plan), language=None, wrap_lines=True)
-
-
-def _rows(state: Playing) -> list[dict[str, str]]:
-    games = {f"text {number}": turns for number, turns in enumerate(state.games, start=1)}
-    scored = {of: turns for of, turns in games.items() if any(turn.scored for turn in turns)}
-    return [
+    plan, scored = state.plan, [turns for turns in state.games if any(turn.scored for turn in turns)]
+    games = {f"text {number}": turns for number, turns in enumerate(state.games, start=1) if turns in scored}
+    rows = [
         {
             "text": of,
             "draft": f"**{player}**" if player == YOU else player,
@@ -304,6 +265,22 @@ def _rows(state: Playing) -> list[dict[str, str]]:
             "target calls": str(counts.rounds),
             "tokens per target call": per_call(counts),
         }
-        for of, turns in (*scored.items(), ("**all**", state.all_turns))
+        for of, turns in (games | {"**all**": state.all_turns}).items()
         for player, counts in score(turns).items()
     ]
+    st.markdown(f"## {verdict(state.all_turns)}")
+    st.table(rows, hide_index=True)
+    st.caption(SAYS["final"])
+    with st.container(key="play_again_ways", horizontal=True):
+        st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))
+        st.button("Other texts", key="play_other", on_click=new_game, args=(visit, replace(plan, seed=plan.seed + 1)))
+    st.markdown("**For a class**")
+    with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
+        more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
+        state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)
+        file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
+        download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
+    if state.name.strip():
+        st.caption(f"In the file you are “{plain(state.name)}”.")
+    st.caption("The link to these texts:")
+    st.code(class_link(plan), language=None, wrap_lines=True)

@@ -18,17 +18,9 @@ from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rows import BATCHES, PLACES, GreedyRow, NearTie
 from specviz.measure.proof.rule_names import FORGETFUL, POSITIONS, RuleName, RuleText, rule_text
+from specviz.ui.proof import proof_state
 from specviz.ui.proof.outcomes import badge, section, show_outcome, show_status, tie_figure
-from specviz.ui.proof.proof_state import (
-    DRAWS,
-    ONE_OF_EACH,
-    SWITCHES,
-    Place,
-    Proving,
-    Source,
-    Wanted,
-    wanted_from_link,
-)
+from specviz.ui.proof.proof_state import ONE_OF_EACH, SWITCHES, Place, Proving, Source, Wanted, wanted_from_link
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
@@ -47,7 +39,16 @@ WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way w
 
 def controls(proof: Proving) -> None:
     if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
-        proof.values = _values(wanted)
+        temperature = wanted.request.settings.temperature
+        values = CONTROLS.values_of(wanted.request) | {
+            "proof_preset": wanted.preset or OWN_TEXT,
+            "proof_prompt": wanted.request.prompt,
+            "proof_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
+            "proof_position": wanted.position,
+            "proof_draws": wanted.draws,
+            "proof_rule": wanted.rule,
+        }
+        proof.values = {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
     restore_widgets(proof.values)
     with st.container(key="proof_controls"):
         prompt, models, numbers = st.columns([3, 2, 2], gap="medium")
@@ -66,19 +67,6 @@ def controls(proof: Proving) -> None:
     remember(proof)
     own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
     notices([*proof.came.notes, wanted.problem, own])
-
-
-def _values(wanted: Wanted) -> dict[str, Any]:
-    temperature = wanted.request.settings.temperature
-    values = CONTROLS.values_of(wanted.request) | {
-        "proof_preset": wanted.preset or OWN_TEXT,
-        "proof_prompt": wanted.request.prompt,
-        "proof_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
-        "proof_position": wanted.position,
-        "proof_draws": wanted.draws,
-        "proof_rule": wanted.rule,
-    }
-    return {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
 
 
 def remember(proof: Proving) -> None:
@@ -118,7 +106,9 @@ def _sampling(state: Proving) -> None:
     chosen = with_index("proof_position", POSITIONS)
     position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
     more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
-    draws.select_slider("How often", DRAWS, on_change=st.rerun, **more)  # the other section's button says it too
+    draws.select_slider(
+        "How often", proof_state.DRAWS, on_change=st.rerun, **more
+    )  # the other section's button says it too
     remember(state)
     label = f"Draw {st.session_state.proof_draws:,} times"
     look: Options = {"type": "primary", "icon": ":material/casino:"}
@@ -262,8 +252,17 @@ def show_greedy(state: Proving) -> None:
     left, right = st.columns([4, 6], gap="large")
     with left:
         _greedy_rows(state)
-    with right:
-        _near_tie(state)
+    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
+    if row := parted[0] if parted else state.near_tie:
+        settings = DecodeSettings(draft_length=row.draft_length)
+        request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
+        tried = partial(state.compare, "near-tie", request, [row.preset or ""])
+        can = row.dtype == "bfloat16" and bool(row.preset)
+        with right:
+            st.markdown("**When greedy texts differ: the place in detail**")
+            show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
+            _button(state, "Run this example here", "proof_tie", tried, can, help=SAYS["near_tie_help"])
+            show_status(state, "near-tie")
 
 
 def _greedy_rows(state: Proving) -> None:
@@ -302,21 +301,6 @@ def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
     """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
     same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
     return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
-
-
-def _near_tie(state: Proving) -> None:
-    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
-    row = parted[0] if parted else state.near_tie
-    if row is None:
-        return
-    st.markdown("**When greedy texts differ: the place in detail**")
-    show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
-    settings = DecodeSettings(draft_length=row.draft_length)
-    request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
-    tried = partial(state.compare, "near-tie", request, [row.preset or ""])
-    can = row.dtype == "bfloat16" and bool(row.preset)
-    _button(state, "Run this example here", "proof_tie", tried, can, help=SAYS["near_tie_help"])
-    show_status(state, "near-tie")
 
 
 def show_difference(row: GreedyRow, source: Source, key: str) -> None:

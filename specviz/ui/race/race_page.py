@@ -141,7 +141,11 @@ def show_race(racing: Racing) -> None:
         for run_id, laps in races.items():
             pair = f" ({_pair(laps)})" if len(races) > 1 else ""  # two races may differ in it
             say_verdict(laps, f"{_name(run_id)}{pair}", where[run_id])
-        run_id = _choose_race(racing, list(races))
+        run_id = racing.in_lanes if racing.in_lanes in races else next(iter(races))  # the newest, until one is chosen
+        if len(races) > 1:
+            named: Options = {"default": run_id, "format_func": _name, "key": f"race_shown-{'-'.join(races)}"}
+            run_id = str(st.segmented_control("In the lanes", list(races), required=True, **named))
+            racing.in_lanes = run_id
         laps = races[run_id]
         st.caption(_caption(racing, run_id, laps))
         data = lanes_data(laps, run_id=run_id, badge=where[run_id], place=racing.places.get(run_id))
@@ -166,17 +170,6 @@ def _pair(laps: list[RaceLap]) -> str:
 def _draft(run: Trace) -> str:
     assert run.drafter is not None
     return plain(spoken(short_name(run.drafter.name)))
-
-
-def _choose_race(racing: Racing, races: list[str]) -> str:
-    """Which race plays and is in the table; the visitor's newest, until another one is chosen."""
-    shown = racing.in_lanes if racing.in_lanes in races else races[0]
-    if len(races) == 1:
-        return shown
-    key = f"race_shown-{'-'.join(races)}"
-    chosen = st.segmented_control("In the lanes", races, default=shown, format_func=_name, key=key, required=True)
-    racing.in_lanes = str(chosen)
-    return racing.in_lanes
 
 
 def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:

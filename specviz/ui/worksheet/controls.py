@@ -8,7 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.page_link import Params
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
@@ -213,7 +212,13 @@ def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[St
     state, first = st.session_state, not worksheet.came.read
     if first:
         _fill_first(found, {})
-        worksheet.linked = worksheet.came.take(address(), lambda given: _linked(given, found))
+        counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
+        passes = next((start.model.passes for start in found if start.model.passes), None)
+        default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
+        linked = worksheet.came.take(address(), lambda given: start_from_link(given, default))
+        # as one of the starts, where it is just what that fills in
+        alike = (start for start in found if linked and _filled(start) == _filled(linked))
+        worksheet.linked = next(alike, linked)
     every = _every(worksheet, found)
     labels = [start.label for start in every]
     if not first and all(key in state for key in KEYS):  # a forged message may have left some out
@@ -238,14 +243,3 @@ def _fill_first(found: Sequence[Start], stored: dict[str, Any]) -> None:
     elif found[0].acceptance_only:
         fill(next(start for start in found if not start.acceptance_only and not start.costs_only))
     fill(found[0])
-
-
-def _linked(given: Params, found: Sequence[Start]) -> tuple[Start | None, list[str]]:
-    """What the address asks for: as one of the starts where it is just what that fills in."""
-    state = st.session_state
-    counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
-    passes = next((start.model.passes for start in found if start.model.passes), None)
-    default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
-    linked, problems = start_from_link(given, default)
-    alike = (start for start in found if linked and _filled(start) == _filled(linked))
-    return next(alike, linked), problems
