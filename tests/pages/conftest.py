@@ -24,6 +24,19 @@ def one_engine() -> Iterator[None]:
         engine.end_engine()
 
 
+@pytest.fixture(autouse=True)
+def no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run of a script ends in a fault: looked at after each, so a test need not say it."""
+    run = AppTest._run
+
+    def checked(page: AppTest, *arguments: Any, **options: Any) -> AppTest:
+        run(page, *arguments, **options)
+        assert not page.exception
+        return page
+
+    monkeypatch.setattr(AppTest, "_run", checked)
+
+
 @pytest.fixture(scope="session")
 def real_service(one_engine: None) -> Iterator[EngineService]:
     service = EngineService()

@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import Plan
 from specviz.service.classes.registry import shown_code
 from specviz.ui.classes import membership
-from specviz.ui.classes.classes_state import Attending
 from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import bring_back, held_text
 from tests.support.app_pages import opened_in_app as opened
 from tests.support.app_pages import texts as said
+from tests.support.app_pages import visit
 from tests.support.fake_turns import a_turn
 from tests.support.hostile import NAME, raw_names_in
 from tests.support.known import known
@@ -28,18 +29,7 @@ def no_classes() -> Iterator[None]:
 
 def click(page: AppTest, key: str) -> AppTest:
     next(button for button in page.button if button.key == key).click().run()
-    assert not page.exception
     return page
-
-
-def attending(page: AppTest) -> Attending:
-    found: Attending = page.session_state["session"].classes
-    return found
-
-
-def game(page: AppTest) -> Playing:
-    found: Playing = page.session_state["session"].play
-    return found
 
 
 def html_of(page: AppTest) -> str:
@@ -56,8 +46,7 @@ def teacher() -> AppTest:
 
 @pytest.fixture
 def code(teacher: AppTest) -> str:
-    now = membership.classes().look(attending(teacher).teacher)
-    assert now is not None
+    now = known(membership.classes().look(visit(teacher).classes.teacher))
     assert now.plan == Plan(seed=7)
     return now.code
 
@@ -70,51 +59,38 @@ def joined(code: str, name: str = "", page: str = "play") -> AppTest:
 
 def part(teacher: AppTest, name: str) -> AppTest:
     teacher.session_state["class_part"] = name
-    attending(teacher).part = name  # type: ignore[assignment]
+    visit(teacher).classes.part = name  # type: ignore[assignment]
     return teacher.run()
-
-
-def test_the_page_has_two_ways_in() -> None:
-    page = opened("class")
-    assert not page.exception
-    assert [header.value for header in page.markdown if header.value.startswith("## ")] == [
-        "## Join a class",
-        "## Open a class",
-    ]
-    assert "forgotten when you end it, after 24 hours, after 4 hours without use" in said(page)
 
 
 def test_a_press_before_the_browser_has_received_the_new_address_counts_too(teacher: AppTest) -> None:
     for name in ("scores", "quiz"):
         teacher.query_params["part"] = "join"
         teacher.button_group(key="class_part").set_value(name).run()
-        assert attending(teacher).part == name
+        assert visit(teacher).classes.part == name
 
 
 def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str) -> None:
     student = opened("play", **{"class": code})
     assert "Join the class" in said(student)
-    assert membership.classes().look(attending(teacher).teacher).students == ()  # type: ignore[union-attr]
+    assert known(membership.classes().look(visit(teacher).classes.teacher)).students == ()
     click(student, "class_join")
-    assert game(student).plan == Plan(seed=7)
+    assert visit(student).play.plan == Plan(seed=7)
     assert student.query_params["class"] == code
     assert "as **student 1**" in said(student)
     assert "Nobody has played a round yet" in html_of(part(teacher, "scores"))
-
-
-def test_not_now_plays_without_the_class(teacher: AppTest, code: str) -> None:
-    student = click(opened("play", **{"class": code}), "class_decline")
-    assert "Join the class" not in said(student)
-    assert "class" not in student.query_params
-    assert game(student).plan == Plan()
+    other = click(opened("play", **{"class": code}), "class_decline")
+    assert "Join the class" not in said(other)
+    assert "class" not in other.query_params
+    assert visit(other).play.plan == Plan()
 
 
 def test_rounds_and_answers_arrive_on_the_board(teacher: AppTest, code: str) -> None:
     student = joined(code, "Ada")
-    state = game(student)
+    state = visit(student).play
     state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
     student.run()
-    student.session_state["session"].learn.part = "quiz"
+    visit(student).learn.part = "quiz"
     student.switch_page("pages/learn.py").run()
     click(student, "quiz-1-0")
     assert "as **Ada**" in said(student)
@@ -133,7 +109,7 @@ def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> No
     student.number_input(key="play_seed").set_value(8).run()
     assert "This is not the class’s game" in said(student)
     click(student, "class_game")
-    assert game(student).plan == Plan(seed=7)
+    assert visit(student).play.plan == Plan(seed=7)
     assert "This is not the class’s game" not in said(student)
 
 
@@ -145,13 +121,13 @@ def test_rounds_that_a_tab_hands_back_count_only_as_this_server_checked_them(
     played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
     held = known(held_text(played))
     student = joined(code)
-    student.session_state["session"].play = Playing(Plan(seed=7))
-    bring_back(student.session_state["session"], held.replace(" ran", " sat") if forged else held)
-    assert len(game(student).turns) == 1, "the visitor keeps the game"
+    visit(student).play = Playing(Plan(seed=7))
+    bring_back(visit(student), held.replace(" ran", " sat") if forged else held)
+    assert len(visit(student).play.turns) == 1, "the visitor keeps the game"
     student.run()
     assert ("The class: <b>2.00</b> tokens" in html_of(part(teacher, "scores"))) != forged
     assert ("its rounds do not go to the board" in said(student)) == forged
-    signed = known(held_text(game(student))).rpartition("\n")[2]
+    signed = known(held_text(visit(student).play)).rpartition("\n")[2]
     assert bool(signed) != forged, "it is not signed now either"
 
 
@@ -164,27 +140,9 @@ def test_learn_and_the_game_lead_to_the_board(page: str, link: dict[str, str], b
     assert "## Open a class" in said(click(opened(page, **link), button))
 
 
-def test_a_student_keeps_the_class_on_other_pages_and_can_leave(teacher: AppTest, code: str) -> None:
-    student = joined(code, "Ada")
-    for name in ("learn", "class", "play"):
-        student.switch_page(f"pages/{name}.py").run()
-        assert "as **Ada**" in said(student)
-    click(student, "class_leave")
-    assert attending(student).student == ""
-    assert "class" not in student.query_params
-    assert "Nobody has joined yet" in html_of(teacher.run())
-
-
-def test_the_teachers_link_opens_the_board_and_goes_out_of_the_address(teacher: AppTest, code: str) -> None:
-    other = opened("class", board=attending(teacher).teacher)
-    assert "board" not in other.query_params
-    assert shown_code(code) in html_of(other)
-
-
 @pytest.mark.parametrize("secret", ["", "x", "A" * 9_999, NAME])
 def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, secret: str) -> None:
     other = opened("class", board=secret)
-    assert not other.exception
     assert "class-join" not in html_of(other)
     teacher.query_params["board"] = secret
     assert "class-join" in html_of(teacher.run()), "and takes no board from a teacher"
@@ -192,18 +150,18 @@ def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, secret: str) -> N
 
 def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code: str) -> None:
     """Whoever sent a teacher such a link took their board away: the cookie was written over."""
-    own, classes = attending(teacher).teacher, membership.classes()
+    own, classes = visit(teacher).classes.teacher, membership.classes()
     second, third = classes.open("", Plan()), classes.open("", Plan())
     teacher.query_params["board"] = second
     teacher.run()
-    assert (attending(teacher).teacher, attending(teacher).other) == (own, second)
+    assert (visit(teacher).classes.teacher, visit(teacher).classes.other) == (own, second)
     assert shown_code(code) in html_of(teacher)
     teacher.query_params["board"] = third
     teacher.run()
     assert "You have two boards already" in said(teacher)
     click(teacher, "class_other")
     assert shown_code(known(classes.look(second)).code) in html_of(teacher)
-    assert attending(teacher).other == own
+    assert visit(teacher).classes.other == own
     classes.end(second)
     assert shown_code(code) in html_of(teacher.run()), "the own board is there when the other is over"
 
@@ -214,11 +172,11 @@ def test_where_no_cookie_comes_through_a_reload_has_what_the_tab_holds(
     held = payload_of(teacher.get_by_key("kept-class"))["text"]
     again = opened("class")
     assert payload_of(again.get_by_key("kept-class"))["text"] is None, "it wants what the tab has"
-    state = attending(again)
+    state = visit(again).classes
     monkeypatch.setattr(membership, "attending", lambda: state)
     for text in ("", "..", "x" * 1_000, "a.b.c.d", held):
         membership._take_back(text)
-        assert not again.run().exception
+        again.run()
     assert shown_code(code) in html_of(again)
     membership._take_back("an.other.class")
     assert shown_code(code) in html_of(again.run()), "a browser that answers late changes nothing"
@@ -230,7 +188,7 @@ def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
     page.text_input(key="class_code").set_value(code)
     click(page, "class_join")
     assert page.warning[0].value.startswith("There is no open class with this code")
-    assert attending(page).student == ""
+    assert visit(page).classes.student == ""
     linked = opened("play", **{"class": code or "x"})
     click(linked, "class_join")
     assert "There is no open class with this code" in said(linked)
@@ -238,30 +196,31 @@ def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
 
 
 def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
-    student, other = joined(code, "Ada"), opened("class", board=attending(teacher).teacher)
+    student, other = joined(code, "Ada"), opened("class", board=visit(teacher).classes.teacher)
+    assert "board" not in other.query_params, "the secret goes out of the address"
+    assert shown_code(code) in html_of(other)
     teacher.checkbox(key="class_end_sure").check().run()
     click(teacher, "class_end")
     assert "## Open a class" in said(teacher)
+    assert "forgotten when you end it, after 24 hours, after 4 hours without use" in said(teacher)
+    assert "## Join a class" in said(teacher)
     assert "This class is over" in said(other.run())
     assert "You are no longer in the class" in said(student.run())
     click(student, "class_decline")
     assert "You are no longer in the class" not in said(student)
 
 
-def test_a_restart_of_the_server_ends_all_classes(teacher: AppTest, code: str) -> None:
+def test_a_restart_of_the_server_ends_all_classes_and_clearing_streamlits_caches_none(
+    teacher: AppTest, code: str
+) -> None:
+    """Any visitor can ask the server to clear those."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    assert "class-join" in html_of(teacher.run())
     student = joined(code)
     membership.classes.cache_clear()
     assert "This class is over" in said(teacher.run())
     assert "the server was started again" in said(student.run())
-
-
-def test_clearing_streamlits_caches_ends_no_class(teacher: AppTest) -> None:
-    """Any visitor can ask the server for that."""
-    import streamlit as st
-
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    assert "class-join" in html_of(teacher.run())
 
 
 def test_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
@@ -270,16 +229,20 @@ def test_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
     click(teacher, "present")
     for name in ("join", "scores", "guesses", "quiz"):
         assert "Ada" not in html_of(part(teacher, name))
-    assert attending(teacher).part != "students"
+    assert visit(teacher).classes.part != "students"
     click(teacher, "leave")
 
 
 @pytest.mark.parametrize("hostile", ["<img src=http://evil", "[a](javascript:x)", ":red[x]", "\u202egnp.exe"])
-def test_a_hostile_name_stays_text(teacher: AppTest, code: str, hostile: str) -> None:
+def test_a_name_is_text_on_every_page_until_its_student_leaves(teacher: AppTest, code: str, hostile: str) -> None:
     student = joined(code, hostile)
-    for name in ("play", "learn", "class"):
+    for name in ("learn", "class", "play"):
         student.switch_page(f"pages/{name}.py").run()
-        assert not student.exception
+        assert "You are in the class" in said(student)
         assert [text for text in said(student).split("\n") if hostile in text and "\\" not in text] == []
     for each in ("scores", "students", "join"):
         assert "<img src=http" not in html_of(part(teacher, each))
+    click(student, "class_leave")
+    assert visit(student).classes.student == ""
+    assert "class" not in student.query_params
+    assert "Nobody has joined yet" in html_of(teacher.run())

@@ -12,7 +12,7 @@ from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
 from tests.support import app_pages
-from tests.support.app_pages import texts, until
+from tests.support.app_pages import texts, until, visit
 from tests.support.fake_rows import row_at
 from tests.support.hostile import figures_of
 
@@ -21,25 +21,23 @@ SMALL = Choice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prom
 
 def opened(**state: Any) -> AppTest:
     page = app_pages.opened("pages/helps.py", Session(sweeps=Sweeps(**state)))
-    assert not page.exception
     return page
 
 
-def sweeps_of(page: AppTest) -> Sweeps:
-    found: Sweeps = page.session_state["session"].sweeps
-    return found
-
-
-def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
+def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
     page = opened()
     assert "**Recorded** on" in texts(page)
     assert "helps on" in texts(page).lower()
-    assert [tab.label for tab in page.tabs][:5] == [
-        "By workload", "Draft length", "Map", "Constrained output", "Adaptive",
-    ]  # fmt: skip
+    labels = [tab.label for tab in page.tabs]
+    assert labels[:5] == ["By workload", "Draft length", "Map", "Constrained output", "Adaptive"]
+    assert labels[-1] == "In batches"
     assert len(figures_of(page)) >= 7
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}
+    for said in (reading(recorded_batches()), where(recorded_batches())):
+        assert said in texts(page).replace("\\", "")
+    for start in ("Speedup against the number of texts", "The cost of checking k tokens of each text"):
+        assert any(alt.startswith(start) for alt in figures_of(page))
 
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -61,43 +59,30 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
     linked = app_pages.opened("pages/helps.py", **link)
-    assert not linked.exception
-    assert sweeps_of(linked).choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    assert visit(linked).sweeps.choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 
 
-def test_impossible_times_are_left_out_and_reported() -> None:
-    spoilt, rest = row_at("story", 4, 9.0), [row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
-    page = opened(rows={HERE: frame_of([spoilt, *rest])})
-    assert "1 of these 3 pairs of runs is faster than possible" in texts(page)
-    assert "it looks like it helps on story (1.5×)" in texts(page)
-
-
-def test_nothing_chosen_cannot_be_started() -> None:
-    page = opened(choice=Choice(workloads=()))
-    assert page.button(key="sweep_start").disabled
-    assert "choose a workload" in texts(page)
-
-
 def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
+    nothing = opened(choice=Choice(workloads=()))
+    assert nothing.button(key="sweep_start").disabled
+    assert "choose a workload" in texts(nothing)
     page = opened(choice=SMALL)
     page.button(key="sweep_start").click().run()
-    assert sweeps_of(page).slot.busy
-    until(page, lambda: not sweeps_of(page).slot.busy)
-    rows = sweeps_of(page).rows[HERE]
-    assert list(zip(rows["preset"], rows["draft_length"], strict=True)) == [
-        ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
-    ]  # fmt: skip
+    assert visit(page).sweeps.slot.busy
+    until(page, lambda: not visit(page).sweeps.slot.busy)
+    rows = visit(page).sweeps.rows[HERE]
+    measured = list(zip(rows["preset"], rows["draft_length"], strict=True))
+    assert measured == [("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4)]
     assert "**Measured here**" in texts(page)
-    assert sweeps_of(page).sources() == [HERE, RECORDED]
+    assert visit(page).sweeps.sources() == [HERE, RECORDED]
     assert "going by your last sweep here" in texts(page)
-
     again = opened(choice=SMALL, rows={HERE: rows})
     assert "**Measured here**" in texts(again)
     assert again.get_by_key("sweep_tokens").value == 8
     again.button(key="sweep_start").click().run()
-    until(again, lambda: not sweeps_of(again).slot.busy)
-    assert len(sweeps_of(again).rows[HERE]) == 8  # sweeps accumulate
+    until(again, lambda: not visit(again).sweeps.slot.busy)
+    assert len(visit(again).sweeps.rows[HERE]) == 8  # sweeps accumulate
 
 
 def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
@@ -114,12 +99,11 @@ def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
 def test_a_cancelled_sweep_keeps_what_it_has() -> None:
     page = opened(choice=Choice(tokens=64, prompts=3))
     page.button(key="sweep_start").click().run()
-    until(page, lambda: len(sweeps_of(page).rows_of(HERE)) >= 2)
+    until(page, lambda: len(visit(page).sweeps.rows_of(HERE)) >= 2)
     page.button(key="sweep_cancel").click().run()
-    assert not page.exception
-    assert not sweeps_of(page).slot.busy
+    assert not visit(page).sweeps.slot.busy
     assert CANCELLED in texts(page)
-    assert 2 <= len(sweeps_of(page).rows[HERE]) < 72
+    assert 2 <= len(visit(page).sweeps.rows[HERE]) < 72
 
 
 def test_clearing_can_be_undone() -> None:
@@ -129,11 +113,11 @@ def test_clearing_can_be_undone() -> None:
     page.button(key="sweep_clear").click().run()
     assert "**Recorded** on" in texts(page)
     page.button(key="sweep_undo").click().run()
-    assert sweeps_of(page).rows[HERE].equals(frame_of(rows))
-    assert list(sweeps_of(page).rows) == [HERE]
+    assert visit(page).sweeps.rows[HERE].equals(frame_of(rows))
+    assert list(visit(page).sweeps.rows) == [HERE]
 
 
-def test_only_the_newest_opened_files_stay_in_the_servers_memory() -> None:
+def test_only_the_newest_opened_files_stay_in_the_servers_memory_and_they_say_where_they_are_from() -> None:
     sweeps = Sweeps(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
     for number in range(MAX_FILES + 2):
         sweeps.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), f"{number}.csv")
@@ -141,31 +125,16 @@ def test_only_the_newest_opened_files_stay_in_the_servers_memory() -> None:
     assert set(sweeps.studied) <= set(sweeps.rows)
     assert list(sweeps.rows) == [HERE, *(f"from {number}.csv" for number in range(2, MAX_FILES + 2))]
     assert sweeps.shown == f"from {MAX_FILES + 1}.csv"
-
-
-def test_a_loaded_csv_says_where_it_is_from() -> None:
-    found = Sweeps()
-    found.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), "my.csv")
-    page = opened(rows=found.rows, shown=found.shown)
-    assert "**Loaded from my.csv**, measured on a test's machine" in texts(page)
+    page = opened(rows=sweeps.rows, shown=sweeps.shown)
+    assert f"**Loaded {sweeps.shown}**, measured on a test's machine" in texts(page)
     assert "it looks like it helps on tales (1.5×)" in texts(page)
 
 
-def test_several_pairs_are_chosen_between() -> None:
-    rows = [row_at("story", 4, 1.5), row_at("story", 4, 0.5, temperature=0.7)]
-    page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
+def test_impossible_times_are_left_out_and_one_of_several_pairs_is_chosen() -> None:
+    rows = [row_at("story", 4, 9.0), row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
+    page = opened(rows={HERE: frame_of([*rows, row_at("story", 4, 0.5, temperature=0.7)])}, shown=HERE)
+    assert "1 of these 3 pairs of runs is faster than possible" in texts(page)
     assert "it looks like it helps on story (1.5×)" in texts(page)
     menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
     menu.set_value(1).run()
     assert "it looks like it hurts on" in texts(page)
-
-
-def test_the_tab_on_batches_shows_the_recorded_study() -> None:
-    page = opened()
-    assert page.tabs[-1].label == "In batches"
-    shown = texts(page).replace("\\", "")
-    assert reading(recorded_batches()) in shown
-    assert where(recorded_batches()) in shown
-    found = figures_of(page)
-    for start in ("Speedup against the number of texts", "The cost of checking k tokens of each text"):
-        assert any(alt.startswith(start) for alt in found)

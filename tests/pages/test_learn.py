@@ -12,7 +12,8 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS
-from specviz.data.lessons.story import Step, quiz, steps
+from specviz.data.lessons.roofline import published_peaks, roofline
+from specviz.data.lessons.story import quiz, steps
 from specviz.data.texts import Words, fill
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import href
@@ -27,7 +28,6 @@ def open_page(**link: str) -> AppTest:
 
 
 def diagram_of(page: AppTest) -> Any:
-    assert not page.exception
     return stage_payload_of(page, "learn-lesson")["diagram"]
 
 
@@ -41,39 +41,26 @@ def answer(page: AppTest, key: str, option: int) -> AppTest:
 
 
 def test_the_whole_story_step_by_step_to_the_quiz() -> None:
+    """Wrong and right answers are explained and move the stage."""
     page = open_page()
     for number, step in enumerate(steps(), start=1):
         assert place(page) == f"story {step.name} technical"
         assert f"{number}. {step.title.technical}" in texts(page)
         assert (diagram_of(page)["step"], diagram_of(page)["focus"]) == (step.playhead(False), step.focus)
+        facts, question = facts_of(step.trace), step.question
+        wrong = (question.right + 1) % len(question.options)
+        answer(page, f"step-{step.name}", wrong)
+        for option in (wrong, question.right):
+            assert fill(question.options[option].meaning.technical, facts) in texts(page)
+        assert "Not quite." in texts(page)
+        assert diagram_of(page)["step"] == step.playhead(True)
+        page.button(key=f"step-{step.name}-again").click().run()
+        answer(page, f"step-{step.name}", question.right)
+        assert "**Right.**" in texts(page)
+        assert "Not quite." not in texts(page)
         page.button(key="learn-next").click().run()
     assert place(page) == "quiz tree technical"
     assert page.button(key="quiz-1-0")
-
-
-@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
-def test_right_and_wrong_answers_are_both_explained_and_move_the_stage(step: Step) -> None:
-    page, facts, question = open_page(lesson=step.name), facts_of(step.trace), step.question
-    wrong = (question.right + 1) % len(question.options)
-    answer(page, f"step-{step.name}", wrong)
-    for option in (wrong, question.right):
-        assert fill(question.options[option].meaning.technical, facts) in texts(page)
-    assert "Not quite." in texts(page)
-    assert diagram_of(page)["step"] == step.playhead(True)
-    page.button(key=f"step-{step.name}-again").click().run()
-    answer(page, f"step-{step.name}", question.right)
-    assert "**Right.**" in texts(page)
-    assert "Not quite." not in texts(page)
-
-
-def test_plain_words_change_every_text_and_the_picture() -> None:
-    page = open_page(lesson="2")
-    page.button_group(key="learn-words").set_value("plain").run()
-    assert place(page) == "story idea plain"
-    assert steps()[1].title.plain in texts(page)
-    assert diagram_of(page)["words"] == "plain"
-    (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
-    assert "intern suggests" in str(drawn_run["rounds"])
 
 
 @pytest.mark.parametrize("words", ["technical", "plain"])
@@ -87,10 +74,19 @@ def test_the_pass_lesson_hands_the_measured_times_to_its_picture(words: str) -> 
 
 
 @pytest.mark.parametrize(("lesson", "name"), [("7", "same"), ("theatre", "no-gain")])  # a number, an older name
-def test_an_address_leads_back_to_the_step(lesson: str, name: str) -> None:
+def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str) -> None:
     page = open_page(lesson=lesson, words="plain")
     assert (len(page.warning), place(page)) == (0, f"story {name} plain")
     assert next(step.title.plain for step in steps() if step.name == name) in texts(page)
+    page = open_page(lesson="2")
+    page.button_group(key="learn-words").set_value("plain").run()
+    assert (place(page), diagram_of(page)["words"]) == ("story idea plain", "plain")
+    (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
+    assert "intern suggests" in str(drawn_run["rounds"])
+    learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    again = opened("pages/learn.py", Session(learn=learning))
+    assert place(again) == "story acceptance plain"
+    assert "**Right.**" in texts(again)
 
 
 def test_a_press_before_the_browser_has_received_the_new_address_counts_too() -> None:
@@ -106,13 +102,6 @@ def test_a_press_before_the_browser_has_received_the_new_address_counts_too() ->
     assert place(page.run()) == "story slow technical", "a way back is still one"
 
 
-def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
-    learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
-    page = opened("pages/learn.py", Session(learn=learning))
-    assert place(page) == "story acceptance plain"
-    assert "**Right.**" in texts(page)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -123,7 +112,6 @@ def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
 )
 def test_a_bad_value_in_the_address_gets_one_line_and_the_first_step(name: str, value: str) -> None:
     page = open_page(**{name: value})
-    assert not page.exception
     assert len(page.warning) == 1
     assert len(value) < 3 or value not in page.warning[0].value
     assert place(page) == "story slow technical"
@@ -138,7 +126,6 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
         chosen = (question.right + 1) % 3 if wrong else question.right
         answer(page, f"quiz-{number}", chosen)
         assert question.options[chosen].meaning.technical in texts(page)
-    assert not page.exception
     assert f"**{len(quiz()) - 1} of {len(quiz())} right.**" in texts(page)
     page.button(key="quiz-try-again").click().run()
     assert "right so far" not in texts(page)
@@ -146,9 +133,8 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
 
 
 @pytest.mark.parametrize("words", get_args(Words))
-def test_every_question_is_on_the_page_with_the_source_of_its_figures(words: Words) -> None:
+def test_every_question_method_and_word_is_on_its_part_with_the_source_of_its_figures(words: Words) -> None:
     page = open_page(part="why", words=words)
-    assert not page.exception
     shown = texts(page)
     assert all(entry.question.in_(words) in shown for entry in faq().questions)
     entries = [entry for column in (0, 1) for entry in faq().questions[column::2]]
@@ -157,14 +143,13 @@ def test_every_question_is_on_the_page_with_the_source_of_its_figures(words: Wor
     assert ("Figures recorded on" if words == "technical" else "Recorded on") in shown
     assert "arxiv.org/abs/2503.01840" in shown
     assert words == "technical" or "E(γ)" not in shown
-
-
-def test_the_vocabulary_is_one_component_of_plain_data() -> None:
-    page = open_page(part="words", words="plain")
-    assert not page.exception
-    words = payload_of(page.get_by_key("learn-vocabulary"))["words"]
-    assert [word["name"] for word in words][:2] == ["draft model", "target model"]
-    assert all(word["symbol"] == "" for word in words)
+    page = open_page(part="methods", words=words)
+    assert place(page) == f"methods slow {words}"
+    assert all(member.title.in_(words) in texts(page) for member in family().methods)
+    assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
+    listed = payload_of(open_page(part="words", words=words).get_by_key("learn-vocabulary"))["words"]
+    assert [word["name"] for word in listed][:2] == ["draft model", "target model"]
+    assert words == "technical" or all(word["symbol"] == "" for word in listed)
 
 
 def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,20 +157,10 @@ def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch:
     recorded_runs.story_trace.cache_clear()
     try:
         page = open_page()
-        assert not page.exception
         assert "recorded runs of the story are missing" in page.error[0].value
     finally:
         monkeypatch.undo()
         recorded_runs.story_trace.cache_clear()
-
-
-@pytest.mark.parametrize("words", get_args(Words))
-def test_the_family_of_methods_has_a_run_for_each_method(words: Words) -> None:
-    page = open_page(part="methods", words=words)
-    assert not page.exception
-    assert place(page) == f"methods slow {words}"
-    assert all(member.title.in_(words) in texts(page) for member in family().methods)
-    assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
 
 
 def test_the_step_on_many_texts_shows_what_a_check_costs_in_a_batch() -> None:
@@ -215,3 +190,17 @@ def test_the_first_step_shows_the_target_alone_and_says_nothing_of_prefill(words
     assert "draft" not in str([round["sentences"] for round in stage["rounds"]])
     live = next(link.proto.url for link in page.get("link_button"))
     assert f"step={steps()[0].live_playhead}" in live, "the run itself, which has rounds of three phases"
+
+
+@pytest.mark.parametrize("words", get_args(Words))
+def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_source(words: Words) -> None:
+    page = open_page(part="load", words=words)
+    assert not page.warning
+    shown, payload = texts(page), payload_of(page.get_by_key("learn-roofline"))
+    assert f"## {roofline().title.in_(words)}" in shown
+    assert f"### {roofline().batching.title.in_(words)}" in shown
+    assert (payload["words"], len(payload["questions"])) == (words, 3)
+    sources = [*published_peaks().machines, *published_peaks().models]
+    assert all(f"**{each.name}**" in shown and each.url in shown and each.checked in shown for each in sources)
+    for file, link in (("learn", {"part": "why"}), ("worksheet", {})):
+        assert "(./learn?part=load)" in texts(opened(f"pages/{file}.py", **link))

@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.hidden import HIDEABLE
 from specviz.data.lessons.plans import OWN, all_plans
-from specviz.ui.lesson import lesson_page
-from tests.support.app_pages import alone, opened, opened_in_app, texts
+from specviz.ui.shared import address
+from tests.support.app_pages import alone, opened, opened_in_app, texts, visit
 from tests.support.payloads import payload_of
 
 PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
@@ -45,7 +45,6 @@ def address_of(page: AppTest) -> dict[str, str]:
 def test_a_moment_shows_what_its_link_says_and_nothing_of_the_notes(plan: str, at: int) -> None:
     moment = PLANS[plan].moments[at - 1]
     page = opened(lesson=plan, moment=str(at))
-    assert not page.exception
     assert not page.warning
     assert not page.error
     assert bar_of(page) == f"Moment {at} of {len(PLANS[plan].moments)}: **{moment.title}**"
@@ -68,8 +67,13 @@ def test_next_and_previous_walk_the_lesson_and_leave_ends_it() -> None:
     assert page.button(key="lesson_next").disabled
     page.button(key="lesson_previous").click().run()
     assert stage_of(page)["playhead"] == 13
+    page.button(key="lesson_previous").click().run()
+    assert "result" not in stage_of(page), "what a moment hides is shown by a button"
+    page.button(key="lesson_show").click().run()
+    assert ("result" in stage_of(page), _has(page, "lesson_show")) == (True, False)
+    page.button(key="lesson_hide").click().run()
+    assert ("result" in stage_of(page), _has(page, "lesson_show")) == (False, True)
     page.button(key="lesson_leave").click().run()
-    assert not page.exception
     assert not _has(page, "lesson_next")
     assert (stage_of(page)["view"], stage_of(page)["run_id"]) == ("full", "story-round")
     assert not {"lesson", "moment"} & address_of(page).keys()
@@ -77,30 +81,25 @@ def test_next_and_previous_walk_the_lesson_and_leave_ends_it() -> None:
     assert page.selectbox(key="target").value == "wren-base"
 
 
-def test_a_lesson_goes_from_page_to_page_and_back() -> None:
+def place_of(page: AppTest) -> str:
+    """In the story of Learn."""
+    return str(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"])
+
+
+def test_a_lesson_goes_from_page_to_page_and_back_and_a_step_of_the_story_is_still_one_of_learn() -> None:
     page = opened(lesson="fifty-minutes")
     assert page.get_by_key("learn-lesson")
     page.button(key="lesson_next").click().run()
     assert stage_of(page)["run_id"] == "story-round"
     page.button(key="lesson_previous").click().run()
     page.button(key="learn-next").click().run()  # the page itself goes on as usual
-    assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("idea")
+    assert place_of(page).startswith("idea")
     page.button(key="lesson_next").click().run()
     page.button(key="lesson_previous").click().run()  # and the moment shows its own step again
-    assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("slow")
-
-
-def shows_the_result(page: AppTest) -> bool:
-    return "result" in stage_of(page)
-
-
-def test_what_a_moment_hides_is_shown_by_a_button() -> None:
-    page = opened(lesson="ten-minutes", moment="2")
-    assert not shows_the_result(page)
-    page.button(key="lesson_show").click().run()
-    assert (shows_the_result(page), _has(page, "lesson_show")) == (True, False)
-    page.button(key="lesson_hide").click().run()
-    assert (shows_the_result(page), _has(page, "lesson_show")) == (False, True)
+    assert place_of(page).startswith("slow")
+    page = opened_in_app("learn", lesson="round", part="story")
+    assert not page.warning
+    assert place_of(page).startswith("round")
 
 
 @pytest.mark.parametrize(
@@ -114,16 +113,9 @@ def test_what_a_moment_hides_is_shown_by_a_button() -> None:
 )
 def test_a_lesson_or_moment_that_there_is_not_gives_one_line(link: dict[str, str], said: str) -> None:
     page = opened(**link)
-    assert not page.exception
     [line] = page.warning
     assert said in line.value.replace("\u2060", "")
     assert stage_of(page)["run_id"] == ("story-round" if link["lesson"] == "ten-minutes" else "first")
-
-
-def test_a_step_of_the_story_is_still_a_lesson_of_learn() -> None:
-    page = opened_in_app("learn", lesson="round", part="story")
-    assert not page.warning
-    assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("round")
 
 
 def test_the_notes_are_a_page_of_their_own() -> None:
@@ -149,24 +141,20 @@ def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link(name: str
     assert not _has(page, NAMED[name])
     page.button(key="change_view").click().run()
     page.button(key="change_view").click().run()
-    assert page.session_state["session"].watch.form.current == whole.session_state["session"].watch.form.current
+    assert visit(page).watch.form.current == visit(whole).watch.form.current
 
 
 def test_everything_can_be_hidden_and_shown_again() -> None:
     page = opened(view="full", hide=",".join(name for name in HIDEABLE if name != "views"))
-    assert not page.exception
     assert ([*page.selectbox], [*page.slider], [*page.text_area], [*page.expander]) == ([], [], [], [])
     assert stage_of(page)["hide"] == sorted(set(HIDEABLE) - {"views"})
     page.button(key="show_hidden").click().run()
     assert page.selectbox(key="target").value == "wren-base"
     assert "hide" not in address_of(page)
-
-
-def test_a_name_that_links_cannot_hide_gives_one_line() -> None:
-    page = opened(view="full", hide="result,<b>everything")
-    [line] = page.warning
+    unknown = opened(view="full", hide="result,<b>everything")
+    [line] = unknown.warning
     assert "names no control that a link can hide" in line.value
-    assert stage_of(page)["hide"] == ["result"]
+    assert stage_of(unknown)["hide"] == ["result"]
 
 
 OWN = """
@@ -185,7 +173,6 @@ moments:
 
 def test_teachers_find_the_plans_and_start_one() -> None:
     page = opened_in_app("learn", part="teach")
-    assert not page.exception
     assert page.radio(key="lesson_plan").options == ["Ten minutes · 10 min", "Fifty minutes · 50 min"]
     moments = PLANS["ten-minutes"].moments
     assert all(moment.question in texts(page) and moment.answer not in texts(page) for moment in moments)
@@ -201,7 +188,6 @@ def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link(
     assert page.error[0].value.startswith("mine.yaml is no lesson plan that can be shown")
     assert "this is not YAML" in page.error[0].value
     page.get_by_key("lesson_file").set_value(("mine.yaml", OWN.encode(), "application/yaml")).run()
-    assert not page.exception
     assert not page.error
     name = page.radio(key="lesson_plan").value
     assert name.startswith("own-")
@@ -221,13 +207,12 @@ def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
     page.checkbox(key="task_result").check().run()
     page.checkbox(key="task_temperature").check().run()
     page.radio(key="task_view").set_value("simple").run()
-    assert not page.exception
     link = parse_qs(urlsplit(page.code[-1].value).query)
     assert (link["hide"], link["view"], link["step"]) == (["temperature,result"], ["simple"], ["8"])
     assert (link["run"], link["temperature"]) == (["story-sampled"], ["1"])
     task = opened(**{name: values[-1] for name, values in link.items()})
     assert [stage_of(task)[name] for name in ("run_id", "playhead", "view")] == ["story-sampled", 8, "simple"]
-    assert not shows_the_result(task)
+    assert "result" not in stage_of(task)
 
 
 def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_warning(
@@ -242,9 +227,8 @@ def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_wa
         offer_papers(plan)
 
     drawn = alone(page)
-    assert not drawn.exception
     for key in ("lesson_sheet", "lesson_key", "lesson_lesson"):  # a Chromium opens them in tests/browser
         assert drawn.get_by_key(key).proto.label.startswith("Save the")
-    monkeypatch.setattr(lesson_page, "only_here", lambda: True)
+    monkeypatch.setattr(address, "only_here", lambda: True)
     [warning] = drawn.run().warning
     assert "no link and no QR code" in warning.value

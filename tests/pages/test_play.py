@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, Plan
 from specviz.game.words import branches
-from specviz.ui.play.play_state import Playing
 from specviz.ui.shared.job_slot import JobSlot
-from tests.support.app_pages import opened_in_app, texts
+from tests.support.app_pages import opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
+from tests.support.known import known
 from tests.support.payloads import payload_of, stage_payload_of, trace_in
 
 
@@ -19,37 +19,23 @@ def page() -> AppTest:
     return opened_in_app("play")
 
 
-def game(page: AppTest) -> Playing:
-    found: Playing = page.session_state["session"].play
-    return found
-
-
 def drawn(page: AppTest, key: str) -> dict[str, Any]:
     data: dict[str, Any] = payload_of(page.get_by_key(key))
     return data
 
 
-def button(page: AppTest, key: str) -> Any:
-    return next(button for button in page.button if button.key == key)
-
-
-def has_button(page: AppTest, key: str) -> bool:
-    return any(button.key == key for button in page.button)
-
-
 def send(page: AppTest, words: str) -> None:
     page.text_input(key="play_guess").set_value(words)
-    button(page, "play_send").click().run()
+    page.button(key="play_send").click().run()
 
 
 def play(page: AppTest, words: str) -> None:
-    turns = len(game(page).turns)
+    turns = len(visit(page).play.turns)
     send(page, words)
-    wait(page, lambda: len(game(page).turns) > turns)
+    wait(page, lambda: len(visit(page).play.turns) > turns)
 
 
 def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: AppTest) -> None:
-    assert not page.exception
     assert drawn(page, "play_text")["text"] == Plan().prompts[0].text
     assert "You are the draft" in texts(page)
     example = drawn(page, "play_example")
@@ -58,18 +44,21 @@ def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: Ap
     assert f"round 1 of {ROUNDS}" in texts(page)
     assert page.text_input(key="play_guess").value == ""
     assert page.query_params["seed"] == str(Plan().seed)
+    linked = opened_in_app("play", seed="12", set="prose", mode="cheat")
+    assert drawn(linked, "play_text")["text"] == Plan(12, "prose").prompts[0].text
+    assert "mode is not type or pick" in linked.warning[0].value
+    assert not visit(linked).play.slot.busy
 
 
 def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:  # the page does not look for the answer yet: a fast engine may have it
         patch.setattr(JobSlot, "first_look", lambda slot, patience: False)
         send(page, "Lily. She xylophoned")
-    assert game(page).slot.busy
+    assert visit(page).play.slot.busy
     assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
-    assert button(page, "play_send").disabled
+    assert page.button(key="play_send").disabled
     assert page.text_input(key="play_guess").value == "Lily. She xylophoned"
-    wait(page, lambda: not game(page).slot.busy)
-    assert not page.exception
+    wait(page, lambda: not visit(page).play.slot.busy)
     turn = drawn(page, "play_turn")
     assert [chip["status"] for chip in turn["guesses"][0]["chips"]][:3] == ["accepted", "accepted", "accepted"]
     assert turn["title"].startswith("3 of your")
@@ -90,125 +79,95 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
 
 
 def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) -> None:
+    page.text_input(key="play_second").set_value("🐦")
+    send(page, "Lily.")
+    assert "words, not pictures" in page.warning[0].value
+    assert visit(page).play.all_turns == []
+    assert (page.text_input(key="play_guess").value, page.text_input(key="play_second").value) == ("Lily.", "🐦")
     page.text_input(key="play_second").set_value("Lily. She")
     play(page, "Tom. He")
-    assert not page.exception
-    round = game(page).turns[0].round
-    assert round is not None
-    assert round.is_tree
+    assert known(visit(page).play.turns[0].round).is_tree
     turn = drawn(page, "play_turn")
     assert turn["title"].startswith("Your second guess was better: 3 tokens accepted.")
     assert [len(guess["words"]) > 0 for guess in turn["guesses"]] == [True, True]
     assert "a tree of" in turn["rivals"][0]["more"]
     assert page.text_input(key="play_second").value == "", "ready for the next words"
-    table = page.table[0].value
-    assert table["tokens per target call"][0] == "4.00"
+    assert page.table[0].value["tokens per target call"][0] == "4.00"
     stage = stage_payload_of(page, "play_run")
     assert stage["run"]["method"]["kind"] == "person"
     assert len(trace_in(stage)["rounds"]) == 1
 
 
-def test_a_bad_second_guess_is_answered_and_both_stay(page: AppTest) -> None:
-    page.text_input(key="play_second").set_value("🐦")
-    send(page, "Lily.")
-    assert not page.exception
-    assert "words, not pictures" in page.warning[0].value
-    assert game(page).all_turns == []
-    assert (page.text_input(key="play_guess").value, page.text_input(key="play_second").value) == ("Lily.", "🐦")
-
-
-def test_a_skipped_turn_does_not_count_and_keeps_the_typed_text(page: AppTest) -> None:
+def test_a_skipped_turn_does_not_count_and_another_game_can_be_taken_back(page: AppTest) -> None:
     page.text_input(key="play_guess").set_value("and then")
-    button(page, "play_skip").click().run()
-    wait(page, lambda: len(game(page).turns) == 1)
+    page.button(key="play_skip").click().run()
+    wait(page, lambda: len(visit(page).play.turns) == 1)
     assert page.text_input(key="play_guess").value == "and then"
     assert page.table[0].value["accepted"][0] == "–"
     assert "round 1 of" in texts(page)
     assert drawn(page, "play_turn")["title"].startswith("Skipped")
+    page.selectbox(key="play_set").set_value("copy").run()
+    assert (visit(page).play.plan.set, visit(page).play.all_turns) == ("copy", [])
+    page.button(key="play_back").click().run()
+    page.run()
+    assert (visit(page).play.plan.set, len(visit(page).play.turns)) == ("story", 1)
 
 
 def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTest) -> None:
     for _ in range(ROUNDS):
         play(page, "She was very happy")
     assert not any(field.key == "play_guess" for field in page.text_input)
-    button(page, "play_next").click().run()
+    page.button(key="play_next").click().run()
     page.run()
     assert drawn(page, "play_text")["text"] == Plan().prompts[1].text
     play(page, "the way home")
-    button(page, "play_leave").click().run()
-    assert game(page).place == 2
-    button(page, "play_finish").click().run()
-    assert game(page).place == PROMPTS
+    page.button(key="play_leave").click().run()
+    assert visit(page).play.place == 2
+    page.button(key="play_finish").click().run()
+    assert visit(page).play.place == PROMPTS
     assert "tokens per target call." in texts(page)
     rows = page.table[0].value
     assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
     assert list(rows["target calls"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
     page.text_input(key="play_name").set_value("=Ada").run()
-    assert game(page).name == "=Ada"
-    assert not page.exception
-    button(page, "play_other").click().run()
+    assert visit(page).play.name == "=Ada"
+    page.button(key="play_other").click().run()
     page.run()
-    assert game(page).plan.seed == Plan().seed + 1
+    assert visit(page).play.plan.seed == Plan().seed + 1
     assert page.query_params["seed"] == str(Plan().seed + 1)
-    assert game(page).all_turns == []
+    assert visit(page).play.all_turns == []
 
 
-def test_the_easier_mode_picks_among_candidates() -> None:
+def offers_of(page: AppTest, *chosen: int) -> list[list[int]]:
+    """Send the candidates that are chosen; their tokens."""
+    found = [visit(page).play.offers[number].token_ids for number in chosen]
+    assert visit(page).play.chosen == [*chosen]
+    turns = len(visit(page).play.turns)
+    page.button(key="play_send").click().run()
+    wait(page, lambda: len(visit(page).play.turns) > turns and not visit(page).play.slot.busy)
+    return found
+
+
+def test_the_easier_mode_picks_among_candidates_and_two_may_be_two_guesses() -> None:
     page = opened_in_app("play", mode="pick", seed="5")
-    wait(page, lambda: has_button(page, "play_offer_4"))
-    labels = [button(page, f"play_offer_{i}").label for i in range(5)]
-    assert len(set(labels)) == 5
-    assert button(page, "play_send").disabled
-    button(page, "play_offer_0").click().run()
-    button(page, "play_offer_2").click().run()  # a slip mended
-    assert game(page).chosen == [2]
-    picked = game(page).offers[2]
-    button(page, "play_send").click().run()
-    wait(page, lambda: len(game(page).turns) == 1 and not game(page).slot.busy)
-    round = game(page).turns[0].round
-    assert round is not None
-    assert [token.id for token in round.drafted] == picked.token_ids
-    wait(page, lambda: has_button(page, "play_offer_0"))
-    assert game(page).chosen == []
-    assert not page.exception
-
-
-def test_two_candidates_may_be_picked_as_two_guesses() -> None:
-    page = opened_in_app("play", mode="pick", seed="5")
-    wait(page, lambda: has_button(page, "play_offer_4"))
+    wait(page, lambda: "play_offer_4" in {button.key for button in page.button})
+    assert len({page.button(key=f"play_offer_{i}").label for i in range(5)}) == 5
+    assert page.button(key="play_send").disabled
+    page.button(key="play_offer_0").click().run()
+    page.button(key="play_offer_2").click().run()  # a slip mended
+    picked = offers_of(page, 2)
+    assert [token.id for token in known(visit(page).play.turns[0].round).drafted] == picked[0]
+    wait(page, lambda: "play_offer_4" in {button.key for button in page.button})
+    assert visit(page).play.chosen == []
     page.checkbox(key="play_two").set_value(True).run()
     for number in (0, 1, 2):  # the last two count
-        button(page, f"play_offer_{number}").click().run()
-    assert game(page).chosen == [1, 2]
-    assert button(page, "play_offer_1").label.startswith("① ")
-    button(page, "play_offer_2").click().run()  # once more takes it back
-    button(page, "play_offer_3").click().run()
-    assert game(page).chosen == [1, 3]
-    first, second = (game(page).offers[number].token_ids for number in game(page).chosen)
-    button(page, "play_send").click().run()
-    wait(page, lambda: len(game(page).turns) == 1 and not game(page).slot.busy)
-    round = game(page).turns[0].round
-    assert round is not None
-    assert [[token.id for token in branch.drafted] for branch in branches(round)] == [first, second]
+        page.button(key=f"play_offer_{number}").click().run()
+    assert visit(page).play.chosen == [1, 2]
+    assert page.button(key="play_offer_1").label.startswith("① ")
+    page.button(key="play_offer_2").click().run()  # once more takes it back
+    page.button(key="play_offer_3").click().run()
+    both = offers_of(page, 1, 3)
+    guesses = branches(known(visit(page).play.turns[1].round))
+    assert [[token.id for token in branch.drafted] for branch in guesses] == both
     page.checkbox(key="play_two").set_value(False).run()
-    assert not game(page).two
-    assert not page.exception
-
-
-def test_a_link_gives_the_same_texts_and_names_what_it_could_not_use() -> None:
-    page = opened_in_app("play", seed="12", set="prose", mode="cheat")
-    assert drawn(page, "play_text")["text"] == Plan(seed=12, set="prose").prompts[0].text
-    assert "mode is not type or pick" in page.warning[0].value
-    assert not game(page).slot.busy
-
-
-def test_another_game_can_be_taken_back(page: AppTest) -> None:
-    play(page, "Lily. She loved")
-    page.selectbox(key="play_set").set_value("copy").run()
-    assert game(page).plan.set == "copy"
-    assert game(page).all_turns == []
-    button(page, "play_back").click().run()
-    page.run()
-    assert game(page).plan.set == "story"
-    assert len(game(page).turns) == 1
-    assert not page.exception
+    assert not visit(page).play.two

@@ -28,18 +28,17 @@ def opened(looks: list[bool], sets: bool = False) -> AppTest:
     return page.run()
 
 
-def test_without_a_job_nothing_polls() -> None:
-    page = opened([False])
-    assert (page.session_state["runs"], len(page.markdown)) == (1, 1)
-
-
-def test_while_a_job_is_under_way_only_its_progress_is_drawn() -> None:
-    page = opened([True, True])
-    assert page.session_state["runs"] == 1
-
-
-def test_when_the_job_is_over_the_page_is_drawn_once_more() -> None:
-    assert opened([True, False]).session_state["runs"] == 2
+@pytest.mark.parametrize(
+    ("looks", "runs"),
+    [
+        ([False], 1),  # without a job nothing polls
+        ([True, True], 1),  # while one is under way, only its progress is drawn
+        ([True, False], 2),  # when it is over, the page is drawn once more
+    ],
+)
+def test_a_page_is_drawn_again_only_when_its_job_is_over(looks: list[bool], runs: int) -> None:
+    page = opened(looks)
+    assert (page.session_state["runs"], len(page.markdown)) == (runs, 1)
 
 
 def test_a_script_that_sets_widgets_does_not_run_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race import race_page
 from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.session import Session
-from tests.support.app_pages import opened, opened_in_app, texts
+from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
 from tests.support.fake_service import FakeService
 from tests.support.payloads import payload_of
@@ -27,8 +27,8 @@ def page() -> AppTest:
 
 def lanes_of(page: AppTest) -> dict[str, Any]:
     """Of the race in the lanes."""
-    races = racing(page).shown()
-    in_lanes = racing(page).in_lanes or next(iter(races))
+    races = visit(page).race.shown()
+    in_lanes = visit(page).race.in_lanes or next(iter(races))
     data: dict[str, Any] = payload_of(page.get_by_key(f"race_lanes-{in_lanes}"))
     assert data["run_id"] == in_lanes
     return data
@@ -45,11 +45,6 @@ def with_own_race(laps: list[RaceLap]) -> AppTest:
     return opened("pages/race.py", Session(race=Racing(Entry(), laps=laps)))
 
 
-def racing(page: AppTest) -> Racing:
-    found: Racing = page.session_state["session"].race
-    return found
-
-
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:
     page.multiselect(key="race_presets").set_value(presets)
     page.text_area(key="race_own").set_value(own)
@@ -58,12 +53,9 @@ def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8
     return page.run()
 
 
-def start(page: AppTest) -> AppTest:
-    return page.button(key="race_start").click().run()
-
-
-def test_the_first_screen_plays_a_recorded_race(page: AppTest) -> None:
-    assert not page.exception
+def test_the_first_screen_plays_a_recorded_race_with_its_verdict_above_and_a_plot_beside_its_table(
+    page: AppTest,
+) -> None:
     data = lanes_of(page)
     assert data["badge"].startswith("recorded on")
     assert len(data["laps"]) == 4
@@ -71,9 +63,6 @@ def test_the_first_screen_plays_a_recorded_race(page: AppTest) -> None:
     assert "over 4 prompts" in texts(page)
     table = page.dataframe[0].value
     assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
-
-
-def test_the_verdict_is_above_the_lanes_and_a_plot_stands_beside_the_table(page: AppTest) -> None:
     (run,) = (block for block in page.main.children.values() if getattr(block, "key", None) == "run")
     verdict, *_, lanes = run.children.values()
     assert verdict.value.startswith("The recorded race: **it depends on the kind of prompt.** ")
@@ -91,12 +80,10 @@ def test_the_other_word_of_when_it_helps_is_explained_with_a_way_there(page: App
     assert both in texts(page)
     assert "Most of the difference is the choice of prompts" in texts(page)
     page.button(key="race_to_helps").click().run()
-    assert not page.exception
     assert "“2–3× faster” is not guaranteed." in texts(page)
     assert "**Race has another word for random words.**" in texts(page)
     assert both in texts(page)
     page.button(key="helps_to_race").click().run()
-    assert not page.exception
     assert "Is it really faster?" in texts(page)
 
 
@@ -123,19 +110,13 @@ def test_a_press_counts_where_another_message_begins_the_script_again(
     assert ("“2–3× faster” is not guaranteed." in texts(page)) == (key == "race_to_helps")
 
 
-def test_a_race_of_models_that_no_sweep_has_says_nothing_of_when_it_helps() -> None:
-    lap = recorded_race()[3]
-    other = replace(lap.speculative.target, name="another")
-    page = with_own_race([replace(lap, speculative=replace(lap.speculative, target=other))])
-    assert not page.exception
-    assert "another word" not in texts(page)
-
-
-def test_the_visitors_race_stands_beside_the_recorded_one(page: AppTest) -> None:
+def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
     recorded = recorded_race()
+    other = replace(recorded[3].speculative.target, name="another")  # no sweep has this model
+    lap = replace(recorded[3], speculative=replace(recorded[3].speculative, target=other))
+    assert "another word" not in texts(with_own_race([lap]))
     own = [replace(recorded[3], speculative_seconds=recorded[3].plain_seconds)]
     page = with_own_race(own)
-    assert not page.exception
     said = texts(page)
     assert said.index("Your race (wren-nano, γ = 4): ") < said.index("The recorded race (wren-nano")
     assert lanes_of(page)["badge"] == "measured on this machine"
@@ -155,12 +136,11 @@ def test_the_visitors_race_stands_beside_the_recorded_one(page: AppTest) -> None
 
 def test_a_race_of_two_prompts(page: AppTest) -> None:
     small_race(page, ["story-1"], own="The dog ran to the")
-    assert not racing(page).slot.busy, "changing settings starts nothing"
-    start(page)
+    assert not visit(page).race.slot.busy, "changing settings starts nothing"
+    page.button(key="race_start").click().run()
     assert page.button(key="race_start").disabled
-    assert racing(page).slot.busy
-    wait(page, lambda: not racing(page).slot.busy)
-    assert not page.exception
+    assert visit(page).race.slot.busy
+    wait(page, lambda: not visit(page).race.slot.busy)
     assert "measured on this machine" in texts(page)
     assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
     data = lanes_of(page)
@@ -179,12 +159,22 @@ def test_a_race_of_two_prompts(page: AppTest) -> None:
     assert page.slider(key="race_gamma").value == 2
 
 
-def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
+def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_words(page: AppTest) -> None:
+    small_race(page, ["story-1"], own="\u200b", repeats=1).button(key="race_start").click().run()
+    assert "only control characters" in texts(page)
+    assert not visit(page).race.slot.busy
+    assert lanes_of(page)["run_id"] == "recorded"
+    page.selectbox(key="race_target").set_value("wren-mini")
+    page.selectbox(key="race_draft").set_value("wren-medusa")
+    small_race(page, ["story-1"], repeats=1).button(key="race_start").click().run()
+    wait(page, lambda: not visit(page).race.slot.busy)
+    assert "wren-medusa drafts from the hidden states of wren-base" in page.error[0].value
+    page.selectbox(key="race_target").set_value("wren-base")
     page.slider(key="race_temperature").set_value(1.0)
     page.selectbox(key="race_draft").set_value("lookup")
     page.radio(key="race_schedule").set_value("heuristic")
-    start(small_race(page, ["story-1"], repeats=1))
-    wait(page, lambda: not racing(page).slot.busy)
+    page.run().button(key="race_start").click().run()
+    wait(page, lambda: not visit(page).race.slot.busy)
     assert "not comparable word for word" in texts(page)
     assert "different draws from the same distribution. What can be compared" in texts(page)
     assert "dentical" not in texts(page)
@@ -192,16 +182,9 @@ def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
     assert page.query_params["schedule"] == "heuristic"
 
 
-def test_a_race_of_a_head_for_another_target_is_refused_with_the_reason(page: AppTest) -> None:
-    page.selectbox(key="race_target").set_value("wren-mini")
-    page.selectbox(key="race_draft").set_value("wren-medusa")
-    start(small_race(page, ["story-1"], repeats=1))
-    wait(page, lambda: not racing(page).slot.busy)
-    assert "wren-medusa drafts from the hidden states of wren-base" in page.error[0].value
-
-
 def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) -> None:
-    start(small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20))
+    small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20)
+    page.button(key="race_start").click().run()
     wait(page, lambda: "story-1: repeat 1 of 20" in page.get("progress")[0].proto.text)
     assert "The clock runs only inside the engine" in texts(page)
     assert list(page.dataframe[0].value["so far"]) == ["next", "to come", "to come"]
@@ -209,24 +192,15 @@ def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) ->
         lanes_of(page)
     assert "it depends on the kind of prompt" not in texts(page), "no verdict while the clock runs"
     page.button(key="race_cancel").click().run()
-    wait(page, lambda: not racing(page).slot.busy)
+    wait(page, lambda: not visit(page).race.slot.busy)
     assert "Cancelled: the previous results are shown." in texts(page)
     assert lanes_of(page)["run_id"] == "recorded"
     assert not page.button(key="race_start").disabled
 
 
-def test_prompts_that_cannot_be_raced_start_nothing(page: AppTest) -> None:
-    start(small_race(page, ["story-1"], own="\u200b"))
-    assert not page.exception
-    assert "only control characters" in texts(page)
-    assert not racing(page).slot.busy
-    assert lanes_of(page)["run_id"] == "recorded"
-
-
 def test_a_link_fills_the_controls_and_starts_nothing() -> None:
     page = opened("pages/race.py", preset=["code-1", "story-2"], gamma="6", repeats="99")
-    assert not page.exception
     assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
     assert page.slider(key="race_gamma").value == 6
     assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
-    assert not racing(page).slot.busy
+    assert not visit(page).race.slot.busy

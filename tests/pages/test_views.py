@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.app_pages import opened
+from tests.support.app_pages import opened, visit
 from tests.support.watch_page import stage_of
 
 
@@ -18,20 +18,10 @@ def test_a_newcomer_sees_the_tokens_and_one_result_and_can_show_everything() -> 
     assert page.selectbox(key="draft").options[-1] == "More models…", "the menu is short"
     assert "passes of the big model" in stage_of(page)["result"]["says"]
     page.button(key="change_view").click().run()
-    assert not page.exception
     assert (view_of(page), page.button(key="change_view").label) == ("full", "Show less")
     assert page.selectbox(key="target").value == "wren-base"
     page.button(key="change_view").click().run()
     assert view_of(page) == "simple"
-
-
-def test_what_was_set_in_one_view_is_set_in_the_other() -> None:
-    page = opened(view="full")
-    page.session_state["session"].watch.form.came.acted = False
-    page.selectbox(key="draft").set_value("wren-mini").run()
-    page.button(key="change_view").click().run()
-    page.button(key="change_view").click().run()
-    assert page.selectbox(key="draft").value == "wren-mini"
 
 
 @pytest.mark.parametrize(
@@ -46,50 +36,40 @@ def test_a_link_decides_what_is_shown(link: dict[str, str], view: str) -> None:
     assert view_of(opened(**link)) == view
 
 
-def test_an_unknown_view_is_one_line() -> None:
-    page = opened(view="huge")
-    lines = [line.value for line in page.warning]
-    assert len(lines) == 1
-    assert lines[0].endswith("is not one of simple, full, projector, stage: using full.")
+def test_a_frame_shows_the_player_alone_and_an_unknown_view_is_one_line() -> None:
+    page = opened(view="stage", run="first")
+    assert ([*page.button], [*page.selectbox], [*page.get("file_uploader")]) == ([], [], [])
+    assert (view_of(page), stage_of(page)["link"]["run"]) == ("stage", "first")
+    (line,) = opened(view="huge").warning
+    assert line.value.endswith("is not one of simple, full, projector, stage: using full.")
 
 
 def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembered() -> None:
     page = opened(view="full")
     page.button(key="present").click().run()
-    assert not page.exception
     assert (view_of(page), page.query_params["view"]) == ("projector", "projector")
     assert [button.label for button in page.button] == ["Leave the projector view"]
     assert ([*page.selectbox], [*page.text_area], [*page.expander]) == ([], [], [])
     assert "times as fast" in stage_of(page)["result"]["says"]
-    assert page.session_state["session"].chosen_view is None
+    assert visit(page).chosen_view is None
     page.button(key="leave").click().run()
     assert (view_of(page), "view" in page.query_params) == ("full", False)
 
 
-def test_a_frame_shows_the_player_alone_and_its_link_names_the_run() -> None:
-    page = opened(view="stage", run="first")
-    assert not page.exception
-    assert ([*page.button], [*page.selectbox], [*page.get("file_uploader")]) == ([], [], [])
-    assert view_of(page) == "stage"
-    assert stage_of(page)["link"]["run"] == "first"
-
-
-def test_the_projector_keeps_settings_that_were_chosen_after_a_first_look_without_menus() -> None:
+def test_the_projector_keeps_what_was_set_after_a_first_look_without_menus_also_what_cannot_be_run() -> None:
     """A link opened the projector: what was set before the menus were drawn came back when they were hidden again."""
     page = opened(view="projector")
     page.button(key="leave").click().run()
     assert view_of(page) == "full"
-    page.session_state["session"].watch.form.came.acted = False
-    page.selectbox(key="draft").set_value("wren-mini").run()
-    page.text_area(key="prompt").set_value("A text of one's own").run()
-    page.button(key="present").click().run()
-    page.run()  # here Streamlit has forgotten the menus
-    page.button(key="leave").click().run()
-    assert not page.exception
-    assert (page.selectbox(key="draft").value, page.text_area(key="prompt").value) == (
-        "wren-mini",
-        "A text of one's own",
-    )
+    for prompt in ("A text of one's own", ""):
+        visit(page).watch.form.came.acted = False
+        page.selectbox(key="draft").set_value("wren-mini").run()
+        page.text_area(key="prompt").set_value(prompt).run()
+        page.button(key="present").click().run()
+        page.run()  # here Streamlit has forgotten the menus
+        page.button(key="leave").click().run()
+        assert (page.selectbox(key="draft").value, page.text_area(key="prompt").value) == ("wren-mini", prompt)
+        assert page.selectbox(key="preset").value == "own"
 
 
 def test_a_setting_that_the_short_view_hides_is_kept() -> None:
@@ -99,14 +79,5 @@ def test_a_setting_that_the_short_view_hides_is_kept() -> None:
     for _ in range(2):  # both ways, with one more drawing of the short view
         page.button(key="change_view").click().run()
         page.run()
-        assert page.session_state["session"].watch.form.current[0].settings.temperature == 0.7
+        assert visit(page).watch.form.current[0].settings.temperature == 0.7
     assert page.slider(key="temperature").value == 0.7
-
-
-def test_a_prompt_that_cannot_be_run_is_kept_while_its_box_is_hidden() -> None:
-    page = opened(view="full")
-    page.text_area(key="prompt").set_value("").run()
-    page.button(key="present").click().run()
-    page.run()
-    page.button(key="leave").click().run()
-    assert (page.text_area(key="prompt").value, page.selectbox(key="preset").value) == ("", "own")

@@ -14,8 +14,9 @@ from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.watch import watch_state
 from tests.conftest import ROOT
-from tests.support.app_pages import SECONDS, opened, texts, until
+from tests.support.app_pages import SECONDS, opened, texts, until, visit
 from tests.support.drawn import drawn
+from tests.support.known import known
 from tests.support.payloads import payload_of, trace_in
 from tests.support.records import record
 from tests.support.watch_page import release_slider, stage_of, until_done
@@ -25,45 +26,30 @@ def drafter_in(data: dict[str, Any]) -> str:
     return str(data["run"]["method"]["kind"])
 
 
-def draft_length_in(data: dict[str, Any]) -> int:
-    return int(trace_in(data)["settings"]["draft_length"])
-
-
-def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(page: AppTest) -> None:
-    assert not page.exception
-    data = stage_of(page)
-    recorded = first_trace()
-    assert recorded is not None
-    assert data["run_id"] == "first"
-    assert data["badge"] == "recorded run"
+def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_for_it(page: AppTest) -> None:
+    data, recorded = stage_of(page), known(first_trace())
+    assert (data["run_id"], data["badge"]) == ("first", "recorded run")
     assert data["measured"].startswith("measured on "), "the badge's title says where"
     assert len(trace_in(data)["rounds"]) == len(recorded.rounds)
     assert "small model drafts" in texts(page)
     assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
-    # the controls show the recorded run's own settings
     assert page.text_area(key="prompt").value == recorded.prompt.text
-    assert data["gamma"] == draft_length_in(data) == recorded.settings.draft_length
+    assert data["gamma"] == recorded.settings.draft_length
     assert data["run"]["guesses"], "the draft length can be dragged before any model is there"
-
-
-def test_the_controls_ask_for_the_run_of_the_first_screen(page: AppTest) -> None:
-    recorded = first_trace()
-    assert recorded is not None
-    assert recorded.drafter is not None
-    asked, preset = page.session_state["session"].watch.form.current
-    assert (asked.prompt, asked.target, asked.draft) == (
-        recorded.prompt.text, recorded.target.name, recorded.drafter.name,
-    )  # fmt: skip
+    asked, preset = visit(page).watch.form.current
+    assert (asked.target, asked.draft) == (recorded.target.name, known(recorded.drafter).name)
     assert asked.settings == recorded.settings
     assert preset is not None, "its prompt is in the menu"
+    linked = stage_of(other := opened(**data["link"], step="5"))
+    assert (linked["run_id"], linked["playhead"], linked["run"]) == ("first", 5, data["run"])
+    assert not visit(other).watch.form.came.acted, "a lesson's link needs no engine"
 
 
 def test_an_older_link_to_the_first_run_runs_what_it_asks_for() -> None:
     """The run of the first screen was another one when the link was made."""
     page = opened(preset="story-2", draft="wren-nano", tokens="16", run="first")
-    assert not page.exception
     until_done(page)
-    watching = page.session_state["session"].watch
+    watching = visit(page).watch
     assert watching.shown.trace.prompt.text.startswith("Tom had a red boat")
     assert watching.shown.trace.drafter.name == "wren-nano"
 
@@ -115,45 +101,25 @@ def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
 
 
-def feed_of(page: AppTest) -> dict[str, Any] | None:
-    data: dict[str, Any] | None = payload_of(page.get_by_key("feed"))
-    return data
-
-
 def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    until_done_again(page)
+    page.button(key="again").click().run()
+    until_done(page)  # the engine is there, and has nothing to do
     monkeypatch.setattr(watch_state, "FIRST_ROUNDS_SECONDS", SECONDS)  # however busy this machine is
     monkeypatch.setattr(watch_state, "WHOLE_RUN_SECONDS", SECONDS)
     page.button(key="again").click().run()
-    news = feed_of(page)
+    news = payload_of(page.get_by_key("feed"))
     assert news
     assert news["growth"] is None, "the script waited for the end"
-    assert (news["whole"]["running"], news["whole"]["link"]["run"]) == (False, stored_id(page))
+    stored = known(visit(page).watch.shown).stored_id
+    assert (news["whole"]["running"], news["whole"]["link"]["run"]) == (False, stored)
     assert "Identical: both wrote the same 64 tokens." in texts(page), "the outcome is in the same drawing"
 
 
-def until_done_again(page: AppTest) -> None:
-    """The engine is there, and has nothing to do."""
-    page.button(key="again").click().run()
-    until_done(page)
-
-
-def stored_id(page: AppTest) -> str:
-    shown = page.session_state["session"].watch.shown
-    return str(shown.stored_id)
-
-
-def test_a_link_opens_a_recorded_run_of_the_lesson_and_nothing_runs() -> None:
-    page = opened(run="story-costly")
-    data = stage_of(page)
-    assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
-    assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
-    assert page.session_state["session"].watch.run.state == "idle"
-
-
-def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
+def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page: AppTest) -> None:
     page.slider(key="temperature").set_value(0.9).run()
     link, figures = until_done(page)["link"], trace_in(stage_of(page))["rounds"]
+    assert "two different draws from the same distribution" in texts(page)
+    assert "Identical" not in texts(page)
     page.button(key="again").click().run()
     until_done(page)
     other = opened(**link)
@@ -161,36 +127,12 @@ def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
     assert (trace_in(data)["rounds"], data["link"]) == (figures, link)
     assert data["badge"].startswith("measured here on")
     assert other.slider(key="temperature").value == 0.9
-
-
-def test_a_link_to_a_run_that_is_gone_runs_its_settings_and_says_so() -> None:
-    page = opened(run="0123456789abcdef", gamma="3", tokens="20")
-    assert "no longer has the run of this link" in texts(page)
-    assert draft_length_in(until_done(page)) == 3
-
-
-def test_the_recorded_run_has_a_link_that_shows_it_and_nothing_else(page: AppTest) -> None:
-    link = stage_of(page)["link"]
-    assert link["run"] == "first"
-    data = stage_of(other := opened(**link, step="5"))
-    assert (data["run_id"], data["playhead"], data["run"]) == ("first", 5, stage_of(page)["run"])
-    assert not other.session_state["session"].watch.form.came.acted, "a lesson's link needs no engine"
-
-
-def test_a_link_reproduces_a_run() -> None:
-    page = opened(preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
-    data = until_done(page)
-    assert (draft_length_in(data), drafter_in(data), data["playhead"]) == (3, "prompt-lookup", 4)
+    gone = opened(run="0123456789abcdef", preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
+    assert "no longer has the run of this link" in texts(gone)
+    data = until_done(gone)
+    assert (trace_in(data)["settings"]["draft_length"], drafter_in(data)) == (3, "prompt-lookup")
+    assert data["playhead"] == 4
     assert data["run"]["guesses"], "prompt lookup needs no model to be replayed"
-    assert page.selectbox(key="preset").value == "code-1"
-
-
-def test_a_broken_link_falls_back_and_says_so() -> None:
-    page = opened(gamma="99", target="../../etc/passwd")
-    assert not page.exception
-    assert page.session_state["gamma"] == 4
-    assert "gamma=99" in texts(page)
-    assert "target" in page.warning[0].value
 
 
 @pytest.mark.parametrize(
@@ -200,42 +142,42 @@ def test_a_broken_link_falls_back_and_says_so() -> None:
 def test_a_prompt_that_cannot_be_used_gets_a_sentence_and_nothing_is_lost(
     page: AppTest, prompt: str, sentence: str
 ) -> None:
-    before = stage_of(page)["run_id"]
     page.text_area(key="prompt").set_value(prompt).run()
-    assert not page.exception
     assert sentence in texts(page)
-    assert stage_of(page)["run_id"] == before
+    assert stage_of(page)["run_id"] == "first"
     assert stage_of(page)["result"]["says"].startswith("Previous run: ")
 
 
 @pytest.mark.usefixtures("real_engine")
 def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTest) -> None:
-    page.text_area(key="prompt").set_value("word " * 600).run()
+    page.text_area(key="prompt").set_value("word " * 1_500).run()
+    assert "prompt" not in page.query_params
+    assert "too long for a link" in texts(page)
     until(page, lambda: page.error)
     assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 
-def test_a_link_alone_loads_no_model_that_is_in_no_menu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_alone_loads_no_model_a_broken_one_falls_back_and_a_recorded_one_runs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = stage_of(page := opened(run="story-costly"))
+    assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
+    assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
+    assert visit(page).watch.run.state == "idle"
+    page = opened(gamma="99", target="../../etc/passwd")
+    assert page.session_state["gamma"] == 4
+    assert "gamma=99" in texts(page)
+    assert "target" in page.warning[0].value
+    assert "Or type" not in texts(page)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     page = opened(target="somebody/some_*thing*", prompt="Once")
-    assert not page.session_state["session"].watch.run.busy
+    assert not visit(page).watch.run.busy
     assert stage_of(page)["run_id"] == "first"  # the recorded run stays
     assert "press Run again to load it" in texts(page)
     assert "*thing*" not in texts(page)  # the link's text is no markup
-
-
-def test_a_prompt_too_long_for_a_link_is_left_out_and_the_page_says_so(page: AppTest) -> None:
-    page.text_area(key="prompt").set_value("word " * 1_500).run()
-    assert "prompt" not in page.query_params
-    assert "too long for a link" in texts(page)
-
-
-def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) -> None:
-    page.slider(key="temperature").set_value(1.0).run()
-    until_done(page)
-    assert "two different draws from the same distribution" in texts(page)
-    assert "Identical" not in texts(page)
+    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    assert texts(page.run()).count("Or type a Hub id or a folder.") == 2
 
 
 def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
@@ -278,48 +220,34 @@ print(len(page.get("bidi_component")) > 0, [name for name in ("numpy", "pandas",
     assert result.stdout.strip() == "True []", result.stderr
 
 
-def test_a_file_that_cannot_be_shown_leaves_the_run_as_it_was(page: AppTest) -> None:
-    page.get_by_key("trace_file").set_value(("broken.json", b'{"schema": 99}', "application/json")).run()
-    assert not page.exception
-    assert "That file cannot be shown." in texts(page)
-    assert stage_of(page)["run_id"] == "first"
-    assert stage_of(page)["notice"] is None
-
-
 def open_file(page: AppTest, name: str) -> None:
     page.get_by_key("trace_file").set_value((name, record(name), "application/json")).run()
-    assert not page.exception
 
 
-def test_a_record_of_another_system_is_opened_under_its_own_names(page: AppTest) -> None:
+def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_filled_in(page: AppTest) -> None:
+    assert not [field for field in page.text_input if field.key == "record_draft"], "only beside a record"
+    page.get_by_key("trace_file").set_value(("broken.json", b'{"schema": 99}', "application/json")).run()
+    assert "That file cannot be shown." in texts(page)
+    assert (stage_of(page)["run_id"], stage_of(page)["notice"]) == ("first", None), "the run is as it was"
     open_file(page, "vllm-0.29-chat.json")
     stage = stage_of(page)
-    assert stage["badge"] == "imported from vLLM"
+    assert (stage["badge"], stage["link"]) == ("imported from vLLM", {})
     assert stage["measured"].startswith("imported from vLLM: vLLM draft → Qwen/Qwen3-8B.")
-    assert stage["link"] == {}
     assert stage["result"]["reason"].startswith("No verdict: ")
     assert "On screen is the run of your file: vLLM draft → Qwen/Qwen3-8B, imported from vLLM." in page.info[0].value
     assert page.selectbox(key="target").value == "wren-base", "a new run has a model of this server"
-
-
-def test_what_a_record_lacks_can_be_filled_in(page: AppTest) -> None:
-    assert not [field for field in page.text_input if field.key == "record_draft"], "only beside a record"
-    open_file(page, "vllm-0.29-chat.json")
     page.text_input(key="record_draft").set_value("my <b>head</b>").run()
     page.text_input(key="record_prompt").set_value("Tell a story.").run()
     stage = stage_of(page)
     assert "imported from vLLM: my <b>head</b> → Qwen/Qwen3-8B." in stage["measured"]
     assert "".join(trace_in(stage)["prompt"]["tokens"]) == "Tell a story."
     open_file(page, "lmstudio-sdk-1.5.json")
+    shown = stage_of(page)["run_id"]
     assert ": qwen2.5-0.5b-instruct → qwen2.5-3b-instruct." in stage_of(page)["measured"], "not those of before"
-
-
-def test_a_record_of_ids_is_read_with_a_tokenizer_of_this_server(page: AppTest) -> None:
     open_file(page, "transformers-5.23.jsonl")
     assert "token ids and no texts" in texts(page)
-    assert stage_of(page)["run_id"] == "first"
+    assert stage_of(page)["run_id"] == shown
     page.selectbox(key="record_tokenizer").set_value("wren-base").run()
-    assert not page.exception
     assert not page.error
     assert stage_of(page)["badge"].startswith("imported from transformers")
 
@@ -327,22 +255,14 @@ def test_a_record_of_ids_is_read_with_a_tokenizer_of_this_server(page: AppTest) 
 def test_a_trace_of_an_own_model_can_be_run_again_where_the_operator_allows_it(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trace = first_trace()
-    assert trace
+    trace = known(first_trace())
     own = dump_trace(replace(trace, target=replace(trace.target, name="somebody/something"))).encode()
     page.get_by_key("trace_file").set_value(("own.json", own, "application/json")).run()
     assert stage_of(page)["link"] == {}, "this server has no such model"
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     page.get_by_key("trace_file").set_value(("again.json", own, "application/json")).run()
     assert stage_of(page)["link"]["target"] == page.selectbox(key="target").value == "somebody/something"
-    assert not page.session_state["session"].watch.run.busy, "a file alone starts no download"
-
-
-def test_the_boxes_say_that_a_name_can_be_typed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "Or type" not in texts(page)
-    monkeypatch.setenv("SPECVIZ_MODELS", "any")
-    page.run()
-    assert texts(page).count("Or type a Hub id or a folder.") == 2
+    assert not visit(page).watch.run.busy, "a file alone starts no download"
 
 
 @pytest.mark.usefixtures("real_engine")

@@ -33,6 +33,12 @@ def opened_in_app(name: str, **link: Any) -> AppTest:
     return page_of(**link).switch_page(f"pages/{name}.py").run()
 
 
+def visit(page: AppTest) -> Session:
+    """What the server remembers of the page's visitor."""
+    found: Session = page.session_state["session"]
+    return found
+
+
 def alone(script: Callable[[], None]) -> AppTest:
     """A part of a page alone."""
     return AppTest.from_function(script, default_timeout=SECONDS).run()

@@ -11,16 +11,9 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.theory import break_even_acceptance
 from specviz.measure.paired import Pace, in_minutes
+from specviz.measure.sweep import sentences
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.sentences import (
-    adaptive_sentence,
-    clock_sentence,
-    grammar_sentence,
-    length_sentence,
-    map_sentence,
-    workload_sentence,
-)
 from specviz.measure.sweep.study import (
     adaptive_points,
     best_points,
@@ -36,15 +29,7 @@ from specviz.measure.sweep.study import (
 )
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.models.draft_menu import linked_names
-from specviz.ui.helps.figures import (
-    acceptance_figure,
-    adaptive_figure,
-    break_even_figure,
-    grammar_figure,
-    grid_figure,
-    length_figure,
-    workload_figure,
-)
+from specviz.ui.helps import figures
 from specviz.ui.helps.helps_state import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.shared.figures import Figure
 from tests.support.fake_rows import a_row, row_at
@@ -58,9 +43,6 @@ ROWS = [
     for workload, speedups in SPEEDUPS.items()
     for length, speedup in zip((2, 6), speedups, strict=True)
 ]
-
-
-# ---- choices
 
 
 def test_a_choice_survives_its_link() -> None:
@@ -121,15 +103,11 @@ def test_a_plan_has_the_visitors_own_prompts_last() -> None:
     assert len(plan.cells()) == 5 * 4
 
 
-@pytest.mark.parametrize("empty", ["workloads", "drafts", "draft_lengths", "temperatures", "schedules"])
-def test_an_empty_choice_cannot_be_started(empty: str) -> None:
-    changes: dict[str, Any] = {empty: ()}
-    choice = Choice(**changes)
-    assert "Nothing to measure yet: choose" in str(choice.problem())
+def test_what_cannot_be_started_says_so_and_what_can_how_long_it_takes() -> None:
+    for empty in ("workloads", "drafts", "draft_lengths", "temperatures", "schedules"):
+        nothing: dict[str, Any] = {empty: ()}
+        assert "Nothing to measure yet: choose" in str(Choice(**nothing).problem())
     assert Choice().problem() is None
-
-
-def test_what_cannot_be_started_says_so() -> None:
     choice = Choice(draft_lengths=tuple(range(1, 17)), temperatures=(0.0, 0.3, 0.5, 0.7, 1.0, 1.5), prompts=5)
     assert f"at most {MAX_CELLS:,}" in str(choice.problem())
     lonely = Choice(drafts=(PROMPT_LOOKUP,), schedules=("confidence",))
@@ -141,12 +119,8 @@ def test_what_cannot_be_started_says_so() -> None:
     pace = pace_of(frame_of([a_row(), a_row(draft="lookup", draft_dtype=None)]), "wren-base", "wren-nano")
     assert pace == Pace(pytest.approx(0.4 / 64), pytest.approx(0.01))
     assert pace_of(frame_of([a_row()]), "wren-base", PROMPT_LOOKUP) is None
-    assert [in_minutes(seconds) for seconds in (1, 72, 200, 6000)] == [
-        "about 5 s", "about 70 s", "about 3 min", "about 1.7 h",
-    ]  # fmt: skip
-
-
-# ---- what rows say
+    said = [in_minutes(seconds) for seconds in (1, 72, 200, 6000)]
+    assert said == ["about 5 s", "about 70 s", "about 3 min", "about 1.7 h"]
 
 
 def fair_of(rows: list[SweepRow]) -> pd.DataFrame:
@@ -204,49 +178,52 @@ def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_several_prompts_may_say_of_workloads() -> None:
     fair = fair_of(ROWS)
     assert columns(fair, "workload", "lengths") == [("story", (6,)), ("code", (2,)), ("random", (2,))]
-    assert workload_sentence(fair) == (
+    assert sentences.workload_sentence(fair) == (
         "With one prompt each, it looks like it helps on story (1.9×), code (1.5×), looks like it hurts on random "
         "words (12 % accepted)."
     )
     slow = [*prompts_at("story", 4, 0.5, 0.51), *prompts_at("code", 4, 0.6, 0.61)]
-    assert workload_sentence(fair_of(slow)).startswith("Helps for sure on none of these workloads; hurts on code (50 %")
-    assert workload_sentence(fair_of([])) == length_sentence(points_of([])) == "Nothing is measured yet."
+    assert sentences.workload_sentence(fair_of(slow)).startswith(
+        "Helps for sure on none of these workloads; hurts on code (50 %"
+    )
+    assert (
+        sentences.workload_sentence(fair_of([]))
+        == sentences.length_sentence(points_of([]))
+        == "Nothing is measured yet."
+    )
     even = [row_at("copy", 1, 1.01), row_at("prose", 1, 0.97), row_at("story", 1, 1.06)]
-    assert workload_sentence(fair_of(even)) == (
+    assert sentences.workload_sentence(fair_of(even)) == (
         "With one prompt each, it looks like it helps on story (1.1×), looks about even on copy, prose."
     )
     near = prompts_at("prose", 1, 1.01, 0.99, 1.005)
-    assert "about even on prose" in workload_sentence(fair_of(near))
+    assert "about even on prose" in sentences.workload_sentence(fair_of(near))
     above = prompts_at("prose", 1, 1.03, 1.031, 1.029)
-    assert "Helps on 1 of 1 workload" in workload_sentence(fair_of(above)), "small, but its interval leaves out 1"
+    assert "Helps on 1 of 1 workload" in sentences.workload_sentence(fair_of(above)), (
+        "small, but its interval leaves out 1"
+    )
     # Found: one sure workload made it "Pays on 8 of 8 workloads, 1 of them for sure", with seven that include 1.
     agreed, slow = prompts_at("story", 4, 1.5, 1.55, 1.52), prompts_at("random", 4, 0.6, 0.61, 0.59)
     uneven = [row for name in ("code", "copy", "prose") for row in prompts_at(name, 4, 0.9, 3.0, 1.1)]
     same = prompts_at("boilerplate", 4, 1.01, 0.99, 1.0)
     fair = fair_of([*agreed, *uneven, *slow, *same])
-    assert workload_sentence(fair) == (
+    assert sentences.workload_sentence(fair) == (
         "Helps on 1 of 6 workloads: story (1.5×); hurts on random words (50 % accepted); about even on "
         "boilerplate; cannot be told with 3 prompts on code, copy, prose."
     )
     assert set(fair[fair["sure"]]["workload"]) == {"story", "random", "boilerplate"}
 
 
-@pytest.mark.parametrize(
-    ("copy", "said"),
-    [
-        ([1.4], "Helps on 2 of 3 workloads, most on your prompts (1.5×); with one prompt each, it looks like it helps"),
-        ([1.9], "Helps on 2 of 3 workloads, such as your prompts (1.5×); with one prompt each, it looks like it helps"),
-    ],
-)
-def test_most_is_said_only_of_the_fastest_workload(copy: list[float], said: str) -> None:
+@pytest.mark.parametrize(("copy", "word"), [(1.4, "most on"), (1.9, "such as")])
+def test_most_is_said_only_of_the_fastest_workload(copy: float, word: str) -> None:
     """Found: "most on own (1.3×)" beside another workload at 1.4×."""
     rows = [*prompts_at("own", 4, 1.5, 1.52, 1.51), *prompts_at("story", 4, 1.3, 1.31, 1.32)]
-    assert workload_sentence(fair_of([*rows, *prompts_at("copy", 4, *copy)])).startswith(said)
+    said = f"Helps on 2 of 3 workloads, {word} your prompts (1.5×); with one prompt each, it looks like it helps"
+    assert sentences.workload_sentence(fair_of([*rows, *prompts_at("copy", 4, copy)])).startswith(said)
 
 
 def test_an_impossible_time_is_reported_and_luck_does_not_choose_a_draft_length() -> None:
     def said(*rows: SweepRow) -> str:
-        return clock_sentence(impossible(frame_of(rows)))
+        return sentences.clock_sentence(impossible(frame_of(rows)))
 
     possible = row_at("story", 4, 3.2)  # 64 tokens in 20 rounds
     assert said(possible) == ""
@@ -267,7 +244,7 @@ def test_an_impossible_time_is_reported_and_luck_does_not_choose_a_draft_length(
 
 def test_the_reading_by_length() -> None:
     def said(rows: list[SweepRow]) -> str:
-        return length_sentence(points_of(rows))
+        return sentences.length_sentence(points_of(rows))
 
     assert said(ROWS) == "One prompt a workload cannot tell draft lengths apart."
     story = [*prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37)]
@@ -290,8 +267,8 @@ def test_neighbours_are_told_apart_only_by_what_the_prompts_resolve() -> None:
     ]  # fmt: skip
     every = points_of(rows)
     assert columns(every, "draft_length", "may_be_best") == [(2, True), (4, True), (8, False)]
-    assert "γ = 2 or 4 cannot be told apart" in length_sentence(every)
-    assert "on none of 1 workloads" in length_sentence(every)
+    assert "γ = 2 or 4 cannot be told apart" in sentences.length_sentence(every)
+    assert "on none of 1 workloads" in sentences.length_sentence(every)
     # Prompts from 1.0× to 3.0×, and one length 10 % faster on each: the intervals overlap, but not the ratio's.
     slower, faster = (1.0, 2.0, 3.0), (1.1, 2.21, 3.29)
     every = points_of([*prompts_at("story", 2, *slower), *prompts_at("story", 4, *faster)])
@@ -307,8 +284,8 @@ def test_costs_are_those_of_the_rows_and_give_the_break_even_line() -> None:
     assert costs.overhead == pytest.approx(0.1)
     expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
     assert break_even_line(costs, [4]) == [pytest.approx(expected)]
-    assert map_sentence(points(frame_of([row])), costs).startswith("1 of 1 measured points")
-    assert map_sentence(points(frame_of([replace(row, speedup=0.9)])), costs).startswith("0 of 1")
+    assert sentences.map_sentence(points(frame_of([row])), costs).startswith("1 of 1 measured points")
+    assert sentences.map_sentence(points(frame_of([replace(row, speedup=0.9)])), costs).startswith("0 of 1")
     assert costs_of(frame_of([replace(row, draft_schedule="heuristic")])) is None
 
 
@@ -318,12 +295,12 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
     pairs = grammar_pairs(frame_of([*free, *held]))
     assert columns(pairs, "prompt", "lengths_without", "lengths_with") == [("constrained-1", (4,), (4,))]
     assert columns(pairs, "acceptance_rate_without", "acceptance_rate_with") == [(0.3, 0.9)]
-    assert grammar_sentence(pairs) == (
+    assert sentences.grammar_sentence(pairs) == (
         "With the grammar, acceptance is higher on 1 of 1 prompts: 90 % of the drafted tokens are accepted, 30 % "
         "without it."
     )
     assert grammar_pairs(frame_of(free)).empty
-    assert "No prompt" in grammar_sentence(grammar_pairs(frame_of([])))
+    assert "No prompt" in sentences.grammar_sentence(grammar_pairs(frame_of([])))
     near = row_at("story", 4, 1.85, draft_schedule="heuristic")
     far = row_at("code", 4, 1.0, draft_schedule="heuristic")
     stop = row_at("story", 6, 2.5, draft_schedule="confidence")
@@ -331,9 +308,11 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
     assert found["workload"].to_list() == ["story", "code"]
     assert columns(found, "speedup", "lengths") == [(1.9, (6,)), (1.5, (2,))]
     assert found[["heuristic", "confidence"]].notna().to_numpy().tolist() == [[True, True], [True, False]]
-    assert "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads" in adaptive_sentence(found)
+    assert "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads" in sentences.adaptive_sentence(
+        found
+    )
     assert adaptive_points(frame_of([near])).empty
-    assert "No schedule" in adaptive_sentence(adaptive_points(frame_of([])))
+    assert "No schedule" in sentences.adaptive_sentence(adaptive_points(frame_of([])))
 
 
 def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
@@ -350,12 +329,9 @@ def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
     assert len(split_by_series(frame_of([a_row(seed=7), a_row()]))) == 1  # another draw of the same
 
 
-# ---- figures
-
-
 def workload_bars(rows: list[SweepRow]) -> Figure:
     chosen = fair_rows(frame_of(rows))
-    return workload_figure(fair_points(chosen), chosen)
+    return figures.workload_figure(fair_points(chosen), chosen)
 
 
 def test_bars_below_1_differ_by_more_than_colour_and_every_prompt_is_a_dot() -> None:
@@ -373,19 +349,19 @@ def test_bars_below_1_differ_by_more_than_colour_and_every_prompt_is_a_dot() -> 
     assert slower["marker"]["pattern"]["shape"]
     assert not faster["marker"].get("pattern")
     assert sorted(dots["y"]) == [0.5, 0.8, 1.01, 1.5, 1.85, 1.9, 2.5]
-    one, other = parts_of(acceptance_figure(fair_of(rows)))
+    one, other = parts_of(figures.acceptance_figure(fair_of(rows)))
     assert one["name"] != other["name"]
     assert other["marker"]["pattern"]["shape"] == "/"
 
 
 def test_lines_and_the_map_show_the_best_and_the_break_even() -> None:
-    *lines, best = parts_of(length_figure(points_of(ROWS)))
+    *lines, best = parts_of(figures.length_figure(points_of(ROWS)))
     assert len({line["marker"]["symbol"] for line in lines}) == len(lines) == 3
     assert len(best["x"]) == 6, "one prompt tells nothing apart"
     told = [*prompts_at("story", 2, 1.0, 2.0), *prompts_at("story", 4, 1.5, 3.001)]
-    *_, best = parts_of(length_figure(points_of(told)))
+    *_, best = parts_of(figures.length_figure(points_of(told)))
     assert best["x"] == [4]
-    figure = grid_figure(points(frame_of([*ROWS, row_at("copy", 2, 1.04)])))
+    figure = figures.grid_figure(points(frame_of([*ROWS, row_at("copy", 2, 1.04)])))
     faster, even, unclear, slower = parts_of(figure)
     assert unclear["x"] == []
     assert (len(faster["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
@@ -394,14 +370,14 @@ def test_lines_and_the_map_show_the_best_and_the_break_even() -> None:
     assert layout_of(figure)["yaxis"]["categoryarray"] == ["Random words", "Copy", "Code", "Story"]
     assert layout_of(figure)["xaxis"]["categoryarray"] == ["2", "6"]
     costs = known(costs_of(frame_of(ROWS)))
-    line, above, below = parts_of(break_even_figure(points(frame_of(ROWS)), costs))
+    line, above, below = parts_of(figures.break_even_figure(points(frame_of(ROWS)), costs))
     assert "modelled" in line["name"]
     assert (len(above["x"]), len(below["x"])) == (4, 2)
 
 
 def test_a_name_from_a_file_is_text_in_a_figure() -> None:
     hostile = [row_at("<b>x</b>%{x}", 2, 1.5), row_at("<b>x</b>%{x}", 4, 1.2)]
-    for figure in (workload_bars(hostile), length_figure(points_of(hostile))):
+    for figure in (workload_bars(hostile), figures.length_figure(points_of(hostile))):
         assert "&lt;b&gt;" in str(figure)
         assert "<b>" not in str(figure)
 
@@ -410,9 +386,14 @@ def test_a_name_from_a_file_is_text_in_a_figure() -> None:
     per_judgement_rate=None)], [row_at(f"w{n}", g, 1.0) for n, g in product(range(12), (1, 16))]])  # fmt: skip
 def test_figures_of_few_and_of_many_rows_are_drawn(rows: list[SweepRow]) -> None:
     every = points_of(rows)
-    for figure in (workload_bars(rows), acceptance_figure(fair_of(rows)), length_figure(every), grid_figure(every)):
+    for figure in (
+        workload_bars(rows),
+        figures.acceptance_figure(fair_of(rows)),
+        figures.length_figure(every),
+        figures.grid_figure(every),
+    ):
         assert parts_of(figure)
     adaptive = [replace(row, draft_schedule="heuristic") for row in rows]
     constrained = [replace(row, constrained=True) for row in rows]
-    assert parts_of(adaptive_figure(adaptive_points(frame_of([*rows, *adaptive]))))
-    assert parts_of(grammar_figure(grammar_pairs(frame_of([*rows, *constrained]))))
+    assert parts_of(figures.adaptive_figure(adaptive_points(frame_of([*rows, *adaptive]))))
+    assert parts_of(figures.grammar_figure(grammar_pairs(frame_of([*rows, *constrained]))))

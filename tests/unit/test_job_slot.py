@@ -25,7 +25,7 @@ from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
-from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run, run_notice
+from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -35,13 +35,9 @@ from tests.support.replaying_engine import header, output
 PLAN = SweepPlan((), (), (1,))
 
 
-def sweep(job: int) -> say.Sweep:
-    return say.Sweep(job, PLAN)
-
-
 def started() -> JobSlot[Items[str]]:
     slot = JobSlot("sweep", Items)
-    slot.start(sweep)
+    slot.start(lambda job: say.Sweep(job, PLAN))
     return slot
 
 
@@ -49,7 +45,7 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     slot = JobSlot("sweep", Items)
     assert (slot.state, slot.busy, slot.job, slot.view, slot.result) == ("idle", False, None, None, None)
     assert not slot.refresh()
-    job = slot.start(sweep)
+    job = slot.start(lambda job: say.Sweep(job, PLAN))
     assert service.started
     states = []
     for events in (
@@ -69,42 +65,33 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
 
 
-def test_a_failed_or_cancelled_job_has_what_it_found(service: FakeService) -> None:
-    slot = started()
+def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_used_again(service: FakeService) -> None:
+    found, slot = Items("sweep", ("a",)), started()
     service.tell(say.Item(1, "sweep", "a"), say.Failed(1, "The engine stopped."))
     assert slot.refresh()
-    assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", Items("sweep", ("a",)))
+    assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", found)
     slot = started()
     service.tell(say.Item(2, "sweep", "a"))
     slot.cancel()
     assert slot.refresh()
-    assert (slot.state, slot.result) == ("cancelled", Items("sweep", ("a",)))
+    assert (slot.state, slot.result) == ("cancelled", found)
     slot.cancel()
     assert service.cancelled == ["sweep"], "there is nothing to cancel a second time"
-
-
-def test_a_lost_job_never_overwrites_what_was_taken_in(service: FakeService) -> None:
     slot = started()
-    service.tell(say.Progress(1, "measuring", 2), say.Item(1, "sweep", "a"))
+    service.tell(say.Progress(3, "measuring", 2), say.Item(3, "sweep", "a"))
     slot.refresh()
     service.expire("ada")
     assert slot.refresh(), "it has ended"
-    assert (slot.state, slot.message, slot.result) == ("lost", "This run has expired.", Items("sweep", ("a",)))
+    assert (slot.state, slot.message, slot.result) == ("lost", "This run has expired.", found)
     assert not slot.refresh()
-
-
-def test_a_slot_is_its_own_and_can_be_used_again(service: FakeService) -> None:
-    slot = started()
-    service.expire("ada")
-    slot.refresh()
-    slot.start(sweep)
+    slot.start(lambda job: say.Sweep(job, PLAN))
     assert (slot.state, slot.message, slot.result) == ("waiting", "", None)
     slot.reset()
-    assert (slot.state, service.cancelled) == ("idle", ["sweep"])
+    assert (slot.state, service.cancelled) == ("idle", ["sweep", "sweep"])
     other = JobSlot("sweep", RunResult)
-    service.tell(say.Item(other.start(sweep), "sweep", "a"))
+    service.tell(say.Item(other.start(lambda job: say.Sweep(job, PLAN)), "sweep", "a"))
     other.refresh()
-    assert other.result is None
+    assert other.result is None, "what it found is of another kind"
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -177,7 +164,7 @@ def test_every_wait_is_named(view: JobView, said: str | None) -> None:
     assert waiting_line(view) == said
 
 
-def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) -> None:
+def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
     racing = Racing(Entry(), started=Entry())
     racing.slot.start(lambda job: say.Race(job, Entry().request, Entry().prompts))
     service.tell(say.Progress(1, "timing", 4), say.Item(1, "race", "a lap"))  # type: ignore[arg-type]
@@ -188,12 +175,9 @@ def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) 
     assert racing.message == "", "it is not an error"
     assert racing.finished.startswith("The race has expired")
     assert "the 1 of 4 prompts that were finished are shown" in racing.finished
-
-
-def test_a_lost_sweep_keeps_every_row_once(service: FakeService) -> None:
     sweeps = Sweeps()
-    sweeps.slot.start(lambda job: say.Sweep(job, SweepPlan((), (), (1,))))
-    service.tell(say.Item(1, "sweep", a_row()), say.Item(1, "sweep", "One cannot be measured."))
+    sweeps.slot.start(lambda job: say.Sweep(job, PLAN))
+    service.tell(say.Item(2, "sweep", a_row()), say.Item(2, "sweep", "One cannot be measured."))
     sweeps.refresh()
     service.expire("ada")
     for _ in range(2):
@@ -206,7 +190,7 @@ def test_a_lost_sweep_keeps_every_row_once(service: FakeService) -> None:
 GREATEST = Entry(
     RunRequest("", settings=DecodeSettings(max_new_tokens=256)), presets=(), own="a\nb\nc\nd\ne\nf\ng\nh", repeats=20
 )
-KNOWN_COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
+COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -241,7 +225,7 @@ def test_a_limit_that_is_no_number_of_seconds_is_none_and_the_log_says_so(
 
 
 def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
-    pace = pace_of_costs(KNOWN_COSTS)
+    pace = pace_of_costs(COSTS)
     assert pace.plain == 0.01
     assert pace.speculative == pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3)
     assert pace.both == pytest.approx(pace.plain + pace.speculative)
@@ -249,13 +233,13 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     request = RunRequest("any text", draft="lookup")
     assert service.known_costs(request) is None
     key = known(sharing_key(say.Calibrate(1, replace(request, prompt="another"))))
-    service._costs[key] = say.CostsResult(KNOWN_COSTS)
-    assert service.known_costs(request) == KNOWN_COSTS
+    service._costs[key] = say.CostsResult(COSTS)
+    assert service.known_costs(request) == COSTS
 
 
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
-COSTS = Costs(0.01, 0.1, {1: 1.0}, 0.05)
+A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 
 def watching() -> Watching:
@@ -264,17 +248,13 @@ def watching() -> Watching:
     return made
 
 
-def a_round() -> Round:
-    return Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
-
-
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
     page = watching()
     service.tell(say.Started(1, header(say.Run(1, REQUEST))))
     page.refresh()
     assert page.notice is None
     assert page.shown is None, "nothing to show before its first round"
-    service.tell(say.Rounds(1, [a_round()], output(1), Autoregressive([0.01], [0], alternating=True)))
+    service.tell(say.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
     assert page.shown
     assert page.shown.run_id == "live-1"
@@ -287,7 +267,7 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     page.refresh()
     assert page.shown.plain_text == "plain"
     assert [run.run_id for run in page.past.finished] == ["live-1"]
-    assert run_notice(page.run) is None
+    assert page.notice is None
 
 
 def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
@@ -302,30 +282,27 @@ def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -
 
 
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
-    """The visitor may choose another pair while they are measured."""
+    """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
     page = Watching(asked=(REQUEST, None))
     page.costs.measure(REQUEST)
     service.tell(say.Item(1, "calibrate", say.CostsResult(COSTS)), say.Finished(1))
+    ticket = known(service._sessions.ticket(1))
+    ticket.job.view = replace(ticket.job.view, result=say.CostsResult(COSTS, ("Why.",), beside=2))
     page.costs.measure(OTHER)
     assert page.costs.known == {pair_key(REQUEST): COSTS}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
+    assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
+    assert "2 other engines were busy" in (beside_line(2) or "")
+    assert beside_line(0) is None
 
 
-def test_costs_that_cannot_be_measured_are_asked_for_once(service: FakeService) -> None:
-    page = Watching(asked=(REQUEST, None))
-    for _ in range(3):
-        page.costs.measure(REQUEST)
-        if page.costs.slot.busy:
-            service.tell(say.Failed(1, "The pair does not fit in memory."))
-    assert len(service.commands) == 1
-
-
-def test_costs_that_were_refused_say_why_and_the_next_run_asks_again(service: FakeService) -> None:
+def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(service: FakeService) -> None:
     page, refused = Watching(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
     for job in (1, 3):
         page.costs.measure(REQUEST)
         service.tell(say.Failed(job, refused))
-        page.costs.measure(REQUEST)
+        for _ in range(2):
+            page.costs.measure(REQUEST)
         assert page.costs.known == {}
         assert page.costs.formats[pair_key(REQUEST)] == (refused,)
         page.submit(REQUEST, None, fresh=True)
@@ -334,9 +311,9 @@ def test_costs_that_were_refused_say_why_and_the_next_run_asks_again(service: Fa
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:
-    page = Watching()
+    page, short = Watching(), recorded_run(fake_trace(), "live-0")
     for number in range(MAX_RUNS + 3):
-        page.past.finish(recorded_run(fake_trace(), f"live-{number}"))
+        page.past.finish(replace(short, run_id=f"live-{number}"))
     assert [run.run_id for run in page.past.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
     assert page.past.count == MAX_RUNS + 3
     page, long = Watching(), recorded_run(fake_trace(tokens=MAX_TOKENS // 4), "live-1")
@@ -370,18 +347,6 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
     page.open_trace(fake_trace(), "file-2")
     payload = known(stage_payload(page, 4))
     assert payload["link"]["target"] == "wren-base"
-
-
-def test_costs_measured_while_other_engines_were_busy_say_so(service: FakeService) -> None:
-    page = Watching(asked=(REQUEST, None))
-    page.costs.measure(REQUEST)
-    service.tell(say.Item(1, "calibrate", say.CostsResult(COSTS)), say.Finished(1))
-    ticket = known(service._sessions.ticket(1))
-    ticket.job.view = replace(ticket.job.view, result=say.CostsResult(COSTS, ("Why.",), beside=2))
-    page.costs.measure(REQUEST)
-    assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
-    assert "2 other engines were busy" in (beside_line(2) or "")
-    assert beside_line(0) is None
 
 
 def test_the_first_drawing_waits_a_moment_for_the_targets_own_first_tokens(

@@ -66,12 +66,8 @@ def test_what_else_is_different_about_a_run_is_said_in_a_few_words(change: Calla
 def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
     before = compared(RUN, draft_guesses_of(RUN), None)
     counts = count(RUN.rounds)
-    assert (before["name"], before["differs"], before["draft_length"], before["pinned"]) == (
-        "wren-nano, 4",
-        "",
-        4,
-        False,
-    )
+    shown = [before[name] for name in ("name", "differs", "draft_length", "pinned")]
+    assert shown == ["wren-nano, 4", "", 4, False]
     assert len(before["acceptance"]) == len(before["speedup"]) == len(RUN.rounds)
     assert before["acceptance"][-1] == pytest.approx(counts.acceptance_rate, abs=1e-4)
     assert before["speedup"][-1] == pytest.approx(speedup_of(RUN), abs=1e-4)
@@ -84,10 +80,6 @@ def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
     assert run_name(replace(RUN, drafter=None, rounds=[])) == "no draft, 4"
 
 
-def shown(request: RunRequest, number: int) -> Shown:
-    return Shown(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
-
-
 def watching_of(*requests: RunRequest) -> Watching:
     watching = Watching()
     for number, request in enumerate(requests, start=1):
@@ -95,25 +87,35 @@ def watching_of(*requests: RunRequest) -> Watching:
     return watching
 
 
+def shown(request: RunRequest, number: int) -> Shown:
+    return Shown(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
+
+
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
-def test_each_run_of_the_session_is_a_row_and_the_recorded_first_one_stays_in_it() -> None:
+def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_without_a_formula() -> None:
     runs = tries(watching_of(REQUEST, FORMULA))
     assert [run.number for run in runs] == [0, 1, 2]
-    assert runs[0].shown.run_id == FIRST
+    assert (runs[0].shown.run_id, runs[0].link) == (FIRST, f"./?run={FIRST}")
     assert runs[1].name == "1: wren-nano, 4 · Once upon a time"
-    assert runs[0].link == f"./?run={FIRST}"
     assert "run=id2" in runs[2].link
     assert "draft=prompt-lookup" in runs[2].link
     row = {name: value(runs[1]) for name, value in COLUMNS}
     counts = count(runs[1].shown.trace.rounds)
     assert (row["run"], row["draft"], row["draft length"], row["temperature"]) == ("1", "wren-nano", 4, 0.0)
-    assert row["tokens a call"] == counts.tokens_per_target_call
-    assert row["accepted %"] == 100 * known(counts.acceptance_rate)
+    assert (row["tokens a call"], row["accepted %"]) == (
+        counts.tokens_per_target_call,
+        100 * known(counts.acceptance_rate),
+    )
     assert row["speedup"] == speedup_of(runs[1].shown.trace)
     assert (row["prompt"], row["target"], row["time trusted"]) == ("Once upon a time", "wren-base", "yes")
     assert row["at calibrated costs"] is None, "nothing was calibrated"
+    heads, *rows = csv.reader(StringIO(tried_csv(runs, "https://specviz.test/")))
+    assert heads == [*(name for name, _ in COLUMNS), "link"]
+    assert [saved[0] for saved in rows] == ["0, recorded", "1", "2"]
+    assert rows[2][heads.index("prompt")] == "'=1+1"
+    assert all(saved[-1].startswith("https://specviz.test/?") for saved in rows)
 
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
@@ -152,13 +154,15 @@ def test_a_run_that_is_shown_again_is_no_second_row() -> None:
     assert watching.past.count == 4, "runs that no store has are different runs"
 
 
+RUN_IDS = [f"{number:016x}" for number in range(10_000)]
+
+
 class Store:
     """An engine that has finished runs, by their ids."""
 
     def __init__(self, *ids: str) -> None:
-        self.runs = {
-            name: StoredRun("key", REQUEST, RunResult(fake_run(replace(REQUEST, prompt=name)), id=name)) for name in ids
-        }
+        results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
+        self.runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
         self.asked: list[str] = []
 
     def stored_run(self, name: str) -> StoredRun | None:
@@ -166,15 +170,12 @@ class Store:
         return self.runs.get(name)
 
 
-def run_id(number: int) -> str:
-    return f"{number:016x}"
-
-
 def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tried, "engine", lambda: Store(run_id(7), run_id(8)))
+    seven, eight, nine = RUN_IDS[7:10]
+    monkeypatch.setattr(tried, "engine", lambda: Store(seven, eight))
     watching = watching_of(FORMULA)
-    tried.take_back(watching, f"{run_id(7)} {run_id(9)} {run_id(8)} {run_id(7)}")
-    assert (watching.past.ids, watching.past.count, watching.past.gone) == ([run_id(7), run_id(8), "id1"], 3, 1)
+    tried.take_back(watching, f"{seven} {nine} {eight} {seven}")
+    assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
     assert [run.shown.asked for run in tries(watching)[1:3]] == [(REQUEST, None)] * 2
     assert [run.number for run in tries(watching)] == [0, 1, 2, 3]
 
@@ -184,7 +185,7 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
     [
         ("", 0),
         ("../../etc/passwd <script> id1 \x00", 0),
-        (" ".join(map(run_id, range(10_000))), MAX_RUNS),
+        (" ".join(RUN_IDS), MAX_RUNS),
         ("f" * 100_000, MAX_RUNS + 3),
     ],
 )
@@ -197,15 +198,6 @@ def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     tried.take_back(watching, sent)
     assert len(store.asked) <= most
     assert [run.run_id for run in watching.past.finished] == ["live-1"]
-
-
-def test_the_list_is_saved_with_links_and_without_a_formula() -> None:
-    saved = tried_csv(tries(watching_of(REQUEST, FORMULA)), "https://specviz.test/")
-    heads, *rows = csv.reader(StringIO(saved))
-    assert heads == [*(name for name, _ in COLUMNS), "link"]
-    assert [row[0] for row in rows] == ["0, recorded", "1", "2"]
-    assert rows[2][heads.index("prompt")] == "'=1+1"
-    assert all(row[-1].startswith("https://specviz.test/?") for row in rows)
 
 
 def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() -> None:
@@ -224,7 +216,7 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
     assert found[runs[2].draft]["y"] == [1.5], "a run without a speed is no point"
 
 
-def test_the_numbers_of_runs_that_lie_on_each_other_do_not() -> None:
+def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does_not_stretch_the_axis() -> None:
     quiet = Verdict(Judgement("helps", 1.1, "interval"), "", None, None)
     runs = [Try(number, known(first_run()), quiet) for number in range(12)]
     points = by_name(tried_figure(runs))[runs[0].draft]
@@ -235,13 +227,9 @@ def test_the_numbers_of_runs_that_lie_on_each_other_do_not() -> None:
     apart = replace(quiet, judgement=Judgement("helps", 0.9, "interval"))
     points = by_name(tried_figure([runs[0], Try(1, known(first_run()), apart)]))[runs[0].draft]
     assert points["textposition"] == ["middle right"] * 2
-
-
-def test_a_speed_that_is_not_trusted_does_not_stretch_the_axis_of_speeds() -> None:
-    quiet = Verdict(Judgement("helps", 2.0, "interval"), "", None, None, (1.9, 2.1))
+    fast = replace(quiet, judgement=Judgement("helps", 2.0, "interval"), interval=(1.9, 2.1))
     wild = Verdict(Judgement("helps", 9.0, "interval"), "", None, None, (5.0, 13.0), trusted=False)
-    runs = [Try(0, known(first_run()), quiet), Try(1, known(first_run()), wild)]
-    figure = tried_figure(runs)
+    figure = tried_figure([Try(number, known(first_run()), verdict) for number, verdict in enumerate((fast, wild))])
     low, high = figure["layout"]["yaxis"]["range"]
     points = by_name(figure)[runs[0].draft]
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))

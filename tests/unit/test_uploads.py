@@ -4,19 +4,8 @@ from typing import Any
 
 import pytest
 
-from specviz.ui.shared.middleware import (
-    ADDRESS_BYTES,
-    ALL_BYTES,
-    FULL,
-    FULL_ADDRESS,
-    FULL_SERVER,
-    MOST_FILES,
-    SESSION_BYTES,
-    Message,
-    Receive,
-    Send,
-    Uploads,
-)
+from specviz.ui.shared import middleware
+from specviz.ui.shared.middleware import FULL, FULL_ADDRESS, FULL_SERVER, Message, Receive, Send, Uploads
 from tests.unit.test_previews import finish
 
 MEGABYTE = 10**6
@@ -65,28 +54,31 @@ def server() -> Server:
 
 def test_a_session_has_room_for_a_few_files(server: Server) -> None:
     """Before: 300 uploads of 4 MB took 1,170 MB."""
-    said = [server.put("one", 4 * MEGABYTE) for _ in range(300)]
-    assert said == [""] * 3 + [FULL] * 297
-    assert server.told == [("one", FULL)] * 297
-    assert sum(server.files["one"]) <= SESSION_BYTES
+    said = [server.put("one", 4 * MEGABYTE) for _ in range(30)]
+    assert said == [""] * 3 + [FULL] * 27
+    assert server.told == [("one", FULL)] * 27
+    assert sum(server.files["one"]) <= middleware.SESSION_BYTES
     assert server.put("another", 4 * MEGABYTE) == ""
     server.files["one"].pop()  # the visitor removes one
     assert server.put("one", 4 * MEGABYTE) == ""
+    small = [server.put("two", 1) for _ in range(middleware.MOST_FILES + 1)]
+    assert small == [""] * middleware.MOST_FILES + [FULL], "small files are counted too"
 
 
-def test_small_files_are_counted_too(server: Server) -> None:
-    assert [server.put("one", 1) for _ in range(MOST_FILES + 1)] == [""] * MOST_FILES + [FULL]
-
-
-def test_a_file_whose_size_is_not_said_counts_as_the_largest(server: Server) -> None:
+def test_a_file_whose_size_is_not_said_counts_as_the_largest_and_one_on_its_way_counts(server: Server) -> None:
+    """An attacker sends many at once, and none of them is there yet."""
     server.files["one"] = [8 * MEGABYTE]
     assert server.put("one", None) == FULL
     assert server.put("one", 3 * MEGABYTE) == ""
+    server.around._under_way["two"] = 9 * MEGABYTE
+    assert server.put("two", 4 * MEGABYTE) == FULL
+    assert server.put("two", 2 * MEGABYTE) == ""
+    assert server.around._under_way["two"] == 9 * MEGABYTE
 
 
 def test_the_sessions_of_a_public_address_share_its_room(server: Server) -> None:
     said = [server.put(f"tab-{number}", 4 * MEGABYTE, SCHOOL) for number in range(100)]
-    taken = ADDRESS_BYTES // (4 * MEGABYTE)
+    taken = middleware.ADDRESS_BYTES // (4 * MEGABYTE)
     assert said == [""] * taken + [FULL_ADDRESS] * (100 - taken)
     assert server.put("elsewhere", 4 * MEGABYTE, "93.184.216.35") == ""
     for number in range(50):
@@ -97,19 +89,11 @@ def test_the_sessions_of_a_public_address_share_its_room(server: Server) -> None
 def test_all_sessions_together_have_room_for_so_much(server: Server) -> None:
     said = [server.put(f"visitor-{number}", 4 * MEGABYTE, f"10.0.0.{number}") for number in range(60)]
     assert set(said) == {"", FULL_SERVER}
-    assert sum(map(sum, server.files.values())) <= ALL_BYTES
-
-
-def test_a_file_on_its_way_counts(server: Server) -> None:
-    """An attacker sends many at once, and none of them is there yet."""
-    server.around._under_way["one"] = 9 * MEGABYTE
-    assert server.put("one", 4 * MEGABYTE) == FULL
-    assert server.put("one", 2 * MEGABYTE) == ""
-    assert server.around._under_way["one"] == 9 * MEGABYTE
+    assert sum(map(sum, server.files.values())) <= middleware.ALL_BYTES
 
 
 def test_the_app_may_stand_below_another_path_and_everything_else_passes(server: Server) -> None:
-    server.files["one"] = [SESSION_BYTES]
+    server.files["one"] = [middleware.SESSION_BYTES]
     assert server.put("one", 1, path="/below/_stcore/upload_file/one/file") == FULL
     assert server.put("one", 1, method="POST") == FULL
     assert server.put("one", 1, method="DELETE") == ""

@@ -1,6 +1,7 @@
 """The page "Class board": the way in for teacher and student, the student’s place, the teacher’s board by parts."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -10,9 +11,9 @@ from specviz.data.texts import page_texts
 from specviz.game.game import MODES, SETS, Plan
 from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import MAX_NAME, shown_code
-from specviz.service.classes.room import ClassNow, Membership
+from specviz.service.classes.room import ClassNow
 from specviz.ui.classes import membership as own
-from specviz.ui.classes.classes_state import PARTS, Attending
+from specviz.ui.classes.classes_state import PARTS, Attending, Part
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.play.play_page import set_title
@@ -33,10 +34,10 @@ def lead() -> None:
     st.html(STYLES / "page.css")
     if view() == "projector":
         st.html(STYLES / "projector.css")
-    take_secret(own.BOARD, own.take_board)
-    if secret := st.query_params.get(own.BOARD):  # a teacher's link of before: a projector may show the address
+    take_secret(BOARD, own.take_board)
+    if secret := st.query_params.get(BOARD):  # a teacher's link of before: a projector may show the address
         own.take_board(secret)
-        del st.query_params[own.BOARD]
+        del st.query_params[BOARD]
     own.take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
@@ -45,15 +46,26 @@ def lead() -> None:
 
 def show_class() -> None:
     state = own.attending()
-    state.open = own.classes().changes(state.teacher) is not None
+    state.open = classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
         state.teacher, state.other, state.message = state.other, "", SAYS["over"]
-        state.open = own.classes().changes(state.teacher) is not None
+        state.open = classes().changes(state.teacher) is not None
     if state.open:
-        _offer_other_board(state)
+        other = classes().look(state.other)
+        with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
+            notices([state.message])
+            if other and view() != "projector":
+                also = f"This browser also has the board of the class **{shown_code(other.code)}**. Both stay open."
+                st.markdown(also, width="content")
+                st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=own.change_board)
         show_board(state)
     elif member := own.membership():
-        _show_student(member)
+        with st.container(border=True, key="class_member"):
+            own.show_member(member)
+        with st.container(horizontal=True):
+            page_button("Play the class’s game", "play", "edit", key="class_to_game", type="primary")
+            quiz = partial(setattr, session().learn, "part", "quiz")
+            page_button("Answer the quiz", "learn", "quiz", key="class_to_quiz", first=quiz)
     else:
         notices([state.message])
         left, right = st.columns(2, gap="large")
@@ -62,28 +74,6 @@ def show_class() -> None:
         with right, st.container(border=True):
             _show_opening()
     own.remember_class()
-
-
-def _offer_other_board(state: Attending) -> None:
-    other = own.classes().look(state.other)
-    with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
-        notices([state.message])
-        if other and view() != "projector":
-            code = shown_code(other.code)
-            st.markdown(f"This browser also has the board of the class **{code}**. Both stay open.", width="content")
-            st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=own.change_board)
-
-
-def _show_student(member: Membership) -> None:
-    with st.container(border=True, key="class_member"):
-        own.show_member(member)
-    with st.container(horizontal=True):
-        page_button("Play the class’s game", "play", "edit", key="class_to_game", type="primary")
-        page_button("Answer the quiz", "learn", "quiz", key="class_to_quiz", first=_choose_quiz)
-
-
-def _choose_quiz() -> None:
-    session().learn.part = "quiz"
 
 
 def _show_joining() -> None:
@@ -97,7 +87,12 @@ def _show_joining() -> None:
 
 
 def _show_opening() -> None:
-    plan, limits = session().play.plan, own.classes().limits
+    plan, limits = session().play.plan, classes().limits
+
+    def opened() -> None:
+        chosen = st.session_state
+        own.open_class(Plan(seed=int(chosen.class_seed), set=str(chosen.class_set), mode=chosen.class_mode))
+
     st.markdown("## Open a class")
     st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
@@ -106,14 +101,9 @@ def _show_opening() -> None:
             st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=titles, key="class_mode")
             st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
             st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
-        st.form_submit_button("Open a class", key="class_open", type="primary", on_click=_open)
+        st.form_submit_button("Open a class", key="class_open", type="primary", on_click=opened)
     hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
     st.caption(SAYS["kept"].format(students=limits.students, **hours))
-
-
-def _open() -> None:
-    chosen = st.session_state
-    own.open_class(Plan(seed=int(chosen.class_seed), set=str(chosen.class_set), mode=chosen.class_mode))
 
 
 LIVE = "class_live"  # the part of the page that changes with the class
@@ -122,18 +112,30 @@ POLL_SECONDS = 2.0
 
 def show_board(state: Attending) -> None:
     room = address.view() == "projector"
+
+    def table(made: Callable[[ClassNow], str]) -> str:
+        now = classes().look(state.teacher)
+        return made(now) if now else ""
+
     with st.container(key="class_head", horizontal=True, vertical_alignment="center"):
         _choose_part(state, room)
         if not room:
             with st.popover("CSV", icon=":material/download:"):
                 st.markdown("What is on the board now, as tables:")
-                _download("Rounds (CSV)", "class-rounds", state.teacher, rounds_csv)
-                _download("Quiz answers (CSV)", "class-quiz", state.teacher, answers_csv)
+                tables = (("Rounds", "class-rounds", rounds_csv), ("Quiz answers", "class-quiz", answers_csv))
+                for label, name, made in tables:
+                    download(f"{label} (CSV)", partial(table, made), f"{name}.csv", key=name)
             _show_end()
 
     @st.fragment(key=LIVE)
     def live() -> None:
-        _show_part(state, room)
+        now = classes().look(state.teacher)
+        state.open = now is not None
+        if now is None:
+            st.rerun()  # the page says that the class is over
+        state.seen = now.changes
+        board = board_of(now)
+        SHOW[state.part](now, board, room)
 
     def nothing() -> None:
         """A look that finds nothing new draws nothing: that costs least."""
@@ -148,15 +150,17 @@ def show_board(state: Attending) -> None:
         live()
     with st.container(key="view_choice", horizontal=True):
         if room:
-            st.button(
-                "Leave the projector view", key="leave", icon=":material/close:", on_click=address.stop_presenting
-            )
+            address.leave_button()
         else:
-            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=address.present)
+            address.projector_button()
 
 
 def _choose_part(state: Attending, room: bool) -> None:
-    _follow_address(state)
+    asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
+    if asked and address.went_there(asked, state.written, state.asked_part):
+        state.part = asked
+        set_widgets({"class_part": asked})
+    state.asked_part = asked
     shown = [part for part in PARTS if not (room and part == "students")]  # names are not for the room
     state.part = state.part if state.part in shown else shown[0]
     restore_widgets({"class_part": state.part})
@@ -165,28 +169,10 @@ def _choose_part(state: Attending, room: bool) -> None:
         part = st.session_state.class_part
         attending().part = part if part in PARTS else "join"
 
-    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
-    st.segmented_control(
-        "Part of the board", shown, format_func=page_texts("board_parts").__getitem__, key="class_part", **more
-    )
+    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": "class_part"}
+    st.segmented_control("Part of the board", shown, format_func=page_texts("board_parts").__getitem__, **more)
     state.written = state.part
     address.write_address({"part": str(state.part), **address.view_in_link()})
-
-
-def _follow_address(state: Attending) -> None:
-    asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
-    if asked and address.went_there(asked, state.written, state.asked_part):
-        state.part = asked
-        set_widgets({"class_part": asked})
-    state.asked_part = asked
-
-
-def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], str]) -> None:
-    def written() -> str:
-        now = classes().look(teacher)
-        return table(now) if now else ""
-
-    download(label, written, f"{name}.csv", key=name)
 
 
 def _show_end() -> None:
@@ -200,54 +186,39 @@ def _show_end() -> None:
         st.button("End the class", key="class_end", **more)
 
 
-def _show_part(state: Attending, room: bool) -> None:
-    now = classes().look(state.teacher)
-    state.open = now is not None
-    if now is None:
-        st.rerun()  # the page says that the class is over
-    state.seen = now.changes
-    board = board_of(now)
-    if state.part == "scores":
-        st.html(scores_html(board))
-        if not room:
-            st.caption(SAYS["scores"])
-    elif state.part == "quiz":
-        _show_quiz(board, room)
-    else:
-        {"join": _show_join, "guesses": _show_guesses, "students": _show_students}[state.part](now, board)
-
-
-def _show_join(now: ClassNow, board: Board) -> None:
+def _show_join(now: ClassNow, board: Board, _: bool) -> None:
     link = address.page_address("play", **{"class": shown_code(now.code)})  # never with the teacher's secret
     typed = address.page_address("class").partition("://")[2] or "/class"  # without what a browser adds itself
     st.html(join_html(now.code, typed, link, len(now.students), board.played))
     if address.only_here():
-        st.warning(
-            SAYS["only_here"],
-            icon=":material/info:",
-        )
+        st.warning(SAYS["only_here"], icon=":material/info:")
 
 
-def _show_guesses(now: ClassNow, board: Board) -> None:
+def _show_scores(_: ClassNow, board: Board, room: bool) -> None:
+    st.html(scores_html(board))
+    if not room:
+        st.caption(SAYS["scores"])
+
+
+def _show_guesses(now: ClassNow, board: Board, _: bool) -> None:
     if not board.places:
         st.html(scores_html(board))
         return
-    titles = {(each.text, each.after, each.before): _title(now, each) for each in board.places}
+
+    def title(place: Place) -> str:
+        before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
+        end = before if len(before) <= 40 else f"…{before[-40:]}"
+        students = "1 student" if place.students == 1 else f"{place.students} students"
+        return f"Text {place.text + 1}: {end} ▁ ({students})"
+
+    places = {(each.text, each.after, each.before): each for each in board.places}
     label = "Place in the text: where most students were comes first"
-    chosen = st.selectbox(label, list(titles), format_func=titles.__getitem__, key="class_place")
-    place = next((each for each in board.places if (each.text, each.after, each.before) == chosen), board.places[0])
+    chosen = st.selectbox(label, list(places), format_func=lambda key: title(places[key]), key="class_place")
     rare = st.toggle("Show words of only one student", key="class_rare")
-    st.html(guesses_html(now.plan, place, rare=rare))
+    st.html(guesses_html(now.plan, places.get(chosen, board.places[0]), rare=rare))
 
 
-def _title(now: ClassNow, place: Place) -> str:
-    before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
-    end = before if len(before) <= 40 else f"…{before[-40:]}"
-    students = "1 student" if place.students == 1 else f"{place.students} students"
-    return f"Text {place.text + 1}: {end} ▁ ({students})"
-
-
-def _show_quiz(board: Board, room: bool) -> None:
+def _show_quiz(_: ClassNow, board: Board, room: bool) -> None:
     show_right = st.toggle("Show which answers are right", key="class_right")
     questions = board.questions
     if room:
@@ -256,7 +227,7 @@ def _show_quiz(board: Board, room: bool) -> None:
     st.html("".join(question_html(question, show_right=show_right) for question in questions))
 
 
-def _show_students(now: ClassNow, board: Board) -> None:
+def _show_students(now: ClassNow, board: Board, _: bool) -> None:
     st.html(students_html(board))
     if now.students:
         labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
@@ -265,3 +236,12 @@ def _show_students(now: ClassNow, board: Board) -> None:
             number = st.selectbox("Take off the board", list(labels), None, **named)
             remove: Options = {"on_click": classes().remove, "args": (attending().teacher, number)}
             st.button("Remove", key="class_remove", disabled=number is None, **remove)
+
+
+SHOW: dict[Part, Callable[[ClassNow, Board, bool], None]] = {
+    "join": _show_join,
+    "scores": _show_scores,
+    "guesses": _show_guesses,
+    "quiz": _show_quiz,
+    "students": _show_students,
+}

@@ -8,7 +8,7 @@ import segno
 
 from specviz.data.lessons.story import quiz
 from specviz.game.game import MODEL, Plan
-from specviz.service.classes.board import Board, Place, Question, Score
+from specviz.service.classes.board import Board, Place, Question
 from specviz.service.classes.registry import shown_code
 from specviz.ui.shared.parts import per_call, rate_of
 
@@ -48,9 +48,12 @@ def scores_html(board: Board) -> str:
         for each in board.bins
     ]
     return (
-        f'<section class="class-part"><p class="big">{_against(board)}</p>'
-        f"<p>{_joined(len(board.scores), board.played)} {_better(board)}</p>"
-        f"{_table('Students, by tokens per target call', rows)}</section>"
+        f'<section class="class-part"><p class="big">The class: <b>{per_call(board.mine)}</b> tokens per target call. '
+        f"{MODEL}, at the same places: <b>{per_call(board.model)}</b>.</p>"
+        f"<p>{_joined(len(board.scores), board.played)} "
+        f"Compared with {MODEL}: {board.ahead(1)} better, {board.ahead(0)} about even, {board.ahead(-1)} worse. "
+        f"{board.mine.rounds} {'round' if board.mine.rounds == 1 else 'rounds'} so far.</p>"
+        f"{_bars('Students, by tokens per target call', rows)}</section>"
     )
 
 
@@ -68,7 +71,7 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
     model = f"{MODEL} began with {_word(place.model_word)}." if place.model_word else ""
     return (
         f'<section class="class-part"><p class="before">{_text(text)}<span aria-hidden="true"> ▁</span></p>'
-        f"{_table('First words of the guesses, by how many students', rows)}"
+        f"{_bars('First words of the guesses, by how many students', rows)}"
         f"<p>The target wrote {_word(place.target)}. {model}</p></section>"
     )
 
@@ -84,7 +87,7 @@ def question_html(question: Question, *, show_right: bool) -> str:
     said = f"{answers} {'answer' if answers == 1 else 'answers'}"
     return (
         f'<section class="class-part question"><h2>{question.number + 1}. {escape(asked.text.technical)}</h2>'
-        f"{_table(said, rows)}</section>"
+        f"{_bars(said, rows)}</section>"
     )
 
 
@@ -92,23 +95,15 @@ def students_html(board: Board) -> str:
     if not board.scores:
         return scores_html(board)
     heads = ("student", "name", "rounds", "accepted", "tokens per target call", MODEL, "quiz: right of answered")
-    rows = "".join(_student(score) for score in board.scores)
     head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    rows = ""
+    for score in board.scores:
+        student, mine = score.student, score.mine
+        name = _text(student.name) if student.name else "–"
+        answers = f"{score.right} of {len(student.answers)}"
+        cells = (student.number, name, mine.rounds, rate_of(mine), per_call(mine), per_call(score.model), answers)
+        rows += f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     return f'<section class="class-part"><table class="students"><tr>{head}</tr>{rows}</table></section>'
-
-
-def _student(score: Score) -> str:
-    student, mine = score.student, score.mine
-    cells = (
-        str(student.number),
-        _text(student.name) if student.name else "–",
-        str(mine.rounds),
-        rate_of(mine),
-        per_call(mine),
-        per_call(score.model),
-        f"{score.right} of {len(student.answers)}",
-    )
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _joined(joined: int, played: int) -> str:
@@ -120,19 +115,7 @@ def _joined(joined: int, played: int) -> str:
     return f"{here}, {'1 has' if played == 1 else f'{played} have'} played."
 
 
-def _against(board: Board) -> str:
-    model = f"{MODEL}, at the same places: <b>{per_call(board.model)}</b>"
-    return f"The class: <b>{per_call(board.mine)}</b> tokens per target call. {model}."
-
-
-def _better(board: Board) -> str:
-    return (
-        f"Compared with {MODEL}: {board.ahead(1)} better, {board.ahead(0)} about even, {board.ahead(-1)} worse. "
-        f"{board.mine.rounds} {'round' if board.mine.rounds == 1 else 'rounds'} so far."
-    )
-
-
-def _table(caption: str, rows: Iterable[str]) -> str:
+def _bars(caption: str, rows: Iterable[str]) -> str:
     return f'<table class="bars"><caption>{caption}</caption>{"".join(rows)}</table>'
 
 

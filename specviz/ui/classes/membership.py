@@ -91,12 +91,11 @@ def take_board(secret: str) -> None:
     """Take the board of a teacher's link. Where this browser has one already it keeps it, and is offered the other."""
     state = attending()
     boards = [one for one in (state.teacher, state.other) if classes().changes(one) is not None]
-    if classes().changes(secret) is None or secret in boards:
-        return
-    if len(boards) == 2:
-        state.message = SAYS["two_boards"]
-        return
-    state.teacher, state.other = [*boards, secret, ""][:2]
+    if classes().changes(secret) is not None and secret not in boards:
+        if len(boards) == 2:
+            state.message = SAYS["two_boards"]
+        else:
+            state.teacher, state.other = [*boards, secret, ""][:2]
 
 
 def change_board() -> None:
@@ -132,14 +131,8 @@ def leave() -> None:
 
 
 def play_class_game() -> None:
-    member = membership()
-    if member and not _plays(member):
+    if (member := membership()) and not session().play.is_game_of(member.plan):
         new_game(session(), member.plan)
-
-
-def _plays(member: Membership) -> bool:
-    game = session().play
-    return game.ours and game.plan == member.plan
 
 
 def send_rounds(state: Playing) -> None:
@@ -185,7 +178,15 @@ def class_question() -> None:
     state = attending()
     with st.container(key="class_question"):
         if state.invited:
-            _ask(state.invited)
+            with st.form("class_join_form"):
+                st.markdown(f"**Join the class {plain(state.invited)}?** {SAYS['asked']}")
+                with st.container(horizontal=True, vertical_alignment="bottom"):
+                    named: Options = {"max_chars": MAX_NAME, "key": "class_name", "autocomplete": "off"}
+                    st.text_input("Your name on the board (optional)", **named)
+                    enter: Options = {"type": "primary", "on_click": join, "args": (state.invited,)}
+                    st.form_submit_button("Join the class", key="class_join", **enter)
+                    st.form_submit_button("Not now", key="class_decline", on_click=decline)
+            notices([state.message])
         elif state.message and not membership():
             notices([state.message], "info")
             st.button("OK", key="class_decline", on_click=decline)
@@ -195,16 +196,14 @@ def class_question() -> None:
 def class_game() -> None:
     """Where a student of a class plays another game: its rounds do not go to the board."""
     with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
-        member = membership()
-        if member and not _plays(member):
+        if (member := membership()) and not session().play.is_game_of(member.plan):
             st.markdown("This is not the class’s game: its rounds do not go to the board.", width="content")
             st.button("Play the class’s game", key="class_game", on_click=play_class_game)
 
 
 def show_member(member: Membership) -> None:
-    st.markdown(
-        f"You are in the class **{shown_code(member.code)}** as **{plain(member.name or f'student {member.number}')}**."
-    )
+    name = plain(member.name or f"student {member.number}")
+    st.markdown(f"You are in the class **{shown_code(member.code)}** as **{name}**.")
 
     def renamed() -> None:
         classes().rename(attending().student, str(st.session_state.class_rename))
@@ -213,14 +212,3 @@ def show_member(member: Membership) -> None:
     st.text_input("Your name on the board (optional)", value=member.name, **more)
     st.caption(SAYS["sent"])
     st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
-
-
-def _ask(code: str) -> None:
-    with st.form("class_join_form"):
-        st.markdown(f"**Join the class {plain(code)}?** {SAYS['asked']}")
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-            enter: Options = {"key": "class_join", "type": "primary", "on_click": join, "args": (code,)}
-            st.form_submit_button("Join the class", **enter)
-            st.form_submit_button("Not now", key="class_decline", on_click=decline)
-    notices([attending().message])

@@ -1,7 +1,6 @@
 """In batches: what a draft brings when a server decodes several texts at once. A recorded study; needs no sweep."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -52,6 +51,16 @@ def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: Part) -> 
     return scatter(name, x, values, f"%{{x}}: %{{y:.2f}}<extra>{name}</extra>", error_y=error, **how)
 
 
+COLUMNS = {
+    **numbers("%d", "texts", "γ"),
+    **numbers(TIMES, "modelled"),
+    **numbers("%.2f", "c", "v(γ+1)", "o"),
+    **numbers(PERCENT, "empty places", explanation=SAYS["waiting_help"]),
+    **numbers("%.0f", "tokens / s"),
+    **numbers("%.0f", "alone", explanation=SAYS["alone_help"]),
+}
+
+
 def show_batches() -> None:
     try:
         study = recorded_batches()
@@ -61,7 +70,7 @@ def show_batches() -> None:
     st.markdown(f"**{plain(reading(study))}**")
     st.caption(f":material/history: {plain(where(study))}.")
     two_charts((batch_figure(study), "batches-speedup", ""), (check_figure(study.passes), "batches-checks", ""))
-    data_table(batch_table(study), "batches_table", columns=_columns())
+    data_table(batch_table(study), "batches_table", columns=COLUMNS)
     note(f"{SAYS['batches']} {compared(study)}", "batches")
 
 
@@ -83,14 +92,3 @@ def batch_table(study: BatchStudy) -> pd.DataFrame:
         }
         for each in study.speedups
     )
-
-
-def _columns() -> dict[str, Any]:
-    return {
-        **numbers("%d", "texts", "γ"),
-        **numbers(TIMES, "modelled"),
-        **numbers("%.2f", "c", "v(γ+1)", "o"),
-        **numbers(PERCENT, "empty places", explanation=SAYS["waiting_help"]),
-        **numbers("%.0f", "tokens / s"),
-        **numbers("%.0f", "alone", explanation=SAYS["alone_help"]),
-    }

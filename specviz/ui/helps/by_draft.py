@@ -21,7 +21,7 @@ from specviz.ui.helps.helps_state import ByDraft
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import Figure, Part, axis, figure, level, look, scatter, two_charts
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import PERCENT, TIMES, data_table, numbers, say, texts
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, data_table, numbers, say, texts
 from specviz.ui.shared.run_controls import preset_label
 
 SAYS = page_texts("helps")
@@ -46,7 +46,6 @@ class Point:
     per_call: float  # tokens per target call: exact
     speedup: float  # modelled
     acceptance_rate: float | None  # accepted / drafted
-    per_judgement_rate: float | None
 
 
 def points_of(prospect: Prospect) -> list[Point]:
@@ -54,8 +53,8 @@ def points_of(prospect: Prospect) -> list[Point]:
     for length in range(1, MAX_DRAFT_LENGTH + 1):
         rounds = prospect.replay(length)
         counts, speedup = counts_of(rounds), modelled_speedup(rounds, prospect.costs)
-        rates = counts.acceptance_rate, counts.per_judgement_rate
-        points.append(Point(prospect.draft, length, counts.tokens_per_target_call or 0.0, speedup or 0.0, *rates))
+        tokens = counts.tokens_per_target_call or 0.0
+        points.append(Point(prospect.draft, length, tokens, speedup or 0.0, counts.acceptance_rate))
     return points
 
 
@@ -100,23 +99,18 @@ def show_by_draft(state: ByDraft) -> None:
     def part() -> None:
         state.refresh(SHORT_SECONDS)
         say(SAYS["by_draft"], "by-draft")
-        _choice(state)
+        names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
+        with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
+            chosen: Options = {"index": names.index(state.preset), "key": f"fs_preset-{state.preset}"}
+            state.preset = st.selectbox("Prompt", names, format_func=preset_label, **chosen)
+            if state.slot.busy:
+                st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=state.slot.cancel)
+            else:
+                st.button("Compare drafts", key="fs_start", on_click=_start, args=(state,))
         while_busy(lambda: state.slot.busy, lambda: show_progress(state.slot, _progress_line), state.refresh, part=PART)
         _draw(state)
 
     part()
-
-
-def _choice(state: ByDraft) -> None:
-    names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
-    with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
-        state.preset = st.selectbox(
-            "Prompt", names, index=names.index(state.preset), format_func=preset_label, key=f"fs_preset-{state.preset}"
-        )
-        if state.slot.busy:
-            st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=state.slot.cancel)
-        else:
-            st.button("Compare drafts", key="fs_start", on_click=_start, args=(state,))
 
 
 def drafts_to_compare() -> list[str]:
@@ -142,9 +136,8 @@ def _draw(state: ByDraft) -> None:
         st.info(plain(state.message), icon=":material/info:")
     if not state.prospects:
         if not state.slot.busy and not state.message:
-            st.info(
-                f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them."
-            )
+            writes = f"{DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them."
+            st.info(f"Press **Compare drafts**: {writes}")
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
@@ -152,7 +145,21 @@ def _draw(state: ByDraft) -> None:
     counted = f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output"
     modelled = "Speedup: modelled with this machine’s costs"
     two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
-    data_table(_table(state.prospects, drafts), "fs_table", columns=COLUMNS)
+    rows = [
+        {
+            "draft": spoken(prospect.draft),
+            "right guesses": f"{matches.count(True)} of {len(matches)}",
+            "best γ": best.draft_length,
+            "speedup (modelled)": best.speedup,
+            "tokens per call (exact)": best.per_call,
+            "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
+            "c": prospect.costs.cost_ratio,
+            "its pass took": 1000 * prospect.draft_guesses.seconds,
+        }
+        for prospect, best in zip(state.prospects, map(best_of, drafts), strict=True)
+        for matches in [prospect.draft_guesses.matches()]
+    ]
+    data_table(pd.DataFrame(rows), "fs_table", columns=COLUMNS)
     _strips(state.prospects)
 
 
@@ -165,24 +172,22 @@ def _progress_line(view: JobView) -> str:
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
-    """Which draft would pay most on this text, and at which draft length; `complete` once every draft was compared."""
-    ranked = sorted(map(best_of, drafts), key=lambda point: -point.speedup)
-    best, *others = ranked
+    """Which draft would pay most on this text, and at which draft length; `complete` once every draft was compared.
+
+    Drafts within 5 % of it are as fast, for all that costs of one machine can tell.
+    """
+    best, *others = sorted(map(best_of, drafts), key=lambda point: -point.speedup)
     name = spoken(best.draft)
     if judge(best.speedup, None, modelled=True).label != "helps":
         none = "No draft helps on this text" if complete else "No draft so far would help on this text"
         return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
+    near = [f"{spoken(each.draft)} ({each.speedup:.2f}×)" for each in others if each.speedup * NEUTRAL >= best.speedup]
+    same = f" Not told apart from it, because within 5 %: {', '.join(near)}." if near else ""
     return (
         f"On this text {name} would help most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
         f"with {best.per_call:.2f} tokens per target call (exact). It is the best of {sum(map(len, drafts))} "
-        f"combinations of draft and γ, all tried on this one text: expect less on another.{_near(best, others)}"
+        f"combinations of draft and γ, all tried on this one text: expect less on another.{same}"
     )
-
-
-def _near(best: Point, others: Sequence[Point]) -> str:
-    """The drafts that are as fast, for all that costs of one machine can tell."""
-    near = [f"{spoken(each.draft)} ({each.speedup:.2f}×)" for each in others if each.speedup * NEUTRAL >= best.speedup]
-    return f" Not told apart from it, because within 5 %: {', '.join(near)}." if near else ""
 
 
 COLUMNS = (
@@ -196,23 +201,6 @@ COLUMNS = (
 )
 
 
-def _table(prospects: Sequence[Prospect], drafts: Sequence[Sequence[Point]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "draft": spoken(prospect.draft),
-            "right guesses": f"{matches.count(True)} of {len(matches)}",
-            "best γ": best.draft_length,
-            "speedup (modelled)": best.speedup,
-            "tokens per call (exact)": best.per_call,
-            "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
-            "c": prospect.costs.cost_ratio,
-            "its pass took": 1000 * prospect.draft_guesses.seconds,
-        }
-        for prospect, best in zip(prospects, map(best_of, drafts), strict=True)
-        for matches in [prospect.draft_guesses.matches()]
-    )
-
-
 def _strips(prospects: Sequence[Prospect]) -> None:
     """A mark for each place in the output; the text of a token never goes into Markdown."""
     st.markdown("**Where each draft is right**, place by place, with the true text before it")
@@ -223,26 +211,21 @@ def _strips(prospects: Sequence[Prospect]) -> None:
     st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
     nearly = [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
     if nearly:
-        st.caption(
-            f"Not exact for {', '.join(nearly)}: only float32 models choose the same tokens at every draft length."
-        )
-    with st.expander("Every guess"):
-        data_table(_guesses(prospects), "fs_guesses", height=320, hide_index=None)
+        why = "only float32 models choose the same tokens at every draft length."
+        st.caption(f"Not exact for {', '.join(nearly)}: {why}")
 
+    def shown(pieces: dict[int, str], token_id: int) -> str:
+        return pieces.get(token_id, f"⟨token {token_id}⟩").replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")
 
-def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
-    """The tokens of the output, one in each row, and the guess of each drafter there. A table shows text as text."""
+    # The tokens of the output, one in each row, and the guess of each drafter there. A table shows text as text.
     first = prospects[0].draft_guesses
-    columns: dict[str, list[str]] = {"target wrote": [_shown(first.pieces, one) for one in first.token_ids]}
+    columns: dict[str, list[str]] = {"target wrote": [shown(first.pieces, one) for one in first.token_ids]}
     for prospect in prospects:
-        draft_guesses = prospect.draft_guesses
-        guesses = [draft_guesses.proposal(place, 1) for place in range(len(draft_guesses.token_ids))]
+        its = prospect.draft_guesses
+        guesses = [its.proposal(place, 1) for place in range(len(its.token_ids))]
         columns[spoken(prospect.draft)] = [
-            f"{MARKS[match][1]} {_shown(draft_guesses.pieces, guess[0])}" if guess and guess[0] is not None else "·"
-            for guess, match in zip(guesses, draft_guesses.matches(), strict=True)
+            f"{MARKS[match][1]} {shown(its.pieces, guess[0])}" if guess and guess[0] is not None else "·"
+            for guess, match in zip(guesses, its.matches(), strict=True)
         ]
-    return columns
-
-
-def _shown(pieces: dict[int, str], token_id: int) -> str:
-    return pieces.get(token_id, f"⟨token {token_id}⟩").replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")
+    with st.expander("Every guess"):
+        data_table(columns, "fs_guesses", height=320, hide_index=None)

@@ -12,7 +12,6 @@ from specviz.core.names import in_words
 from specviz.data.measured_methods import (
     ALL,
     POSITIONS_AT,
-    AtBest,
     AtTemperature,
     MeasuredMethod,
     MeasuredMethods,
@@ -79,50 +78,36 @@ def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure
     # the manner of a method below its drafter, so that bars have room on a phone
     titles = {method.name: figure_text(method.title).replace(" (", "<br>(") for method in ranked}
     labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
+    said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
+    its = {labels[method.name]: method.kinds[kind].best for method in ranked}
     parts: list[plot.Part] = []
     for word, name in LEGEND.items():
-        its = [(method, method.kinds[kind].best) for method in ranked if method.kinds[kind].best.outcome == word]
-        if its:
-            parts.append(_bars([labels[method.name] for method, _ in its], [best for _, best in its], name, BARS[word]))
+        found = {label: best for label, best in its.items() if best.outcome == word}
+        if found:
+            columns = ("speedup", "low", "high")
+            speedups, low, high = ([getattr(best, column) for best in found.values()] for column in columns)
+            ends: plot.Part = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
+            ends["error_x"] = plot.interval(speedups, low, high, plot.GREY)
+            parts.append(plot.bars(name, speedups, found, said, orientation="h", **ends))
     y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
     x = plot.axis("speedup, measured", ticksuffix="×", rangemode="tozero")
     return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
-def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: plot.Part) -> plot.Part:
-    speedups, low, high = ([getattr(best, end) for best in found] for end in ("speedup", "low", "high"))
-    said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
-    ends = list(zip(low, high, strict=True))
-    lines: plot.Part = {"error_x": plot.interval(speedups, low, high, plot.GREY), "customdata": ends}
-    return plot.bars(name, speedups, labels, said, orientation="h", marker=marker, **lines)
-
-
 def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
-    parts = [_positions(method, kind, line) for method, line in zip(methods, LINES, strict=False)]
+    parts: list[plot.Part] = []
+    for method, line in zip(methods, LINES, strict=False):
+        at = method.kinds[kind].at(POSITIONS_AT)
+        every = enumerate(zip(at.by_position, at.intervals, at.judged, strict=True), 1) if at else []
+        shown = [(at, rate, *ends, judged) for at, (rate, ends, judged) in every if rate is not None and ends]
+        if shown:
+            numbers, rates, low, high, judged = map(list, zip(*shown, strict=True))
+            said = "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>"
+            how = plot.look(*line, 9) | {"error_y": plot.interval(rates, low, high, line[0]), "customdata": judged}
+            parts.append(plot.scatter(figure_text(method.title), numbers, rates, said, **how))
     x = plot.axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
     y = plot.axis("accepted / judged", range=[0, 1], tickformat=".0%")
-    return plot.figure([part for part in parts if part], 300, x=x, y=y, showlegend=True)
-
-
-def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) -> plot.Part:
-    at = method.kinds[kind].at(POSITIONS_AT)
-    if at is None:
-        return {}
-    shown = [
-        (number, rate, ends, judged)
-        for number, (rate, ends, judged) in enumerate(zip(at.by_position, at.intervals, at.judged, strict=True), 1)
-        if rate is not None and ends is not None
-    ]
-    rates, ends = [rate for _, rate, _, _ in shown], [each for _, _, each, _ in shown]
-    return plot.scatter(
-        figure_text(method.title),
-        [number for number, *_ in shown],
-        rates,
-        "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>",
-        error_y=plot.interval(rates, [low for low, _ in ends], [high for _, high in ends], line[0]),
-        customdata=[judged for *_, judged in shown],
-        **plot.look(*line, 9),
-    )
+    return plot.figure(parts, 300, x=x, y=y, showlegend=True)
 
 
 COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
@@ -137,16 +122,68 @@ def show_by_method() -> None:
     st.caption(where(measured))
     if measured.trial:
         st.info(SAYS["trial"], icon=":material/info:")
-    part, kind = _choice(measured)
+    parts = {f"{part.temperature:g}": part for part in measured.temperatures}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
+        chosen = next(iter(parts))
+        if len(parts) > 1:
+            options: Options = {"key": "methods_temperature", "required": True}
+            chosen = str(st.segmented_control("Temperature", list(parts), default=chosen, **options))
+        part, labels = parts[chosen], lambda kind: str(KIND_LABELS.get(kind, kind))
+        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
+        kind = str(st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always))
     st.markdown(f"**{plain(reading(part, kind))}**")
     plot.two_charts(
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
         (speedups_figure(part.methods, kind), "methods_speedups", SAYS["speedups"]),
     )
-    _table(part, kind)
+    rows = [_row(number, method, kind) for number, method in enumerate(part.methods, start=1)]
+    data_table(rows, "methods_table", columns=FORMATS)
     note(SAYS["methods"], "methods")
-    _heads(part, kind)
-    _gpu(part, kind)
+    compared = [method for name in COMPARED if (method := part.find(name))]
+    if len(compared) >= 2:
+        st.markdown("## Medusa beside EAGLE")
+        left, right = st.columns(2, gap="medium")
+        with left:
+            plot.chart(positions_figure(compared, kind), "methods_positions")
+        with right:
+            st.markdown(plain(heads_sentence(compared, kind)))
+            note(SAYS["heads"], "heads")
+    losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
+    families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
+    if families:
+        st.markdown("## What would change on a GPU")
+        st.caption(SAYS["gpu"])
+    for family in families:
+        names = ", ".join(method.title for method in losing if method.family == family)
+        published = PUBLISHED_METHODS[family]
+        reports = " ".join(f"{plain(each.says)} ([{plain(each.source)}]({each.url}))" for each in published)
+        st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")
+
+
+FORMATS = (
+    numbers("%.2f", "tokens per call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest")
+    | numbers(TIMES, "speedup", "low", "high")
+    | numbers("%d", "no.")
+)
+
+
+def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
+    best = method.kinds[kind].best
+    costs = best.costs
+    return {
+        "no.": number,
+        "method": method.title,
+        "speedup": best.speedup,
+        "low": best.low,
+        "high": best.high,
+        "tokens per call": costs.tokens_per_target_call,
+        "guesses a round": costs.guesses,
+        "c, a draft step": costs.draft_step,
+        "the draft": costs.draft,
+        "the check": costs.verify,
+        "the rest": costs.overhead,
+        "settings": best.labels,
+    }
 
 
 def where(measured: MeasuredMethods) -> str:
@@ -158,19 +195,6 @@ def where(measured: MeasuredMethods) -> str:
         f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
         f"did not use. {SAYS['read_before']}"
     )
-
-
-def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
-    parts = {f"{part.temperature:g}": part for part in measured.temperatures}
-    with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
-        chosen = next(iter(parts))
-        if len(parts) > 1:
-            options: Options = {"key": "methods_temperature", "required": True}
-            chosen = st.segmented_control("Temperature", list(parts), default=chosen, **options)
-        part, labels = parts[str(chosen)], lambda kind: str(KIND_LABELS.get(kind, kind))
-        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
-        kind = st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always)
-    return part, str(kind)
 
 
 def reading(part: AtTemperature, kind: str) -> str:
@@ -194,64 +218,19 @@ def rivals(methods: Sequence[MeasuredMethod], kind: str) -> list[MeasuredMethod]
     """The methods that these intervals do not tell apart from the highest, which was chosen among all of them.
 
     Only intervals are stored, not the prompts' ratios: so the two standard errors are added, which is right for any
-    correlation, and `rivals_t` is for all methods at once. That tells fewer apart, never more.
+    correlation, and `rivals_t` is for all methods at once. That tells fewer apart, never more. Half the width of an
+    interval is taken in logarithms, up to the end that was rounded less.
     """
     first = max(methods, key=lambda method: method.kinds[kind].best.speedup)
 
     def behind(method: MeasuredMethod) -> bool:
         freedom = method.kinds[kind].prompts - 1
-        errors = sum(_half(each.kinds[kind].best) / student_t(freedom) for each in (first, method))
-        gap = math.log(first.kinds[kind].best.speedup / method.kinds[kind].best.speedup)
-        return gap > rivals_t(freedom, len(methods)) * errors
+        best, highest = method.kinds[kind].best, first.kinds[kind].best
+        halves = sum(math.log(each.high / each.speedup) for each in (highest, best))
+        gap = math.log(highest.speedup / best.speedup)
+        return gap > rivals_t(freedom, len(methods)) * halves / student_t(freedom)
 
     return [method for method in methods if method is not first and not behind(method)]
-
-
-def _half(best: AtBest) -> float:
-    """Half the width of its interval, in logarithms: up to the end that was rounded less."""
-    return math.log(best.high / best.speedup)
-
-
-def _table(part: AtTemperature, kind: str) -> None:
-    rows = [_row(number, method, kind) for number, method in enumerate(part.methods, start=1)]
-    formats = (
-        numbers("%.2f", "tokens per call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest")
-        | numbers(TIMES, "speedup", "low", "high")
-        | numbers("%d", "no.")
-    )
-    data_table(rows, "methods_table", columns=formats)
-
-
-def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
-    best = method.kinds[kind].best
-    costs = best.costs
-    return {
-        "no.": number,
-        "method": method.title,
-        "speedup": best.speedup,
-        "low": best.low,
-        "high": best.high,
-        "tokens per call": costs.tokens_per_target_call,
-        "guesses a round": costs.guesses,
-        "c, a draft step": costs.draft_step,
-        "the draft": costs.draft,
-        "the check": costs.verify,
-        "the rest": costs.overhead,
-        "settings": best.labels,
-    }
-
-
-def _heads(part: AtTemperature, kind: str) -> None:
-    found = [method for name in COMPARED if (method := part.find(name))]
-    if len(found) < 2:
-        return
-    st.markdown("## Medusa beside EAGLE")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        plot.chart(positions_figure(found, kind), "methods_positions")
-    with right:
-        st.markdown(plain(heads_sentence(found, kind)))
-        note(SAYS["heads"], "heads")
 
 
 def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
@@ -264,18 +243,3 @@ def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
         falls = f"; acceptance {rates[0]:.0%} at the first guess, {rates[-1]:.0%} at the last" if rates else ""
         said.append(f"{method.title}: {at.costs.draft:.2f} target steps{falls}.")
     return f"A draft of {in_words(POSITIONS_AT)} guesses costs: {' '.join(said)}"
-
-
-def _gpu(part: AtTemperature, kind: str) -> None:
-    losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
-    families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
-    if not families:
-        return
-    st.markdown("## What would change on a GPU")
-    st.caption(SAYS["gpu"])
-    for family in families:
-        names = ", ".join(method.title for method in losing if method.family == family)
-        reports = " ".join(
-            f"{plain(each.says)} ([{plain(each.source)}]({each.url}))" for each in PUBLISHED_METHODS[family]
-        )
-        st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")

@@ -7,7 +7,6 @@ import streamlit as st
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
-from specviz.data.page_link import Params
 from specviz.data.permalink import VARIED
 from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_workload
@@ -45,13 +44,20 @@ MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 def controls() -> None:
     sweeps = session().sweeps
-    _restore(sweeps)
+    linked = sweeps.came.take(address(), lambda given: choice_from_link(given, linked_names()))
+    sweeps.choice = linked if linked and address() else sweeps.choice
+    values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in sweeps.choice}
+    tokens = sweeps.choice.request.settings.max_new_tokens
+    restore_widgets(values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)})
     notices(sweeps.came.notes)
     sweeps.came.notes = []
-    _what()
-    _own_prompts(sweeps)
-    _how()
-    chosen = _read()
+    _what(sweeps)
+    _how(sweeps)
+    held: dict[str, Any] = {name: st.session_state[_key(name)] for name in Choice.model_fields}
+    in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
+    held |= {name: [one for one in order if one in held[name]] for name, order in in_order.items()}
+    held |= {"temperatures": sorted(held["temperatures"]), "top_p": round(held["top_p"], 2)}
+    chosen = Choice.model_validate(held)
     if chosen != sweeps.choice:
         sweeps.choice = chosen
         sweeps.came.acted = True
@@ -62,33 +68,31 @@ def controls() -> None:
 def start_bar() -> None:
     sweeps = session().sweeps
     problem = sweeps.choice.problem(sweeps.own_prompts)
+
+    def start() -> None:
+        if sweeps.choice.problem(sweeps.own_prompts) is None:
+            sweeps.came.acted = True
+            sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
+
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
         if sweeps.slot.busy:
             st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=sweeps.cancel, width="content")
         else:
             more: Options = {"type": "primary", "icon": ":material/play_arrow:", "width": "content"}
-            st.button("Measure here", key="sweep_start", on_click=_start, disabled=problem is not None, **more)
+            st.button("Measure here", key="sweep_start", on_click=start, disabled=problem is not None, **more)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
-
-
-def _start() -> None:
-    sweeps = session().sweeps
-    if sweeps.choice.problem(sweeps.own_prompts) is None:
-        sweeps.came.acted = True
-        sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
 
 
 def _size_sentence(sweeps: Sweeps) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
-
-    def here(pair: SweepPair) -> Pace | None:
-        return pace_here(RunRequest("", pair.target, pair.draft, plan.precision))
-
     sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
         ("your last sweep here", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
-        ("this server’s own measurements", here),
+        (
+            "this server’s own measurements",
+            lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
+        ),
         ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
     ]
     for source, pace_in in sources:
@@ -98,44 +102,41 @@ def _size_sentence(sweeps: Sweeps) -> str:
     return f"{runs}; {UNKNOWN}. {limit_sentence()}"
 
 
-def _what() -> None:
-    titles = {workload.name: workload.title for workload in WORKLOADS}
-    several: Options = {"selection_mode": "multi", "wrap": True}
-    chosen = with_default("sweep_workloads")
-    st.pills("Workloads", list(titles), format_func=titles.__getitem__, **several, **chosen)
+SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
+
+
+def _what(sweeps: Sweeps) -> None:
+    titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, with_default("sweep_workloads")
+    st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
         for workload in filter(None, map(find_workload, st.session_state.sweep_workloads)):
             st.caption(f"**{workload.title}.** {workload.about}")
     st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **with_value("sweep_prompts"))
-
-
-def _own_prompts(sweeps: Sweeps) -> None:
     with st.expander("Your own prompts"):  # a label that changed would close it
         label = f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB."
         more: Options = {"take": sweeps.take_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
         file_uploader(label, key="sweep_file", **more)
         if sweeps.own:
-            count = len(sweeps.own.prompts)
+            count, problems = len(sweeps.own.prompts), sweeps.own.problems
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
-            st.button("Leave them out", key="sweep_leave", on_click=sweeps.leave_own)
-            for line in sweeps.own.problems[:10]:
+            st.button("Leave them out", key="sweep_leave", on_click=setattr, args=(sweeps, "own", None))
+            for line in problems[:10]:
                 st.text(line)
-            if len(sweeps.own.problems) > 10:
-                st.text(f"… and {len(sweeps.own.problems) - 10} lines more.")
+            if len(problems) > 10:
+                st.text(f"… and {len(problems) - 10} lines more.")
 
 
-def _how() -> None:
+def _how(sweeps: Sweeps) -> None:
     CONTROLS.target()
-    drafts = list(dict.fromkeys([*offered_drafts(), *session().sweeps.choice.drafts]))
+    drafts = list(dict.fromkeys([*offered_drafts(), *sweeps.choice.drafts]))
     chosen = with_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
     st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
-    several: Options = {"selection_mode": "multi", "wrap": True}
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **several, **with_default("sweep_lengths"))
+    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **with_default("sweep_lengths"))
     chosen, labels = with_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
-    st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **several, **chosen)
+    st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
     chosen = with_default("sweep_temperatures")
-    st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **several, **chosen)
+    st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **SEVERAL, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
     st.toggle("With and without grammar", help=SAYS["constrain_help"], **with_value("sweep_constrain"))
     with st.expander("More"):
@@ -144,28 +145,6 @@ def _how() -> None:
         CONTROLS.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "precision", "tree"))
 
 
-def _read() -> Choice:
-    held: dict[str, Any] = {name: st.session_state[_key(name)] for name in Choice.model_fields}
-    in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
-    held |= {name: [one for one in order if one in held[name]] for name, order in in_order.items()}
-    held |= {"temperatures": sorted(held["temperatures"]), "top_p": round(held["top_p"], 2)}
-    return Choice.model_validate(held)
-
-
 def _key(name: str) -> str:
     """Of the widget that holds a field of the choice."""
     return f"sweep_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"
-
-
-def _restore(sweeps: Sweeps) -> None:
-    def reading(given: Params) -> tuple[Choice, list[str]]:
-        return choice_from_link(given, linked_names()) if given else (sweeps.choice, [])
-
-    sweeps.choice = sweeps.came.take(address(), reading) or sweeps.choice
-    restore_widgets(_values(sweeps.choice))
-
-
-def _values(choice: Choice) -> dict[str, object]:
-    values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in choice}
-    tokens = choice.request.settings.max_new_tokens
-    return values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)}

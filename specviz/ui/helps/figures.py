@@ -43,23 +43,26 @@ SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
 
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
-    found = [
-        plot.bars(
-            LEGEND[word],
-            _titles(its["workload"]),
-            its["speedup"].to_list(),
-            "%{x}: %{y:.2f}×<extra></extra>",
-            text=[_bar_label(word, point.speedup, point.lengths) for point in each_row(its)],
-            textposition="inside",
-            insidetextanchor="start",
-            textangle=0,
-            textfont={"color": TEXT_ON[word]},
-            marker=BARS[word],
-            error_y=_intervals(its),
-        )
-        for word, its in _by_outcome(fair).items()
-        if len(its)
-    ]
+    found: list[plot.Part] = []
+    for word, its in _by_outcome(fair).items():
+        if len(its):
+            # the 95 % intervals over prompts, as lines; a single prompt has none
+            above, below = (_or_none(values) for values in (its["high"] - its["speedup"], its["speedup"] - its["low"]))
+            ends: plot.Part = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+            bar = plot.bars(
+                LEGEND[word],
+                _titles(its["workload"]),
+                its["speedup"].to_list(),
+                "%{x}: %{y:.2f}×<extra></extra>",
+                text=[_bar_label(word, point.speedup, point.lengths) for point in each_row(its)],
+                textposition="inside",
+                insidetextanchor="start",
+                textangle=0,
+                textfont={"color": TEXT_ON[word]},
+                marker=BARS[word],
+                error_y={**ends, "color": plot.GREY, "thickness": 1.5, "width": 5},
+            )
+            found.append(bar)
     data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
     said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
     dot = {"mode": "markers", "marker": DOT, "customdata": data}
@@ -69,20 +72,13 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
     return plot.figure(found, HEIGHT, x=x, y=SPEEDUP, uniformtext=legible, **BREAK_EVEN)
 
 
-def _by_outcome(every: pd.DataFrame) -> dict[Word, pd.DataFrame]:
-    return {word: every[every["outcome"] == word] for word in LEGEND}
-
-
-def _intervals(its: pd.DataFrame) -> plot.Part:
-    """The 95 % intervals over prompts, as lines; a single prompt has none."""
-    above, below = its["high"] - its["speedup"], its["speedup"] - its["low"]
-    lines: plot.Part = {"type": "data", "symmetric": False, "array": _or_none(above), "arrayminus": _or_none(below)}
-    return {**lines, "color": plot.GREY, "thickness": 1.5, "width": 5}
-
-
 def _bar_label(word: Word, speedup: float, lengths: Sequence[int]) -> str:
     several = ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
     return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
+
+
+def _by_outcome(every: pd.DataFrame) -> dict[Word, pd.DataFrame]:
+    return {word: every[every["outcome"] == word] for word in LEGEND}
 
 
 def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
@@ -93,23 +89,19 @@ def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
 
 
 def length_figure(every: pd.DataFrame) -> plot.Figure:
-    best = best_points(every)
     may_be = every[every["may_be_best"]]
     by_workload = dict(list(every.sort_values("draft_length").groupby("workload")))
-    lines = [_length_line(place, name, by_workload[name]) for place, name in enumerate(best["workload"])]
+    lines: list[plot.Part] = []
+    for place, (workload, title) in enumerate((name, _title(name)) for name in best_points(every)["workload"]):
+        x, y = (by_workload[workload][column].to_list() for column in ("draft_length", "speedup"))
+        dash, symbol = DASHES[place // len(COLORS) % len(DASHES)], SYMBOLS[place % len(SYMBOLS)]
+        said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
+        lines.append(plot.scatter(title, x, y, said, **plot.look(COLORS[place % len(COLORS)], dash, symbol, 9)))
     name, ring = "best, or not told apart from it", {**RING, "size": 19}
     at, speedups = may_be["draft_length"].to_list(), may_be["speedup"].to_list()
     rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
-    x = plot.axis("draft length γ", tickvals=_lengths(every))
-    return plot.figure([*lines, rings], TALLER, x=x, y=SPEEDUP, **BREAK_EVEN)
-
-
-def _length_line(place: int, workload: str, its: pd.DataFrame) -> plot.Part:
-    color, title = COLORS[place % len(COLORS)], _title(workload)
-    dash, symbol = DASHES[place // len(COLORS) % len(DASHES)], SYMBOLS[place % len(SYMBOLS)]
-    x, y = its["draft_length"].to_list(), its["speedup"].to_list()
-    said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
-    return plot.scatter(title, x, y, said, **plot.look(color, dash, symbol, 9))
+    lengths = plot.axis("draft length γ", tickvals=_lengths(every))
+    return plot.figure([*lines, rings], TALLER, x=lengths, y=SPEEDUP, **BREAK_EVEN)
 
 
 def grid_figure(every: pd.DataFrame) -> plot.Figure:
@@ -165,23 +157,17 @@ def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str
 
 
 def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Part]:
-    faster = every["speedup"] >= 1
+    faster, parts = every["speedup"] >= 1, []
     hover = f"%{{customdata[0]}}, γ %{{x}}: {said}, %{{customdata[1]:.2f}}× measured<extra></extra>"
-    return [
-        plot.scatter(
-            name,
-            its["draft_length"].to_list(),
-            its[column].to_list(),
-            hover,
-            mode="markers",
-            marker={"symbol": symbol, "size": 10, "color": color, "line": {"width": 1, "color": "#ffffff"}},
-            customdata=[[_title(point.workload), point.speedup] for point in each_row(its)],
-        )
-        for name, its, color, symbol in (
-            ("measured faster", every[faster], plot.BLUE, "square"),
-            ("measured slower", every[~faster], plot.ORANGE, "x"),
-        )
-    ]
+    for name, its, color, symbol in (
+        ("measured faster", every[faster], plot.BLUE, "square"),
+        ("measured slower", every[~faster], plot.ORANGE, "x"),
+    ):
+        marker = {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1, "color": "#ffffff"}}
+        points = [[_title(point.workload), point.speedup] for point in each_row(its)]
+        x, y = its["draft_length"].to_list(), its[column].to_list()
+        parts.append(plot.scatter(name, x, y, hover, mode="markers", marker=marker, customdata=points))
+    return parts
 
 
 def grammar_figure(pairs: pd.DataFrame) -> plot.Figure:
@@ -194,42 +180,30 @@ def _rates_figure(
     title: str, names: Sequence[str], rates: Mapping[str, "pd.Series[float]"], *, hatched: str, x: plot.Part
 ) -> plot.Figure:
     """Bars of several rates beside each other; `hatched` is one of them."""
-    both = [
-        plot.bars(
-            name,
-            names,
-            _or_none(values),
-            f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>",
-            marker=plot.HATCHED if name == hatched else {"color": plot.BLUE, "opacity": 0.85},
-        )
-        for name, values in rates.items()
-    ]
+    both: list[plot.Part] = []
+    for name, values in rates.items():
+        marker = plot.HATCHED if name == hatched else {"color": plot.BLUE, "opacity": 0.85}
+        said = f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>"
+        both.append(plot.bars(name, names, _or_none(values), said, marker=marker))
     return plot.figure(both, HEIGHT, x=x, y=plot.axis(title, range=[0, 1], tickformat=".0%"))
 
 
 def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
+    def written(value: Any) -> str:
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
+
     looks: list[tuple[str, str, str, plot.Part]] = [
         ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": plot.BLUE}),
         (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": plot.ORANGE, "pattern": plot.HATCH}),
         (ADAPTIVE["confidence"], "confidence", "confidence_length", HOLLOW),
     ]
-    shown = [
-        plot.bars(
-            name,
-            _titles(found["workload"]),
-            _or_none(found[speedup]),
-            f"%{{x}}, {name} (γ %{{customdata}}): %{{y:.2f}}×<extra></extra>",
-            customdata=[_length_text(value) for value in found[length]],
-            marker=marker,
-        )
-        for name, speedup, length, marker in looks
-        if found[speedup].notna().any()
-    ]
+    shown: list[plot.Part] = []
+    for name, speedup, length, marker in looks:
+        if found[speedup].notna().any():
+            said = f"%{{x}}, {name} (γ %{{customdata}}): %{{y:.2f}}×<extra></extra>"
+            more: plot.Part = {"customdata": [written(value) for value in found[length]], "marker": marker}
+            shown.append(plot.bars(name, _titles(found["workload"]), _or_none(found[speedup]), said, **more))
     return plot.figure(shown, HEIGHT, x=plot.axis(), y=SPEEDUP, **BREAK_EVEN)
-
-
-def _length_text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
 
 
 def _or_none(values: "pd.Series[float]") -> list[float | None]:

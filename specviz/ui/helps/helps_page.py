@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -24,21 +25,11 @@ from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, Sweeps, studied
 from specviz.ui.race.results import show_race_beside
 from specviz.ui.session import session
+from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import (
-    PERCENT,
-    TIMES,
-    Options,
-    data_table,
-    download,
-    file_uploader,
-    note,
-    notices,
-    numbers,
-    texts,
-)
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, data_table, download, note, notices, numbers, texts
 
 SAYS = page_texts("helps")
 
@@ -91,7 +82,13 @@ def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
         return
     source = _choose_source(sweeps, sources)
     studies = studied(sweeps, source)
-    study = studies[_choose_series([study.series for study in studies])]
+    labels = [study.series.label for study in studies]
+    if len(set(labels)) < len(labels):  # the same pair on two machines
+        labels = [f"{study.series.label}, {study.series.machine}" for study in studies]
+    study = studies[0]
+    if len(studies) > 1:
+        named: Options = {"format_func": labels.__getitem__, "key": f"sweep_series-{'|'.join(labels)}"}
+        study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
     panels: dict[str, Callable[[], None]] = {
@@ -119,16 +116,6 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
     return sweeps.shown
 
 
-def _choose_series(every: list[Series]) -> int:
-    if len(every) == 1:
-        return 0
-    labels = [each.label for each in every]
-    doubled = len(set(labels)) < len(labels)  # the same pair on two machines
-    names = [f"{each.label}, {each.machine}" if doubled else each.label for each in every]
-    key = f"sweep_series-{'|'.join(names)}"
-    return st.selectbox("Pair and temperature", range(len(every)), format_func=names.__getitem__, key=key)
-
-
 def _where(source: str, series: Series, runs: int) -> str:
     machine = f"{plain(series.machine)}, {series.threads} {'thread' if series.threads == 1 else 'threads'}"
     if source == HERE:
@@ -141,6 +128,9 @@ def _where(source: str, series: Series, runs: int) -> str:
 
 
 def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
+    def load(file: UploadedFile) -> None:
+        sweeps.load(file.getvalue(), file_label(file.name))
+
     with st.container(horizontal=True, key="sweep_files"):
         icon = ":material/download:"
         download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="sweep_download")
@@ -151,12 +141,8 @@ def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
             undo = partial(_and_all_else, sweeps.undo_clear)
             st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo)
     with st.expander("Open a sweep’s CSV"):
-        more: Options = {"take": partial(_open_csv, sweeps), "problems": sweeps.csv_problems, "type": "csv"}
-        file_uploader("A CSV made here or by the command line", key="sweep_csv", **more)
-
-
-def _open_csv(sweeps: Sweeps, file: UploadedFile) -> None:
-    sweeps.load(file.getvalue(), file_label(file.name))
+        more: Options = {"take": load, "problems": sweeps.csv_problems, "type": "csv"}
+        parts.file_uploader("A CSV made here or by the command line", key="sweep_csv", **more)
 
 
 def _and_all_else(change: Callable[[], None]) -> None:
@@ -165,55 +151,46 @@ def _and_all_else(change: Callable[[], None]) -> None:
     st.rerun()
 
 
-def _temperatures(study: Study) -> None:
-    studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
-    if len(studies) == 1 and study.fair["repetition"].isna().all():
-        return
-    table = temperature_table(study.fair["workload"].to_list(), studies)
-    data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
-    st.caption(SAYS["temperatures"])
-
-
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
+    def speedup(point: Any) -> str | None:
+        if point is None:
+            return None
+        interval = "" if pd.isna(point.low) else f" ({point.low:.2f}–{point.high:.2f})"
+        return f"{point.speedup:.2f}×{interval}{' ?' if point.outcome == UNTOLD else ''}"
+
+    def repeated(point: Any) -> str | None:
+        return None if point is None or pd.isna(point.repetition) else f"{100 * point.repetition:.0f} %"
+
     columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
     for study in studies:
         points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
         temperature = study.series.temperature
         name = f"temperature {temperature:g}" if temperature else "greedy"
-        columns[name] = [_speedup(points.get(workload)) for workload in workloads]
-        columns[f"repeated, {name}"] = [_repeated(points.get(workload)) for workload in workloads]
+        columns[name] = [speedup(points.get(workload)) for workload in workloads]
+        columns[f"repeated, {name}"] = [repeated(points.get(workload)) for workload in workloads]
     return pd.DataFrame(columns)
-
-
-def _speedup(point: object) -> str | None:
-    if point is None:
-        return None
-    speedup, low, high, outcome = (getattr(point, name) for name in ("speedup", "low", "high", "outcome"))
-    interval = "" if pd.isna(low) else f" ({low:.2f}–{high:.2f})"
-    return f"{speedup:.2f}×{interval}{' ?' if outcome == UNTOLD else ''}"
-
-
-def _repeated(point: object) -> str | None:
-    share = getattr(point, "repetition", None)
-    return None if share is None or pd.isna(share) else f"{100 * share:.0f} %"
 
 
 def by_workload(study: Study, source: str) -> None:
     fair = study.fair
-    if not _reads(sentences.doubted(sentences.workload_sentence(fair), study.spoilt), fair):
+    if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
     chart(figures.workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", source=source)
     show_race_beside(study, session().race.shown().values())
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
-    _temperatures(study)
+    studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
+    if len(studies) > 1 or fair["repetition"].notna().any():
+        table = temperature_table(fair["workload"].to_list(), studies)
+        data_table(table, "sweep_temperatures", columns=texts(*table.columns[1:]))
+        st.caption(SAYS["temperatures"])
     chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
     note(SAYS["workloads"], "sweep-workload")
 
 
 def by_length(study: Study, source: str) -> None:
     every = study.points
-    if not _reads(sentences.doubted(sentences.length_sentence(every), study.spoilt), every):
+    if not _reads(sentences.length_sentence(every), every, study.spoilt):
         return
     chart(figures.length_figure(every), "sweep-length", source=source)
     note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
@@ -221,7 +198,7 @@ def by_length(study: Study, source: str) -> None:
 
 def by_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
-    if not _reads(sentences.doubted(sentences.map_sentence(every, costs, study.lookup), study.spoilt), every):
+    if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
         return
     chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)
     if costs and study.lookup:
@@ -252,7 +229,7 @@ def by_constraint(study: Study, source: str) -> None:
 
 def by_schedule(study: Study, source: str) -> None:
     found = study.adaptive
-    if not _reads(sentences.doubted(sentences.adaptive_sentence(found), study.spoilt), found):
+    if not _reads(sentences.adaptive_sentence(found), found, study.spoilt):
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
         return
     chart(figures.adaptive_figure(found), "sweep-adaptive", source=source)
@@ -269,7 +246,7 @@ def by_schedule(study: Study, source: str) -> None:
     st.caption(SAYS["schedules"])
 
 
-def _reads(sentence: str, found: pd.DataFrame) -> bool:
+def _reads(sentence: str, found: pd.DataFrame, spoilt: "pd.Series[bool] | None" = None) -> bool:
     """Say the sentence; whether there is something to draw."""
-    st.markdown(f"**{plain(sentence)}**")
+    st.markdown(f"**{plain(sentence if spoilt is None else sentences.doubted(sentence, spoilt))}**")
     return not found.empty

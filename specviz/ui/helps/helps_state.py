@@ -100,9 +100,8 @@ class Choice(FixedLink):
             if not method.trees:
                 label = f"{method.label[0].upper()}{method.label[1:]}"
                 return f"{label} has one guess a place, so it drafts no tree: leave one of the two out."
-        if self.schedules != ("fixed",):
-            return "A tree has a fixed draft length: choose fixed γ as the only schedule."
-        return None
+        fixed = self.schedules == ("fixed",)
+        return None if fixed else "A tree has a fixed draft length: choose fixed γ as the only schedule."
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
         missing = [
@@ -187,9 +186,6 @@ class Sweeps:
         """The visitor's own prompts; an InputError, and no change, where the file cannot be used."""
         self.own = read_prompts(file.read())
 
-    def leave_own(self) -> None:
-        self.own = None
-
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
         ended = self.slot.refresh()
@@ -265,12 +261,6 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
 
 
 @cache
-def no_rows() -> "pd.DataFrame":
-    """The columns without a row; made once, because every script run asks for it."""
-    return frame_of(())
-
-
-@cache
 def recorded_sweep() -> "pd.DataFrame":
     """The rows recorded for everyone by `scripts/record_sweep.py`; none where the file is missing or damaged."""
     try:
@@ -278,6 +268,12 @@ def recorded_sweep() -> "pd.DataFrame":
     except (InputError, OSError) as error:
         logging.getLogger(__name__).error("No recorded sweep: %s", error)
         return frame_of(())
+
+
+@cache
+def no_rows() -> "pd.DataFrame":
+    """The columns without a row; made once, because every script run asks for it."""
+    return frame_of(())
 
 
 def studied(sweeps: Sweeps, source: str) -> "list[Study]":

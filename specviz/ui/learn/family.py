@@ -11,21 +11,19 @@ from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import role_table
+from specviz.ui.shared.parts import NOT_MEASURED, role_table
 
-NOT_MEASURED = "–"
 FIGURES = range(3, 6)  # the columns that hold one
 
 
 def show_family(state: Learning) -> None:
+    words, measured = state.words, stored_methods()
     st.markdown("## The family: who drafts, and how")
-    paragraph(family().introduction.in_(state.words), "family", state.words)
-    measured = stored_methods()
-    st.html(family_table(measured, state.words))
+    paragraph(family().introduction.in_(words), "family", words)
+    st.html(family_table(measured, words))
     if measured:
-        st.caption(_source(measured, state.words))
+        st.caption(_source(measured, words))
     st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
-    words = state.words
     st.markdown("## Not run here, but served")
     st.html(served_table(words))
     for member in family().methods:
@@ -36,47 +34,36 @@ def show_family(state: Learning) -> None:
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
     rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
-    return role_table("family", _titles(words), rows)
+    return role_table("family", [title.in_(words) for title in family().columns], rows)
 
 
 def served_table(words: Words) -> str:
-    titles = [title for column, title in enumerate(_titles(words)) if column not in FIGURES]
+    titles = [title.in_(words) for column, title in enumerate(family().columns) if column not in FIGURES]
     rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
     return role_table("served", titles, rows)
 
 
 def is_elsewhere(member: Member) -> bool:
     """Whether other programs have it, and this one has neither a run of it nor a test that it fails."""
-    return not member.name and _is_lossless(member)
-
-
-def _is_lossless(member: Member) -> bool:
-    return member.lossless.technical == "yes"
-
-
-def _titles(words: Words) -> list[str]:
-    return [title.in_(words) for title in family().columns]
+    return not member.name and member.lossless.technical == "yes"
 
 
 def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
-    title = escape(member.title.in_(words))
+    title, lossless = escape(member.title.in_(words)), member.lossless.technical == "yes"
     if member.name:
         href, label = f"./?run={member.name}", "see its run"
     else:
-        href, label = (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
+        href, label = (member.url, "read its paper") if lossless else ("./proof", "see it fail")
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
-    figures = zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
-    texts = {1: member.knows.in_(words), 2: member.costs.in_(words)} | ({} if is_elsewhere(member) else dict(figures))
+    figures = [] if is_elsewhere(member) else zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
+    texts = {1: member.knows.in_(words), 2: member.costs.in_(words), **dict(figures)}
     texts |= {FIGURES.stop: member.used.in_(words), FIGURES.stop + 1: member.lossless.in_(words)}
-    titles = _titles(words)
-    cells = "".join(_cell(titles[column], text, figure=column in FIGURES) for column, text in texts.items())
-    kind = "" if _is_lossless(member) else ' class="lossy"'
+    cells = ""
+    for column, text in texts.items():
+        shape, label = ' class="number"' if column in FIGURES else "", family().columns[column].in_(words)
+        cells += f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
+    kind = "" if lossless else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
-
-
-def _cell(label: str, text: str, *, figure: bool) -> str:
-    shape = ' class="number"' if figure else ""
-    return f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
 
 
 def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[AtBest | None, AtBest | None]:
@@ -96,15 +83,10 @@ def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, 
     """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `beside`."""
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
-    if beside is None:
-        return _written(best)
-    return tuple(f"{own} ({other})" for own, other in zip(_written(best), _written(beside), strict=True))
-
-
-def _written(best: AtBest) -> tuple[str, str, str]:
-    step = best.costs.draft_step
-    cost = NOT_MEASURED if step is None else f"{step:.2f}"
-    return f"{best.costs.tokens_per_target_call:.2f}", cost, f"{best.speedup:.2f}"
+    figures = best.costs.tokens_per_target_call, best.costs.draft_step, best.speedup
+    written = tuple(NOT_MEASURED if figure is None else f"{figure:.2f}" for figure in figures)
+    others = figures_of(beside) if beside else ()
+    return tuple(f"{own} ({other})" for own, other in zip(written, others, strict=True)) if others else written
 
 
 def _source(measured: MeasuredMethods, words: Words) -> str:

@@ -1,6 +1,6 @@
 """The head of the Learn page: its parts, and in which words; and how all parts show a text."""
 
-from typing import Any, get_args
+from typing import Literal
 
 import streamlit as st
 
@@ -10,18 +10,21 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
 from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
-from specviz.ui.learn.learn_state import PARTS, Learning, take
+from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, went_there, write_address
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import heading, notices
+from specviz.ui.shared.parts import Options, heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 
 def begin() -> Learning | None:
     """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
     state = session().learn
-    _follow_address(state)
+    given = {name: values[-1] for name, values in address().items() if name in state.link()}
+    if given and went_there(given, state.written, state.seen):
+        state.problems = take(state, given)
+    state.seen = given
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
         heading("**Learn** how a small model and a big one write together.")
         _choose("part", "Part of this page", state)
@@ -43,28 +46,18 @@ def begin() -> Learning | None:
     return state
 
 
-def _follow_address(state: Learning) -> None:
-    given = {name: values[-1] for name, values in address().items() if name in state.link()}
-    if given and went_there(given, state.written, state.seen):
-        state.problems = take(state, given)
-    state.seen = given
-
-
-def _choose(name: str, label: str, state: Learning) -> None:
+def _choose(name: Literal["part", "words"], label: str, state: Learning) -> None:
     """A choice that survives a page switch: the state holds it, the widget only shows it."""
-    set_widgets({f"learn-{name}": getattr(state, name)})
-    labels = page_texts("learn_parts" if name == "part" else "learn_words")
-    more: dict[str, Any] = {"label_visibility": "collapsed", "required": True, "on_change": _chosen, "args": (name,)}
-    st.segmented_control(label, list(labels), format_func=labels.__getitem__, key=f"learn-{name}", **more)
+    key, labels = f"learn-{name}", page_texts("learn_parts" if name == "part" else "learn_words")
+    set_widgets({key: getattr(state, name)})
 
+    def chosen() -> None:
+        state.problems, value = [], st.session_state[key]
+        if value in labels:
+            setattr(state, name, value)
 
-def _chosen(name: str) -> None:
-    state, value = session().learn, st.session_state[f"learn-{name}"]
-    state.problems = []
-    if name == "part" and value in PARTS:
-        state.part = value
-    if name == "words" and value in get_args(Words):
-        state.words = value
+    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": key}
+    st.segmented_control(label, list(labels), format_func=labels.__getitem__, **more)
 
 
 def paragraph(text: str, key: str, words: Words) -> None:

@@ -17,7 +17,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
 from specviz.data.permalink import link_of
-from specviz.data.texts import Facts, Words, fill
+from specviz.data.texts import Facts, fill
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
@@ -33,31 +33,25 @@ def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
     given = state.answers.get(key)
     asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
+    texts = [capital(fill(option.text.in_(state.words), facts)) for option in question.options]
     if given is None:
-        for number, option in enumerate(question.options):
-            text = capital(fill(option.text.in_(state.words), facts))
+        for number, text in enumerate(texts):
             st.button(text, key=f"{key}-{number}", width="stretch", wrap=True, on_click=_answer, args=(key, number))
         return
-    chosen, right = question.options[given], question.options[question.right]
-    st.html(_marked(question, given, facts, state.words))
+    lines = ""
+    for number, text in enumerate(texts):
+        right, yours = number == question.right, number == given
+        mark = f"✓ right answer{', yours' if yours else ''}" if right else "your answer" if yours else ""
+        lines += f'<li class="{"right" if right else "other"}">{escape(text)} <em>{mark}</em></li>'
+    st.html(f'<ul class="marked-options">{lines}</ul>')
     with st.container(key=f"reveal-{key}"):
-        meaning = fill(chosen.meaning.in_(state.words), facts)
-        if chosen.right:
+        meaning = fill(question.options[given].meaning.in_(state.words), facts)
+        if given == question.right:
             st.success(f"**Right.** {meaning}", icon=":material/check:")
         else:
             st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
-            st.markdown(fill(right.meaning.in_(state.words), facts))
+            st.markdown(fill(question.options[question.right].meaning.in_(state.words), facts))
     st.button("Ask me again", key=f"{key}-again", type="tertiary", on_click=_forget, args=(key,))
-
-
-def _marked(question: Question, given: int, facts: Facts, words: Words) -> str:
-    lines = []
-    for number, option in enumerate(question.options):
-        text = escape(capital(fill(option.text.in_(words), facts)))
-        mark = "✓ right answer" if option.right else "your answer" if number == given else ""
-        yours = ", yours" if option.right and number == given else ""
-        lines.append(f'<li class="{"right" if option.right else "other"}">{text} <em>{mark}{yours}</em></li>')
-    return f'<ul class="marked-options">{"".join(lines)}</ul>'
 
 
 def _answer(key: str, number: int) -> None:
@@ -81,15 +75,23 @@ def quiz_questions() -> dict[str, Question]:
     return {f"quiz-{number}": question for number, question in enumerate(quiz(), start=1)}
 
 
-def asked_questions() -> dict[str, Question]:
-    return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
-
-
 def show_quiz(state: Learning) -> None:
     st.markdown("## What do you remember?")
-    asked = quiz_questions()
+    asked, (right, given) = quiz_questions(), score(state)
     send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
-    _show_score(state)
+    if not given:
+        st.markdown(
+            f"{in_words(len(asked)).capitalize()} questions. Each answer is explained as soon as you choose. Your "
+            f"answers stay in this browser tab until you close it; the server does not save them."
+        )
+    else:
+        line, comment = f"**{right} of {given} right so far.**", ""
+        if given == len(asked):
+            line = f"**{right} of {given} right.**"
+            comment = next(said for share, said in COMMENTS.items() if right / given >= share)
+        with st.container(horizontal=True, vertical_alignment="center", key="score"):
+            st.markdown(f"{line} {comment}")
+            st.button("Try again", key="quiz-try-again", on_click=_forget, args=tuple(asked))
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(asked.items()):
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
@@ -97,32 +99,16 @@ def show_quiz(state: Learning) -> None:
             ask(question, key, {}, state)
 
 
+COMMENTS = {  # from which share of right answers on
+    1: "You could explain it to the person next to you.",
+    0.7: "You have understood the idea. The explanations below show what was missing.",
+    0: "Go through the story once more: its pictures explain more than these questions.",
+}
+
+
 def score(state: Learning) -> tuple[int, int]:
     given = {key: state.answers[key] for key in quiz_questions() if key in state.answers}
     return sum(quiz_questions()[key].right == answer for key, answer in given.items()), len(given)
-
-
-def _show_score(state: Learning) -> None:
-    right, given = score(state)
-    all_of_them = len(quiz())
-    if not given:
-        st.markdown(
-            f"{in_words(all_of_them).capitalize()} questions. Each answer is explained as soon as you choose. Your "
-            f"answers stay in this browser tab until you close it; the server does not save them."
-        )
-        return
-    line = f"**{right} of {given} right so far.**" if given < all_of_them else f"**{right} of {given} right.**"
-    with st.container(horizontal=True, vertical_alignment="center", key="score"):
-        st.markdown(f"{line} {_comment(right / given) if given == all_of_them else ''}")
-        st.button("Try again", key="quiz-try-again", on_click=_forget, args=tuple(quiz_questions()))
-
-
-def _comment(share: float) -> str:
-    if share == 1:
-        return "You could explain it to the person next to you."
-    if share >= 0.7:
-        return "You have understood the idea. The explanations below show what was missing."
-    return "Go through the story once more: its pictures explain more than these questions."
 
 
 def hold_answers(state: Learning) -> None:
@@ -148,23 +134,25 @@ def read_answers(text: str) -> dict[str, int]:
     return {key: number for key, number in given.items() if type(number) is int and 0 <= number < options.get(key, 0)}
 
 
+def asked_questions() -> dict[str, Question]:
+    return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
+
+
 def show_faq(state: Learning) -> None:
+    words = state.words
     st.markdown("## Why?")
     st.caption("Batches, long texts and experts, with sliders: [Latency against throughput](./learn?part=load).")
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):
-            _show(entry, state.words)
-
-
-def _show(entry: FaqEntry, words: Words) -> None:
-    st.markdown(f"**{entry.question.in_(words)}**")
-    paragraph(fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words)), f"why-{entry.name}", words)
-    said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
-    cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
-    st.caption(f"{said} Published: {cited}." if cited else said)
-    more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
-    st.link_button(entry.run_it.in_(words), href(entry), **more)
+            st.markdown(f"**{entry.question.in_(words)}**")
+            answer = fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words))
+            paragraph(answer, f"why-{entry.name}", words)
+            said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
+            cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
+            st.caption(f"{said} Published: {cited}." if cited else said)
+            more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
+            st.link_button(entry.run_it.in_(words), href(entry), **more)
 
 
 def href(entry: FaqEntry) -> str:

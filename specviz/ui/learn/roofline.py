@@ -5,16 +5,7 @@ from typing import Literal, TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import (
-    Draft,
-    LoadQuestion,
-    PublishedMachine,
-    PublishedPeaks,
-    Shape,
-    Shown,
-    published_peaks,
-    roofline,
-)
+from specviz.data.lessons.roofline import Draft, PublishedMachine, Shape, Shown, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
@@ -53,61 +44,51 @@ class RooflinePayload(TypedDict):
 
 
 def show_roofline(state: Learning) -> None:
-    texts, words = roofline(), state.words
+    texts, words, peaks = roofline(), state.words, published_peaks()
     st.markdown(f"## {texts.title.in_(words)}")
     paragraph(texts.introduction.in_(words), "roofline-introduction", words)
     _ROOFLINE(key="learn-roofline", data=roofline_payload(words))
     st.markdown(f"### {texts.batching.title.in_(words)}")
     paragraph(texts.batching.text.in_(words), "roofline-batching", words)
-    st.caption(_measured_by_others())
+    eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
+    st.caption(
+        f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
+        f"([{eagle.source}]({eagle.url})); {long.system}, up to {long.speedup:g}× with {long.setting} "
+        f"([{long.source}]({long.url})). Measured by this app, on a processor: [When it helps](./helps), In batches."
+    )
+    lines = [_source(each, each.says) for each in peaks.machines]
+    for each in peaks.models:
+        layers = "dense" if each.experts == 1 else f"{each.active} of {each.experts} experts"
+        heads = f"{each.kv_heads} key-value heads, {layers}, {each.vocabulary:,} tokens"
+        lines.append(_source(each, f"{each.layers} layers of {each.width}, {heads}"))
     with st.expander("Where the figures are from", icon=":material/menu_book:"):
-        st.markdown(_sources(published_peaks()))
+        st.markdown("\n".join(lines))
+
+
+def _source(each: PublishedMachine | Shape, says: str) -> str:
+    return f"- **{each.name}**: {says}. [Source]({each.url}), checked in {each.checked}."
 
 
 def roofline_payload(words: Words) -> RooflinePayload:
     texts, peaks = roofline(), published_peaks()
+    questions: list[LoadAnswerPayload] = [
+        {
+            "name": asked.name,
+            "question": asked.question.in_(words),
+            "answer": asked.answer.in_(words),
+            "shows": list(asked.shows),
+        }
+        for asked in texts.questions
+    ]
     return {
         "words": words,
         "limits": texts.limits.in_(words),
         "machines": list(peaks.machines),
         "models": list(peaks.models),
         "draft": texts.draft,
-        "questions": [_answer(asked, words) for asked in texts.questions],
+        "questions": questions,
         "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
     }
-
-
-def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
-    return {
-        "name": asked.name,
-        "question": asked.question.in_(words),
-        "answer": asked.answer.in_(words),
-        "shows": list(asked.shows),
-    }
-
-
-def _measured_by_others() -> str:
-    eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
-    return (
-        f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
-        f"([{eagle.source}]({eagle.url})); {long.system}, up to {long.speedup:g}× with {long.setting} "
-        f"([{long.source}]({long.url})). Measured by this app, on a processor: [When it helps](./helps), In batches."
-    )
-
-
-def _sources(peaks: PublishedPeaks) -> str:
-    lines = [f"- **{each.name}**: {each.says}. {_source(each)}" for each in peaks.machines]
-    for each in peaks.models:
-        layers = "dense" if each.experts == 1 else f"{each.active} of {each.experts} experts"
-        lines.append(
-            f"- **{each.name}**: {each.layers} layers of {each.width}, {each.kv_heads} key-value heads, {layers}, "
-            f"{each.vocabulary:,} tokens. {_source(each)}"
-        )
-    return "\n".join(lines)
-
-
-def _source(each: PublishedMachine | Shape) -> str:
-    return f"[Source]({each.url}), checked in {each.checked}."
 
 
 _HTML = '<section class="stage roofline" aria-label="Latency against throughput, modelled"></section>'

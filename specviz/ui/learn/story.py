@@ -1,7 +1,5 @@
 """Learn's story: one step at a time beside the stage, each with a question to predict and a reveal."""
 
-from functools import cache
-from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -9,7 +7,7 @@ import streamlit as st
 from specviz.core.files import BATCH_CODE, PACKAGE
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import PARTS, TimedPass, pass_shares, recorded_batches
+from specviz.data.batches import PARTS, pass_shares, recorded_batches
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import drawn_round, overlap_of
 from specviz.data.lessons.stopping import stopping
@@ -47,26 +45,20 @@ def show_story(state: Learning) -> None:
         label, file = CODE[step.name]
         with st.expander(label, icon=":material/code:"):
             st.caption("/".join(file.parts[-3:]))
-            st.code(_source(file), language="python", line_numbers=True, height=CODE_HEIGHT)
+            st.code(file.read_text(encoding="utf-8"), language="python", line_numbers=True, height=CODE_HEIGHT)
 
 
 def _show_way(state: Learning, step: Step) -> None:
-    at, last = state.lesson, len(steps()) - 1
+    at, number = state.lesson, len(steps())
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
         st.button("Back", key="learn-back", shortcut="PageUp", disabled=not at, on_click=_go, args=(at - 1,))
-        st.html(_dots(at))
-        forward = "To the quiz" if at == last else "Next"
+        # progress as filled, current and open dots, and in words
+        dots = "".join(f'<i class="{kind}"></i>' for kind in ["done"] * at + ["here"] + ["open"] * (number - at - 1))
+        st.html(f'<div class="progress-dots" role="img" aria-label="Step {at + 1} of {number}">{dots}</div>')
+        forward = "To the quiz" if at == number - 1 else "Next"
         st.button(forward, key="learn-next", shortcut="PageDown", on_click=_go, args=(at + 1,))
         address = f"./?{urlencode(watch_link(step.run, step.live_playhead))}"
         st.link_button("See it live", address, icon=":material/play_circle:", help="Runs it now on the Watch page.")
-
-
-def _dots(at: int) -> str:
-    """Progress as filled, current and open dots, and in words. Constant text and two numbers only."""
-    number = len(steps())
-    kinds = ["done"] * at + ["here"] + ["open"] * (number - at - 1)
-    dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
-    return f'<div class="progress-dots" role="img" aria-label="Step {at + 1} of {number}">{dots}</div>'
 
 
 def _go(lesson: int) -> None:
@@ -113,13 +105,12 @@ def _rule(run: Trace) -> LosslessPayload:
 
 def _passes() -> PassesPayload:
     found = pass_shares()
-    return {"tokens": found.most, "passes": [_pass(each) for each in found.passes]}
-
-
-def _pass(timed: TimedPass) -> PassPayload:
-    weights, attention, program, rest = (timed.ms[part].median for part in PARTS)
-    ms = (weights, attention, program, rest)
-    return {"dtype": timed.dtype, "tokens": timed.tokens, "ms": ms, "ratio": timed.ratio.value}
+    passes: list[PassPayload] = []
+    for timed in found.passes:
+        weights, attention, program, rest = (timed.ms[part].median for part in PARTS)
+        ms = (weights, attention, program, rest)
+        passes.append({"dtype": timed.dtype, "tokens": timed.tokens, "ms": ms, "ratio": timed.ratio.value})
+    return {"tokens": found.most, "passes": passes}
 
 
 def _stops() -> StopsPayload:
@@ -150,8 +141,3 @@ def _batch() -> BatchPayload:
         "together": together.verification.value,
         "empty": together.empty_places,
     }
-
-
-@cache
-def _source(file: Path) -> str:
-    return file.read_text(encoding="utf-8")

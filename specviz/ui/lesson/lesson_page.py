@@ -9,7 +9,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
-from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, Plan, PlanError, all_plans
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
@@ -20,16 +19,7 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
-from specviz.ui.shared.address import (
-    VIEWS,
-    hidden,
-    hide,
-    only_here,
-    page_address,
-    show_hidden,
-    show_in_view,
-    stop_presenting,
-)
+from specviz.ui.shared import address
 from specviz.ui.shared.components import component
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
@@ -82,11 +72,6 @@ def walk_lesson(page: str) -> None:
     _draw_bar(walk)
 
 
-def begin_lesson(name: str) -> None:
-    if plan := plan_named(name):
-        session().walk = Walk(plan, view_before=session().view)
-
-
 def asked_lesson(page: str) -> str | None:
     asked = st.query_params.get(LESSON)
     return None if page == LEARN and MOMENT not in st.query_params else asked
@@ -110,12 +95,12 @@ def _enter(walk: Walk) -> None:
     """Set up the screen of the moment. The page then reads the moment's link as its own address."""
     visitor, screen = session(), walk.moment.screen
     walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
-    visitor.hidden = _hides(walk)
+    visitor.hidden = walk.hides
     for key in st.session_state.get("values_set", {}):
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
         asked = screen.last("view")
-        show_in_view(next((view for view in VIEWS if view == asked), "projector"))
+        visitor.view = next((view for view in address.VIEWS if view == asked), "projector")
         visitor.watch.begin_again()
     elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
         new_game(visitor, visitor.play.plan)
@@ -127,24 +112,25 @@ def _enter(walk: Walk) -> None:
 def _draw_bar(walk: Walk) -> None:
     st.html(ASSETS / "lesson" / "bar.css")
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
-        moment = walk.moment
-        st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(moment.title)}**")
-        if walk.here and hidden():
-            st.button("Show what is hidden", key="lesson_show", on_click=show_hidden)
-        elif walk.here and _hides(walk):
-            st.button("Hide it again", key="lesson_hide", on_click=hide, args=(_hides(walk),))
+        st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(walk.moment.title)}**")
+        if walk.here and address.hidden():
+            st.button("Show what is hidden", key="lesson_show", on_click=address.show_hidden)
+        elif walk.here and walk.hides:
+            hide: Options = {"on_click": setattr, "args": (session(), "hidden", walk.hides)}
+            st.button("Hide it again", key="lesson_hide", **hide)
         elif not walk.here:
             st.button("Back to the moment", key="lesson_again", on_click=walk.go, args=(walk.at,))
-        st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
-        st.button("Next", key="lesson_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
+        _way_button("Previous", "lesson", walk, walk.at - 1)
+        _way_button("Next", "lesson", walk, walk.at + 1)
         st.button("Leave the lesson", key="lesson_leave", icon=":material/close:", on_click=_leave)
     follow("screen", walk)
     if walk.problem:
         notices([walk.problem])
 
 
-def _hides(walk: Walk) -> frozenset[str]:
-    return hidden_in(walk.moment.screen.params.get(PARAMETER, []))[0]
+def _way_button(label: str, part: str, walk: Walk, at: int) -> None:
+    act: Options = {"disabled": not 1 <= at <= walk.last, "on_click": walk.go, "args": (at,)}
+    st.button(label, key=f"{part}_{label.lower()}", **act)
 
 
 def _leave() -> None:
@@ -153,17 +139,21 @@ def _leave() -> None:
     before = visitor.walk.view_before if visitor.walk else None
     visitor.walk = None
     visitor.left_view = before
-    stop_presenting()
-    show_hidden()
+    address.stop_presenting()
+    address.show_hidden()
     for name in (LESSON, MOMENT):
         st.query_params.pop(name, None)
 
 
 def show_notes() -> bool:
     """Draw the notes where the address asks for them. Returns whether it did: then no page is drawn."""
-    walk = _asked()
-    if walk is None:
+    asked = st.query_params.get(LESSON)
+    plan = plan_named(asked) if asked is not None and st.query_params.get(NOTES) == "1" else None
+    if plan is None:
         return False
+    walk = session().notes  # this window's own place, once it has one
+    if walk is None or walk.plan.name != plan.name:
+        walk = session().notes = Walk(plan, *place_in(plan, st.query_params.get(MOMENT)))
     st.query_params[MOMENT] = str(walk.at)
     moment = walk.moment
     st.set_page_config(page_title=f"Notes: {walk.plan.title} · {PROJECT}")
@@ -172,9 +162,9 @@ def show_notes() -> bool:
         st.markdown(f"# Notes: {plain(walk.plan.title)}")
         notices([walk.problem])
         with st.container(key="notes_way", horizontal=True, vertical_alignment="center"):
-            st.button("Previous", key="notes_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
+            _way_button("Previous", "notes", walk, walk.at - 1)
             st.markdown(f"Moment {walk.at} of {walk.last}")
-            st.button("Next", key="notes_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
+            _way_button("Next", "notes", walk, walk.at + 1)
         st.markdown(f"## {walk.at}. {plain(moment.title)}")
         before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
         ends = before + moment.minutes
@@ -191,33 +181,21 @@ def show_notes() -> bool:
     return True
 
 
-def _asked() -> Walk | None:
-    """The place that the address names; this window's own, once it has one."""
-    asked = st.query_params.get(LESSON)
-    if st.query_params.get(NOTES) != "1" or asked is None:
-        return None
-    plan, notes = plan_named(asked), session().notes
-    if plan and (notes is None or notes.plan.name != plan.name):
-        at, problem = place_in(plan, st.query_params.get(MOMENT))
-        session().notes = Walk(plan, at, problem)
-    return session().notes if plan else None
-
-
 def offer_papers(plan: Plan) -> None:
     """Three files, each made when it is asked for. The key is never part of the students' files."""
-    address = page_address("") if st.context.url and not only_here() else None
-    link = lesson_address(address, plan) if address else None
+    here = address.page_address("") if st.context.url and not address.only_here() else None
+    link = lesson_address(here, plan) if here else None
     papers: tuple[tuple[str, str, Callable[[], str], str], ...] = (
         ("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description"),
         ("Save the key and the notes", "key", lambda: key_html(plan), "key"),
-        ("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, address), "download"),
+        ("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, here), "download"),
     )
     with st.container(key="lesson_papers", horizontal=True):
         for label, kind, made, icon in papers:
             options: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
             download(label, made, f"specviz-{plan.name}-{kind}.html", **options)
     st.caption(SAYS["papers"])
-    if address is None:
+    if here is None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
@@ -227,32 +205,30 @@ def show_teachers(state: Learning) -> None:
     with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(SAYS["board"])
         page_button("Class board", "class", "groups", key="lesson_class_board")
-    plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
-    _choose(plans)
-    plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
-    _draw_plan(plan)
+    plans = {plan.name: plan for plan in (*all_plans(), *filter(None, map(plan_named, session().own_plans)))}
+    names = {name: f"{plain(plan.title)} · {plan.minutes} min" for name, plan in plans.items()}
+    if st.session_state.get("lesson_plan") not in names:
+        st.session_state.pop("lesson_plan", None)
+    restore_widgets({"lesson_plan": next(iter(names))})
+    chosen = st.radio("Lesson plan", list(names), key="lesson_plan", format_func=names.__getitem__, horizontal=True)
+    _draw_plan(plans[chosen])
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
         st.caption(SAYS["own_file"])
         more: Options = {"take": _take_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
         file_uploader("A lesson plan, a YAML file", key="lesson_file", max_upload_size=1, **more)
 
 
-def _choose(plans: list[Plan]) -> None:
-    names = {plan.name: f"{plain(plan.title)} · {plan.minutes} min" for plan in plans}
-    if st.session_state.get("lesson_plan") not in names:
-        st.session_state.pop("lesson_plan", None)
-    restore_widgets({"lesson_plan": plans[0].name})
-    st.radio("Lesson plan", list(names), key="lesson_plan", format_func=names.__getitem__, horizontal=True)
-
-
 def _draw_plan(plan: Plan) -> None:
+    def begin() -> None:
+        session().walk = Walk(plan, view_before=session().view)
+
     st.markdown("\n".join(["**Afterwards, students can:**", "", *(f"- {plain(goal)}" for goal in plan.goals)]))
     with st.container(key="lesson_start", horizontal=True):
-        address = urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})
         notes = "Open the notes in a window of your own"
-        st.link_button(notes, f"./?{address}", icon=":material/speaker_notes:")
+        link = f"./?{urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})}"
+        st.link_button(notes, link, icon=":material/speaker_notes:")
         start: Options = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
-        st.button("Start the lesson", on_click=begin_lesson, args=(plan.name,), **start)
+        st.button("Start the lesson", on_click=begin, **start)
         if plan.name in OWN:
             file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
             download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)
@@ -260,13 +236,13 @@ def _draw_plan(plan: Plan) -> None:
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
         st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
     st.caption("The link of the lesson, for a bookmark:")
-    st.code(page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
+    st.code(address.page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
     offer_papers(plan)
 
 
 def _take_file(file: UploadedFile) -> None:
-    visit, address = session(), normal_address(st.context.ip_address)
-    owner = address if is_public(address) else visitor().id
+    visit, ip_address = session(), normal_address(st.context.ip_address)
+    owner = ip_address if is_public(ip_address) else visitor().id
     try:
         plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
     except PlanError as error:

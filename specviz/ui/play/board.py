@@ -91,13 +91,12 @@ class Example:
 def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> TextPicture:
     """The text so far, only its end where it is long. What the last turn added is marked."""
     added = last.trace.output.text if last and last.trace else ""
-    fresh = added if added and text.endswith(added) else ""
-    old = text.removesuffix(fresh) if fresh else text
-    shown = old if len(old) <= SHOWN_TEXT else "…" + old[-SHOWN_TEXT:]
+    fresh = added if text.endswith(added) else ""
+    old = text.removesuffix(fresh)
     return {
         "kind": "text",
         "label": "The text so far",
-        "text": shown,
+        "text": old if len(old) <= SHOWN_TEXT else "…" + old[-SHOWN_TEXT:],
         "fresh": fresh,
         "inside": inside,
         "focus": focus,
@@ -117,27 +116,30 @@ def example_data(example: Example) -> TurnPicture:
 
 def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
     assert turn.trace is not None
-    round = turn.trace.rounds[0]
+    trace, round = turn.trace, turn.trace.rounds[0]
     place = "there" if round.emitted.kind == "correction" else "for the next token"
-    wants = wanted(readable(turn.trace).rounds[0]) if round.drafted else []
+    wants = wanted(readable(trace).rounds[0]) if round.drafted else []
+    guesses: list[GuessPayload] = []
+    for branch in branches(round):
+        words = [WordPayload(text=word.text, fate=word.fate, pieces=len(word.pieces)) for word in words_of(branch)]
+        guesses.append({"chips": _chips(trace, branch), "words": words})
     return {
         "kind": "turn",
         "label": "The result of the draft",
         "title": headline(round),
         "said": "",
         "spoken": True,
-        "guesses": [_guess(turn.trace, branch) for branch in branches(round)],
+        "guesses": guesses,
         "lines": explain(turn, whose),
         "asked": f"The target’s probabilities {place}:",
         "wants": [(text, float(f"{p:.6f}"), mine) for text, p, mine in wants],
         "mine": whose,
-        "rivals": [_rival(turn.trace, name, rival) for name, rival in turn.rivals.items()],
+        "rivals": [_rival(trace, name, rival) for name, rival in turn.rivals.items()],
     }
 
 
-def _guess(trace: Trace, branch: Round) -> GuessPayload:
-    words = [WordPayload(text=word.text, fate=word.fate, pieces=len(word.pieces)) for word in words_of(branch)]
-    return {"chips": _chips(trace, branch), "words": words}
+def _chips(trace: Trace, round: Round) -> list[TokenPayload]:
+    return tokens_of(readable(replace(trace, rounds=[round])).rounds[0])
 
 
 def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
@@ -153,10 +155,6 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     accepted = f"{branch.accepted} of {len(branch.drafted)} accepted{tree}" if rival.drafted else ""
     more = f"+ {hidden} hidden, {accepted}" if hidden else accepted
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
-
-
-def _chips(trace: Trace, round: Round) -> list[TokenPayload]:
-    return tokens_of(readable(replace(trace, rounds=[round])).rounds[0])
 
 
 _PICTURE = component(

@@ -11,25 +11,11 @@ from specviz.core.metrics import Counts, count
 from specviz.data.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.data.workloads import find_workload
-from specviz.game.game import (
-    MODEL,
-    MODES,
-    PLAYERS,
-    PROMPTS,
-    ROUNDS,
-    SETS,
-    YOU,
-    Mode,
-    Plan,
-    plan_from_link,
-    rounds_of,
-    run_of,
-    score,
-)
+from specviz.game import game
+from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Mode, Plan, score
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
-from specviz.service.job import JobView
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
 from specviz.ui.play import turns as moves
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
@@ -56,8 +42,13 @@ RULES: dict[Mode, str] = {
 
 def lead(visit: Session) -> None:
     st.html(STYLE)
-    state = visit.play
-    _take_link_once(state)
+    state, given = visit.play, address()
+    if plan := state.came.take(given, game.plan_from_link):
+        state.linked = not plan.link.keys().isdisjoint(given)
+        state.plan = plan if state.linked else Plan()
+        member = membership()
+        if member and not state.linked:
+            state.plan, state.linked = member.plan, True
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
         heading(RULES[state.plan.mode])
         choose_game(visit)
@@ -68,18 +59,8 @@ def lead(visit: Session) -> None:
     write_address(state.plan.link | class_in_link())
 
 
-def _take_link_once(state: Playing) -> None:
-    given = address()
-    if plan := state.came.take(given, plan_from_link):
-        state.linked = not plan.link.keys().isdisjoint(given)
-        state.plan = plan if state.linked else Plan()
-        member = membership()
-        if member and not state.linked:
-            state.plan, state.linked = member.plan, True
-
-
 def show_game(visit: Session) -> None:
-    game = visit.play
+    drawn = visit.play
 
     @st.fragment
     def drawing() -> None:
@@ -93,7 +74,7 @@ def show_game(visit: Session) -> None:
         else:
             _show_board(visit)
         keep("game", moves.held_text(state), partial(moves.bring_back, visit))
-        if state is not game:
+        if state is not drawn:
             st.rerun()  # the lead names the game
 
     drawing()
@@ -133,7 +114,7 @@ def _show_input(state: Playing, inside: bool) -> None:
         st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
         second: Options = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
         st.text_input("A second guess (optional)", autocomplete="off", **second)
-        send = partial(moves.send_typed, state)
+        send = partial(moves.send, state)
         st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
         skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
         st.form_submit_button("Skip", key="play_skip", disabled=busy, **skip)
@@ -152,7 +133,7 @@ def _show_candidates(state: Playing) -> None:
         act: Options = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
         st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
     with st.container(key="play_pick_way", horizontal=True):
-        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
+        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send, "args": (state,)}
         st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
         st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
         two = with_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
@@ -160,36 +141,31 @@ def _show_candidates(state: Playing) -> None:
 
 
 def _show_way_on(state: Playing) -> None:
-    last = state.place == PROMPTS - 1
     if state.turns[-1].ended:
         st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
-        label = "See the result" if last else "Next text"
+        label = "See the result" if state.place == PROMPTS - 1 else "Next text"
         st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(moves.next_prompt, state))
 
 
 def _show_status(state: Playing) -> None:
+    stays = " What you typed is saved." if state.plan.mode == "type" else ""
 
     def waiting() -> None:
-        if view := state.slot.view:
-            st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
+        if (view := state.slot.view) is None:
+            return
+        said = "The target is reading."
+        if view.state == "waiting":
+            said = f"{view.message or 'Sent: the target will read it soon.'}{stays}"
+        elif view.state == "loading":
+            said = f"Loading {view.loading.model}.{stays}" if view.loading else f"Starting.{stays}"
+        st.info(plain(said), icon=":material/hourglass_top:")
 
     while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            st.button("Try again", key="play_retry", on_click=partial(moves.try_again, state))
-
-
-def _waiting(state: Playing, view: JobView) -> str:
-    stays = " What you typed is saved." if state.plan.mode == "type" else ""
-    if view.state == "waiting" and not view.message:
-        return f"Sent: the target will read it soon.{stays}"
-    if view.state == "waiting":
-        return f"{view.message}{stays}"
-    if view.state == "loading":
-        return f"Loading {view.loading.model}.{stays}" if view.loading else f"Starting.{stays}"
-    return "The target is reading."
+            st.button("Try again", key="play_retry", on_click=setattr, args=(state, "message", ""))
 
 
 def _show_score(visit: Session) -> None:
@@ -202,7 +178,7 @@ def _show_score(visit: Session) -> None:
     totals = score(turns)
     rows = []
     for player in PLAYERS:
-        last = count(rounds_of([latest], player)) if latest else Counts()
+        last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = f"{last.accepted} of {last.drafted}" if latest else "–"
         name = f"**{player}**" if player == YOU else player
         figures = {"accepted": rate_of(totals[player]), "tokens per target call": per_call(totals[player])}
@@ -217,12 +193,12 @@ def _show_score(visit: Session) -> None:
         if state.all_turns:
             st.button("End the game", key="play_finish", type="tertiary", on_click=partial(moves.finish, state))
         if state.before is not None and not state.all_turns:
-            back = partial(moves.back_to_old, visit)
+            back = partial(moves.go_on, visit, state.before)
             st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back)
 
 
 def _show_run(state: Playing) -> None:
-    trace = run_of(state.turns)
+    trace = game.run_of(state.turns)
     if trace is None:
         return
     with st.expander("Your rounds on the stage: choose a token to see its numbers"), st.container(key="play_stage"):
@@ -245,13 +221,19 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 def choose_game(visit: Session) -> None:
     plan = visit.play.plan
     set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
-    changed: Options = {"on_change": partial(_changed, visit)}
-    always: Options = {"label_visibility": "collapsed", "required": True}
-    labels = MODE_LABELS.__getitem__
-    st.segmented_control("How to play", MODES, format_func=labels, key="play_mode", **always, **changed)
+
+    def changed() -> None:
+        chosen = st.session_state
+        wanted = Plan(seed=chosen.play_seed, set=chosen.play_set, mode=chosen.play_mode)
+        if wanted != visit.play.plan:
+            new_game(visit, wanted)
+
+    always: Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
+    st.segmented_control("How to play", MODES, format_func=MODE_LABELS.__getitem__, key="play_mode", **always)
     with st.popover("Game and class link", icon=":material/school:"):
-        st.selectbox("Kind of text", SETS, format_func=set_title, key="play_set", **changed)
-        st.number_input("Seed: which texts, in which order", 0, MAX_SEED, step=1, key="play_seed", **changed)
+        st.selectbox("Kind of text", SETS, format_func=set_title, key="play_set", on_change=changed)
+        seed: Options = {"step": 1, "key": "play_seed", "on_change": changed}
+        st.number_input("Seed: which texts, in which order", 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
         st.code(class_link(plan), language=None, wrap_lines=True)
         page_button("Open or join a class with a board", "class", "groups", key="play_class_board")
@@ -263,13 +245,6 @@ def set_title(name: str) -> str:
     return found.title if found else name
 
 
-def _changed(visit: Session) -> None:
-    chosen = st.session_state
-    plan = Plan(seed=chosen.play_seed, set=chosen.play_set, mode=chosen.play_mode)
-    if plan != visit.play.plan:
-        new_game(visit, plan)
-
-
 def class_link(plan: Plan) -> str:
     address: Any = st.context.url or "/play"
     return f"{str(address).partition('?')[0]}?{urlencode(plan.link)}"
@@ -277,40 +252,35 @@ def class_link(plan: Plan) -> str:
 
 def show_final(visit: Session) -> None:
     state = visit.play
+    plan, scored = state.plan, [turns for turns in state.games if any(turn.scored for turn in turns)]
+    games = {f"text {number}": turns for number, turns in enumerate(state.games, start=1) if turns in scored}
+    rows = [
+        {
+            "text": of,
+            "draft": f"**{player}**" if player == YOU else player,
+            "drafted": str(counts.drafted),
+            "accepted": str(counts.accepted),
+            "acceptance rate": rate_of(counts),
+            "target calls": str(counts.rounds),
+            "tokens per target call": per_call(counts),
+        }
+        for of, turns in (games | {"**all**": state.all_turns}).items()
+        for player, counts in score(turns).items()
+    ]
     st.markdown(f"## {verdict(state.all_turns)}")
-    st.table(_rows(state), hide_index=True)
+    st.table(rows, hide_index=True)
     st.caption(SAYS["final"])
     with st.container(key="play_again_ways", horizontal=True):
-        plan, others = state.plan, state.plan.model_copy(update={"seed": state.plan.seed + 1})
+        others = plan.model_copy(update={"seed": plan.seed + 1})
         st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))
         st.button("Other texts", key="play_other", on_click=new_game, args=(visit, others))
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
         more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
         state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)
-        file, none = f"be-the-draft-{plan.set}-{plan.seed}.csv", not any(turn.scored for turn in state.all_turns)
-        download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=none)
+        file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
+        download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
     if state.name.strip():
         st.caption(f"In the file you are “{plain(state.name)}”.")
     st.caption("The link to these texts:")
     st.code(class_link(plan), language=None, wrap_lines=True)
-
-
-def _rows(state: Playing) -> list[dict[str, str]]:
-    rows = []
-    for number, turns in enumerate(state.games, start=1):
-        if any(turn.scored for turn in turns):
-            rows += [_row(f"text {number}", player, score(turns)[player]) for player in PLAYERS]
-    return rows + [_row("**all**", player, score(state.all_turns)[player]) for player in PLAYERS]
-
-
-def _row(of: str, player: str, counts: Counts) -> dict[str, str]:
-    return {
-        "text": of,
-        "draft": f"**{player}**" if player == YOU else player,
-        "drafted": str(counts.drafted),
-        "accepted": str(counts.accepted),
-        "acceptance rate": rate_of(counts),
-        "target calls": str(counts.rounds),
-        "tokens per target call": per_call(counts),
-    }

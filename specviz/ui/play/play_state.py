@@ -53,6 +53,9 @@ class Playing:
     def text(self) -> str:
         return self.here.text if self.here else self.preset.text
 
+    def is_game_of(self, plan: Plan) -> bool:
+        return self.ours and self.plan == plan
+
     @property
     def offers(self) -> list[Offer]:
         return self.here.offers if self.here else []

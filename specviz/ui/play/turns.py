@@ -10,7 +10,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.game.game import PROMPTS, Ask, Plan, Turn
+from specviz.game.game import PROMPTS, Ask, Plan
 from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
 from specviz.service.protocol import Play
@@ -33,14 +33,14 @@ def new_game(visit: Session, plan: Plan) -> None:
     _clear(state)
 
 
-def back_to_old(visit: Session) -> None:
-    if (old := visit.play.before) is not None:
-        _go_on(visit, old)
-
-
-def _go_on(visit: Session, game: Playing) -> None:
+def go_on(visit: Session, game: Playing) -> None:
     visit.play = game
     set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
+
+
+def choose_two(state: Playing) -> None:
+    state.two = bool(st.session_state.play_two)
+    state.chosen = state.chosen if state.two else state.chosen[-1:]
 
 
 def next_prompt(state: Playing) -> None:
@@ -50,44 +50,32 @@ def next_prompt(state: Playing) -> None:
     _clear(state)
 
 
-def try_again(state: Playing) -> None:
-    state.message = ""
-
-
 def finish(state: Playing) -> None:
     state.slot.reset()
     state.place = PROMPTS
 
 
-def send_typed(state: Playing) -> None:
+def send(state: Playing) -> None:
+    """Send what was typed or chosen, or say what is wrong with it."""
     _take_typed(state)
-    second = guess_problem(state.second) if state.second.strip() else None
-    _send_or_refuse(state, "guess", guess_problem(state.typed) or second)
-
-
-def send_chosen(state: Playing) -> None:
-    _send_or_refuse(state, "guess", None if state.chosen else "Choose one of the candidates first.")
+    if state.plan.mode == "pick":
+        problem = None if state.chosen else "Choose one of the candidates first."
+    else:
+        problem = guess_problem(state.typed) or (guess_problem(state.second) if state.second.strip() else None)
+    if not problem:
+        _send(state, "guess")
+    elif not (state.slot.busy or state.prompt_over):
+        state.message, state.tries = problem, state.tries + 1
 
 
 def skip(state: Playing) -> None:
     """Let the target write one token. It does not count."""
     _take_typed(state)
-    _send_or_refuse(state, "skip")
-
-
-def _send_or_refuse(state: Playing, action: Literal["guess", "skip"], problem: str | None = None) -> None:
-    if state.slot.busy or state.prompt_over:
-        return
-    if problem:
-        state.message, state.tries = problem, state.tries + 1
-    else:
-        _send(state, action)
+    _send(state, "skip")
 
 
 def look_for_offers(state: Playing) -> None:
-    if state.over or state.prompt_over:
-        return
-    if state.plan.mode == "pick" and not state.slot.busy and not state.offers and not state.message:
+    if not state.over and state.plan.mode == "pick" and not state.offers and not state.message:
         _send(state, "offer")
 
 
@@ -99,12 +87,9 @@ def choose(state: Playing, number: int) -> None:
     state.message = ""
 
 
-def choose_two(state: Playing) -> None:
-    state.two = bool(st.session_state.play_two)
-    state.chosen = state.chosen if state.two else state.chosen[-1:]
-
-
 def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
+    if state.slot.busy or state.prompt_over:
+        return
     picks = state.plan.mode == "pick"
     picked = [state.offers[number].token_ids for number in state.chosen if picks and action == "guess"]
     ask = Ask(
@@ -127,20 +112,16 @@ def refresh(state: Playing, patience: float = 0.0) -> bool:
     if not state.slot.first_look(patience):
         return False
     if state.slot.state == "done" and state.slot.result:
-        _take(state, state.slot.result.items[-1])
+        turn = state.here = state.slot.result.items[-1]
+        state.chosen = []
+        if turn.trace:
+            state.turns.append(turn)
+        if turn.scored:  # after a skip the visitor may still want what was typed
+            _clear(state)
     else:
         state.message = state.slot.message if state.slot.state == "failed" else LOST
         state.tries += 1
     return True
-
-
-def _take(state: Playing, turn: Turn) -> None:
-    state.here, state.chosen = turn, []
-    if turn.trace is None:
-        return
-    state.turns.append(turn)
-    if turn.scored:  # after a skip the visitor may still want what was typed
-        _clear(state)
 
 
 def _take_typed(state: Playing) -> None:
@@ -192,4 +173,4 @@ def bring_back(visit: Session, text: str) -> None:
     if state.linked and game.plan != state.plan:
         state.before = game
     else:
-        _go_on(visit, game)
+        go_on(visit, game)

@@ -13,7 +13,7 @@ from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, Look, lo
 from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
-from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source, Task
+from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
 from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
@@ -51,14 +51,9 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
 
 def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]:
     """Labels, and for each of the three ways their shares; what has no bar of its own is in the last one."""
-    columns = [
-        [sum(values) for values in zip(*(getattr(batch, way) for batch in batches), strict=True)]
-        for way in ("expected", "speculative", "plain")
-    ]
-    draws = sum(batch.draws for batch in batches)
-    names = batches[0].tokens
-    order = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])
-    own = order[:SHOWN]
+    columns = [[*map(sum, _columns(batches, way))] for way in ("expected", "speculative", "plain")]
+    draws, names = sum(batch.draws for batch in batches), batches[0].tokens
+    own = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])[:SHOWN]
     labels = [*(token_label(names[i]) for i in own), "all the rest"]
     rows = [[*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns]
     return labels, rows
@@ -68,22 +63,22 @@ def places_figure(batches: Sequence[DrawBatch]) -> Figure:
     """How the places of the drawn tokens are spread over the target's probability: evenly, if the rule is right."""
     draws = sum(batch.draws for batch in batches)
     x = [(i + 0.5) / PLACES for i in range(PLACES)]
-
-    def shares(column: str) -> list[float]:
-        return [sum(counts) / draws for counts in zip(*(getattr(batch, column) for batch in batches), strict=True)]
-
-    said = "%{x:.3f}: %{y:.1%}<extra>"
-    drawn: Part = {"hover": f"{said}speculative</extra>", "marker": {"color": BLUE}}
-    ring = {"symbol": "diamond-open", "size": 8, "color": ORANGE}
-    alone: Part = {"hover": f"{said}target alone</extra>", "mode": "markers", "marker": ring}
+    speculative, alone = (
+        [sum(counts) / draws for counts in _columns(batches, f"{way}_places")] for way in ("speculative", "plain")
+    )
+    said, ring = "%{x:.3f}: %{y:.1%}<extra>", {"symbol": "diamond-open", "size": 8, "color": ORANGE}
     even: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
     shown = [
-        bars("places, speculative", x, shares("speculative_places"), **drawn),
-        scatter("target alone", x, shares("plain_places"), **alone),
+        bars("places, speculative", x, speculative, f"{said}speculative</extra>", marker={"color": BLUE}),
+        scatter("target alone", x, alone, f"{said}target alone</extra>", mode="markers", marker=ring),
         scatter("spread evenly", [0, 1], [1 / PLACES] * 2, **even),
     ]
     along = axis("place, the most probable token first", range=[0, 1])
     return figure(shown, HEIGHT, x=along, y=SHARES, bargap=0.1)
+
+
+def _columns(batches: Sequence[DrawBatch], name: str) -> Iterator[tuple[float, ...]]:
+    return zip(*(getattr(batch, name) for batch in batches), strict=True)
 
 
 def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:
@@ -103,21 +98,24 @@ def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figur
 
 def tie_figure(tie: NearTie) -> Figure:
     ways = page_texts("tie_ways")
-    places = [ways[one.way].format(batch=tie.batch) for one in tie.ways]
-    plain, speculative = [one.plain for one in tie.ways], [one.speculative for one in tie.ways]
+    places = {ways[one.way].format(batch=tie.batch): one for one in tie.ways}
     line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
-    gaps = [
-        scatter("", [one.plain, one.speculative], [place, place], **line)
-        for place, one in zip(places, tie.ways, strict=True)
-    ]
-    said = [f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal" for one in tie.ways]
+    gaps = [scatter("", [one.plain, one.speculative], [place] * 2, **line) for place, one in places.items()]
     gap_labels = [
-        {"x": (one.plain + one.speculative) / 2, "y": place, "text": text, "showarrow": False, "yshift": 16}
-        for place, one, text in zip(places, tie.ways, said, strict=True)
+        {
+            "x": (one.plain + one.speculative) / 2,
+            "y": place,
+            "text": f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal",
+            "showarrow": False,
+            "yshift": 16,
+        }
+        for place, one in places.items()
     ]
+    plain = f"{token_label(tie.plain_token)} (plain took it)"
+    speculative = f"{token_label(tie.speculative_token)} (speculative)"
     both = [
-        _logits(f"{token_label(tie.plain_token)} (plain took it)", plain, places, "circle", ORANGE),
-        _logits(f"{token_label(tie.speculative_token)} (speculative)", speculative, places, "diamond", BLUE),
+        _logits(plain, [one.plain for one in tie.ways], [*places], "circle", ORANGE),
+        _logits(speculative, [one.speculative for one in tie.ways], [*places], "diamond", BLUE),
     ]
     x, y = axis("logit (score before the softmax)"), axis(autorange="reversed", tickfont={"size": 11})
     return figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
@@ -139,11 +137,21 @@ def show_status(state: Proving, place: Place) -> None:
     task, slot = state.task, state.slot
     if task is None or slot.view is None or task.place != place:
         return
+
+    def line(view: JobView) -> str:
+        greedy = "Greedy comparison" if task.place == "greedy" else "The near-tie, here"
+        name = rule_text(task.rule).title if task.rule else greedy
+        return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
+
+    def cancel() -> None:
+        slot.cancel()
+        st.rerun()  # the buttons of every section are free again
+
     if slot.busy:
         with st.container(key="proof_status", border=True):
-            progress = partial(show_progress, slot, partial(_progress_text, task))
-            while_busy(lambda: slot.busy, progress, state.refresh, part=_part(place))
-            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=_cancel, args=(state,))
+            part = f"proof_part_{'greedy' if place == 'near-tie' else place}"
+            while_busy(lambda: slot.busy, partial(show_progress, slot, line), state.refresh, part=part)
+            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=cancel)
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in STOPPED:
@@ -152,22 +160,7 @@ def show_status(state: Proving, place: Place) -> None:
 
 def section(place: Literal["greedy", "sampling", "switch"], draw: Callable[[], None]) -> None:
     """Draw a section as a part of its own: it is drawn again alone when what it shows has grown."""
-    st.fragment(draw, key=_part(place))()
-
-
-def _part(place: Place) -> str:
-    return f"proof_part_{'greedy' if place == 'near-tie' else place}"
-
-
-def _cancel(state: Proving) -> None:
-    state.slot.cancel()
-    st.rerun()  # the buttons of every section are free again
-
-
-def _progress_text(task: Task, view: JobView) -> str:
-    greedy = "Greedy comparison" if task.place == "greedy" else "The near-tie, here"
-    name = rule_text(task.rule).title if task.rule else greedy
-    return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
+    st.fragment(draw, key=f"proof_part_{place}")()
 
 
 def _step(progress: Progress) -> str:
@@ -230,23 +223,22 @@ class Statistic(NamedTuple):
 
 
 def _statistics(outcome: Outcome) -> Iterator[Statistic]:
+    def p(look: Look) -> str:
+        value = look.p_value
+        return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
+
     last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
     yield Statistic("draws each way", f"{last.draws:,}", SAYS["drawn"])
     yield Statistic("distance", f"{last.distance:.3f}", SAYS["distance"])
     yield Statistic("distance by chance", f"up to {last.chance:.3f}", SAYS["chance"])
     yield Statistic(f"χ² ({last.degrees} degrees of freedom)", f"{last.statistic:.1f}", SAYS["chi_squared"])
     meaning = SAYS["p_value"].format(batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
-    yield Statistic("p-value, counts", _p(last.p_value), meaning)
-    yield Statistic("p-value, counts, target alone", _p(alone.p_value), SAYS["control"])
+    yield Statistic("p-value, counts", p(last), meaning)
+    yield Statistic("p-value, counts, target alone", p(alone), SAYS["control"])
     if outcome.place_looks:  # an older recording has none
-        yield Statistic("p-value, places", _p(outcome.place_looks[-1].p_value), SAYS["places"])
-        yield Statistic(
-            "p-value, places, target alone", _p(place_looks(outcome.batches, "plain")[-1].p_value), SAYS["control"]
-        )
-
-
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
+        yield Statistic("p-value, places", p(outcome.place_looks[-1]), SAYS["places"])
+        control = place_looks(outcome.batches, "plain")[-1]
+        yield Statistic("p-value, places, target alone", p(control), SAYS["control"])
 
 
 def badge(source: Source) -> str:

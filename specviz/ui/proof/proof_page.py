@@ -27,18 +27,9 @@ from specviz.measure.proof.rows import (
     recorded_proof,
     rule_text,
 )
+from specviz.ui.proof import proof_state
 from specviz.ui.proof.outcomes import badge, section, show_outcome, show_status, tie_figure
-from specviz.ui.proof.proof_state import (
-    DRAWS,
-    ONE_OF_EACH,
-    SWITCHES,
-    Outcome,
-    Place,
-    Proving,
-    Source,
-    Wanted,
-    wanted_from_link,
-)
+from specviz.ui.proof.proof_state import ONE_OF_EACH, SWITCHES, Place, Proving, Source, Wanted, wanted_from_link
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
@@ -57,7 +48,16 @@ WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way w
 
 def controls(proof: Proving) -> None:
     if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
-        proof.values = _values(wanted)
+        temperature = wanted.request.settings.temperature
+        values = CONTROLS.values_of(wanted.request) | {
+            "proof_preset": wanted.preset or OWN_TEXT,
+            "proof_prompt": wanted.request.prompt,
+            "proof_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
+            "proof_position": wanted.position,
+            "proof_draws": wanted.draws,
+            "proof_rule": wanted.rule,
+        }
+        proof.values = {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
     restore_widgets(proof.values)
     with st.container(key="proof_controls"):
         prompt, models, numbers = st.columns([3, 2, 2], gap="medium")
@@ -76,19 +76,6 @@ def controls(proof: Proving) -> None:
     remember(proof)
     own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
     notices([*proof.came.notes, wanted.problem, own])
-
-
-def _values(wanted: Wanted) -> dict[str, Any]:
-    temperature = wanted.request.settings.temperature
-    values = CONTROLS.values_of(wanted.request) | {
-        "proof_preset": wanted.preset or OWN_TEXT,
-        "proof_prompt": wanted.request.prompt,
-        "proof_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
-        "proof_position": wanted.position,
-        "proof_draws": wanted.draws,
-        "proof_rule": wanted.rule,
-    }
-    return {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
 
 
 def remember(proof: Proving) -> None:
@@ -128,7 +115,9 @@ def _sampling(state: Proving) -> None:
     chosen = with_index("proof_position", POSITIONS)
     position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
     more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
-    draws.select_slider("How often", DRAWS, on_change=st.rerun, **more)  # the other section's button says it too
+    draws.select_slider(
+        "How often", proof_state.DRAWS, on_change=st.rerun, **more
+    )  # the other section's button says it too
     remember(state)
     label = f"Draw {st.session_state.proof_draws:,} times"
     look: Options = {"type": "primary", "icon": ":material/casino:"}
@@ -173,7 +162,7 @@ def _switches(state: Proving) -> None:
     with left:
         rules = {name: rule_text(name) for name in SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
-        labels = {name: f"{rule.title} · :{color_of(rule)}[{mark_of(rule)}]" for name, rule in rules.items()}
+        labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
         more = with_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
         chosen: RuleName = st.radio("Switch", SWITCHES, **more)
         remember(state)
@@ -182,41 +171,33 @@ def _switches(state: Proving) -> None:
     _acceptance(state)
 
 
-def color_of(rule: RuleText) -> str:
-    return "blue" if rule.lossless else "orange"
-
-
-def mark_of(rule: RuleText) -> str:
+def mark_of(rule: RuleText) -> tuple[str, str]:
+    """A colour and a word: colour never stands alone."""
     if rule.lossless:
-        return "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
-    return "✗ lossy by design" if rule.by_design else "✗ WRONG"
+        return "blue", "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
+    return "orange", "✗ lossy by design" if rule.by_design else "✗ WRONG"
 
 
 def _caption(state: Proving, rule: RuleText) -> str:
     if rule is FORGETFUL:
-        return _caption_of_row(state)
+        row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
+        if row is None:
+            return "not compared yet"
+        same = f"{row.same} of {row.tokens} the same"
+        return f"{f'fails at token {row.same + 1}' if _state(row) == 'fails' else same}, {source}"
     outcome = state.outcomes.get(rule.name)
     if outcome is None or not outcome.batches:
         return "not drawn yet"
-    found = outcome.finding
+    found, draws = outcome.finding, f"{outcome.looks[-1].draws:,} draws"
     source = "recorded" if outcome.source == "recorded" else "drawn here"
     if found.state == "fails":
         return f"fails after {found.failed_at:,} draws, {source}"
-    if found.state == "passes":
-        return f"passes {outcome.looks[-1].draws:,} draws, {source}"
-    return f"{outcome.looks[-1].draws:,} draws so far, {source}"
-
-
-def _caption_of_row(state: Proving) -> str:
-    row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
-    if row is None:
-        return "not compared yet"
-    fails = row.judged is not None and row.judged.state == "fails"
-    return f"fails at token {row.same + 1}, {source}" if fails else f"{row.same} of {row.tokens} the same, {source}"
+    return f"{f'passes {draws}' if found.state == 'passes' else f'{draws} so far'}, {source}"
 
 
 def _switch(state: Proving, rule: RuleText) -> None:
-    mark = f":{color_of(rule)}-badge[{mark_of(rule).upper()}]"
+    color, word = mark_of(rule)
+    mark = f":{color}-badge[{word.upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
@@ -239,23 +220,27 @@ def _acceptance(state: Proving) -> None:
     if real is None or match is None or not real.batches or not match.batches:
         return
     st.markdown(SAYS["acceptance"])
-    rows = [
-        _acceptance_row("The real rule: Σ min(p, q)", real, real.batches[0].sum_of_minima),
-        _acceptance_row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products),
+    first, certain = real.batches[0], real.batches[0].most_probable
+    name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
+    shown = [
+        ("The real rule: Σ min(p, q)", real, first.sum_of_minima, real.accepted_share),
+        ("Exact matches: Σ p·q", match, match.batches[0].sum_of_products, match.accepted_share),
+        *([(name, real, certain, "not drawn")] if certain is not None else []),
     ]
-    if (certain := real.batches[0].most_probable) is not None:
-        name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
-        rows.append(_acceptance_row(name, real, certain) | {"counted": "not drawn"})
+
+    def written(share: float | str | None) -> str:
+        return "nothing drafted" if share is None else share if isinstance(share, str) else f"{share:.1%}"
+
+    rows = [
+        {
+            "rule": rule,
+            "computed": written(exact),
+            "counted": written(counted),
+            "from": "recorded" if outcome.source == "recorded" else "drawn here",
+        }
+        for rule, outcome, exact, counted in shown
+    ]
     st.table(rows, hide_index=True)
-
-
-def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[str, str]:
-    return {
-        "rule": name,
-        "computed": "nothing drafted" if exact is None else f"{exact:.1%}",
-        "counted": "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}",
-        "from": "recorded" if outcome.source == "recorded" else "drawn here",
-    }
 
 
 Cells = dict[str, str | int]  # of a row of the table
@@ -276,17 +261,40 @@ def show_greedy(state: Proving) -> None:
     left, right = st.columns([4, 6], gap="large")
     with left:
         _greedy_rows(state)
-    with right:
-        _near_tie(state)
+    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
+    if row := parted[0] if parted else state.near_tie:
+        settings = DecodeSettings(draft_length=row.draft_length)
+        request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
+        tried = partial(state.compare, "near-tie", request, [row.preset or ""])
+        can = row.dtype == "bfloat16" and bool(row.preset)
+        with right:
+            st.markdown("**When greedy texts differ: the place in detail**")
+            show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
+            _button(state, "Run this example here", "proof_tie", tried, can, help=SAYS["near_tie_help"])
+            show_status(state, "near-tie")
 
 
 def _greedy_rows(state: Proving) -> None:
     if rows := state.greedy:
-        st.markdown(f"{badge(state.source('greedy'))} {_greedy_verdict(rows)}")
-        same, table = without_constant([_greedy_row(row) for row in rows])
+        same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
+        icon, verdict = VERDICTS[max(map(_state, rows), key=list(VERDICTS).index)]
+        st.markdown(f"{badge(state.source('greedy'))} {icon} **{same} of {tokens} tokens {verdict}.**")
+        cells: list[Cells] = [
+            {
+                "prompt": row.preset or "your own",
+                "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
+                "difference": DIFFERENCES[_state(row)],
+                "drafts accepted": f"{row.accepted} of {row.drafted}",
+                "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
+                "draft": short_name(row.draft),
+                "target": f"{short_name(row.target)} ({row.dtype})",
+            }
+            for row in rows
+        ]
+        constant, table = without_constant(cells)
         data_table(table, "proof_greedy_rows")
-        if same:
-            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in same.items())}."))
+        if constant:
+            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in constant.items())}."))
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         every = partial(_compare, state, "greedy", ONE_OF_EACH)
         _button(state, "Compare one prompt of each kind", "proof_greedy", every)
@@ -294,47 +302,14 @@ def _greedy_rows(state: Proving) -> None:
     show_status(state, "greedy")
 
 
-def _greedy_verdict(rows: Sequence[GreedyRow]) -> str:
-    same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
-    icon, verdict = VERDICTS[max((_state(row) for row in rows), key=list(VERDICTS).index)]
-    return f"{icon} **{same} of {tokens} tokens {verdict}.**"
-
-
 def _state(row: GreedyRow) -> Result:
     return row.judged.state if row.judged else "identical"
-
-
-def _greedy_row(row: GreedyRow) -> Cells:
-    return {
-        "prompt": row.preset or "your own",
-        "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
-        "difference": DIFFERENCES[_state(row)],
-        "drafts accepted": f"{row.accepted} of {row.drafted}",
-        "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
-        "draft": short_name(row.draft),
-        "target": f"{short_name(row.target)} ({row.dtype})",
-    }
 
 
 def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
     """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
     same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
     return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
-
-
-def _near_tie(state: Proving) -> None:
-    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
-    row = parted[0] if parted else state.near_tie
-    if row is None:
-        return
-    st.markdown("**When greedy texts differ: the place in detail**")
-    show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
-    settings = DecodeSettings(draft_length=row.draft_length)
-    request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
-    tried = partial(state.compare, "near-tie", request, [row.preset or ""])
-    can = row.dtype == "bfloat16" and bool(row.preset)
-    _button(state, "Run this example here", "proof_tie", tried, can, help=SAYS["near_tie_help"])
-    show_status(state, "near-tie")
 
 
 def show_difference(row: GreedyRow, source: Source, key: str) -> None:

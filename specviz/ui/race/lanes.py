@@ -3,8 +3,8 @@
 Text helpers, the palette and the chips are the stage's own files.
 """
 
-from collections.abc import Sequence
-from typing import Literal, TypedDict
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypedDict
 
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.readable import readable, spelled
@@ -74,21 +74,31 @@ def slow_motion(seconds: float) -> int:
 
 
 def _lap(lap: RaceLap) -> LapPayload:
-    prompt = " ".join(lap.plain.prompt.text.split())
-    verdict = lap.verdict
-    plain, speculative = _plain_lane(lap), _speculative_lane(lap)
+    prompt, verdict, alone = " ".join(lap.plain.prompt.text.split()), lap.verdict, lap.plain.autoregressive
+    assert alone is not None
+    plain = [[(text, "plain")] for text in spelled(lap.plain_tokens)]
+    clock, bursts = burst_clock(lap.speculative), burst_texts(readable(lap.speculative))
+    lanes = {
+        "plain": _lane("target alone", autoregressive_clock(alone, len(alone.token_ids))[1:], plain, len(plain)),
+        "speculative": _lane("speculative", clock, bursts, len(lap.speculative.output.token_ids)),
+    }
     # no flag where both are about equally fast, or the repeats do not agree
     wins: Literal["plain", "speculative"] | None = None
     if verdict.label != "neutral":
         wins = "speculative" if verdict.label == "helps" else "plain"
-        (plain if wins == "plain" else speculative)["flag"] = flag(verdict)
+        lanes[wins]["flag"] = flag(verdict)
     return {
         "name": lap.name,
         "prompt": prompt if len(prompt) <= SHOWN_PROMPT else prompt[: SHOWN_PROMPT - 1] + "…",
-        "lanes": [plain, speculative],
+        "lanes": list(lanes.values()),
         "result": flag(verdict),
         "wins": wins,
     }
+
+
+def _lane(name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]], tokens: int) -> LanePayload:
+    steps: list[Step] = [(round(1000 * at, 3), [*burst]) for at, burst in zip(clock, texts, strict=True)]
+    return {"name": name, "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
 
 
 def flag(verdict: Verdict) -> str:
@@ -98,27 +108,6 @@ def flag(verdict: Verdict) -> str:
         return f"{verdict.judgement.said} ({verdict.speedup:.2f}×)"
     than = "faster" if verdict.label == "helps" else "slower"
     return f"speculative {looks}{than}: {verdict.speedup:.2f}×"
-
-
-def _plain_lane(lap: RaceLap) -> LanePayload:
-    plain = lap.plain.autoregressive
-    assert plain is not None
-    clock = autoregressive_clock(plain, len(plain.token_ids))[1:]
-    steps: list[Step] = [
-        (_ms(seconds), [(text, "plain")]) for seconds, text in zip(clock, spelled(lap.plain_tokens), strict=True)
-    ]
-    return {"name": "target alone", "tokens": len(steps), "end": steps[-1][0], "steps": steps, "flag": ""}
-
-
-def _speculative_lane(lap: RaceLap) -> LanePayload:
-    bursts = zip(burst_clock(lap.speculative), burst_texts(readable(lap.speculative)), strict=True)
-    steps: list[Step] = [(_ms(seconds), [*burst]) for seconds, burst in bursts]
-    tokens = len(lap.speculative.output.token_ids)
-    return {"name": "speculative", "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
-
-
-def _ms(seconds: float) -> float:
-    return round(1000 * seconds, 3)
 
 
 _LANES = component(

@@ -10,6 +10,7 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
+from specviz.core.trace import Trace
 from specviz.data.permalink import left_out_of_link
 from specviz.data.texts import page_texts
 from specviz.data.workloads import find_preset
@@ -50,7 +51,12 @@ def race_controls(racing: Racing) -> Entry:
             CONTROLS.target()
             CONTROLS.draft()
         with sliders:
-            _slider_controls()
+            length, temperature = st.columns(2, gap="medium")
+            tokens, repeats = st.columns(2, gap="medium")
+            for place, name in ((length, "draft_length"), (temperature, "temperature"), (tokens, "max_new_tokens")):
+                with place:
+                    CONTROLS.draw(name)
+            repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
         start, more = st.columns([1, 3.8], gap="medium")
         look: Options = {"type": "primary", "icon": ":material/flag:", "width": "stretch"}
         act: Options = {"disabled": racing.slot.busy, "on_click": _start, "args": (racing,)}
@@ -67,18 +73,6 @@ def _start(racing: Racing) -> None:
     racing.entry, racing.came.acted = _read(), True
     if not racing.entry.problem:
         racing.start()
-
-
-def _slider_controls() -> None:
-    length, temperature = st.columns(2, gap="medium")
-    with length:
-        CONTROLS.draw("draft_length")
-    with temperature:
-        CONTROLS.draw("temperature")
-    tokens, repeats = st.columns(2, gap="medium")
-    with tokens:
-        CONTROLS.draw("max_new_tokens")
-    repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
 
 
 def preset_label(name: str) -> str:
@@ -140,14 +134,21 @@ def show_race(racing: Racing) -> None:
     if not races:
         st.info("There is no race yet. Choose prompts and press Start the race.")
         return
+    where = dict.fromkeys(races, "measured on this machine")
+    if RECORDED_ID in races:
+        where[RECORDED_ID] = f"recorded on {races[RECORDED_ID][0].speculative.recorded_on.machine}"
     with st.container(key="run"):
         for run_id, laps in races.items():
             pair = f" ({_pair(laps)})" if len(races) > 1 else ""  # two races may differ in it
-            say_verdict(laps, f"{_name(run_id)}{pair}", _where(run_id, laps))
-        run_id = _choose_race(racing, list(races))
+            say_verdict(laps, f"{_name(run_id)}{pair}", where[run_id])
+        run_id = racing.in_lanes if racing.in_lanes in races else next(iter(races))  # the newest, until one is chosen
+        if len(races) > 1:
+            named: Options = {"default": run_id, "format_func": _name, "key": f"race_shown-{'-'.join(races)}"}
+            run_id = str(st.segmented_control("In the lanes", list(races), required=True, **named))
+            racing.in_lanes = run_id
         laps = races[run_id]
         st.caption(_caption(racing, run_id, laps))
-        data = lanes_data(laps, run_id=run_id, badge=_where(run_id, laps), place=racing.places.get(run_id))
+        data = lanes_data(laps, run_id=run_id, badge=where[run_id], place=racing.places.get(run_id))
         place = race_lanes(data, key=f"race_lanes-{run_id}")  # each race has its own clock
     if place is not None:
         racing.places[run_id] = place
@@ -156,47 +157,30 @@ def show_race(racing: Racing) -> None:
         show_results({short[each]: its for each, its in races.items()}, laps)
 
 
-def _choose_race(racing: Racing, races: list[str]) -> str:
-    """Which race plays and is in the table; the visitor's newest, until another one is chosen."""
-    shown = racing.in_lanes if racing.in_lanes in races else races[0]
-    if len(races) == 1:
-        return shown
-    key = f"race_shown-{'-'.join(races)}"
-    chosen = st.segmented_control("In the lanes", races, default=shown, format_func=_name, key=key, required=True)
-    racing.in_lanes = str(chosen)
-    return racing.in_lanes
-
-
 def _name(run_id: str) -> str:
     return "The recorded race" if run_id == RECORDED_ID else "Your race"
 
 
 def _pair(laps: list[RaceLap]) -> str:
-    run = laps[0].speculative
-    assert run.drafter is not None
-    settings = run.settings
+    run, settings = laps[0].speculative, laps[0].speculative.settings
     warm = "" if settings.greedy else f", temperature {settings.temperature:g}"
-    return f"{plain(spoken(short_name(run.drafter.name)))}, γ = {settings.draft_length}{settings.manner}{warm}"
+    return f"{_draft(run)}, γ = {settings.draft_length}{settings.manner}{warm}"
 
 
-def _where(run_id: str, laps: list[RaceLap]) -> str:
-    if run_id != RECORDED_ID:
-        return "measured on this machine"
-    return f"recorded on {laps[0].speculative.recorded_on.machine}"
+def _draft(run: Trace) -> str:
+    assert run.drafter is not None
+    return plain(spoken(short_name(run.drafter.name)))
 
 
 def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
-    first = laps[0].speculative
-    assert first.drafter is not None
-    draft = plain(spoken(short_name(first.drafter.name)))
-    settings = first.settings
+    first, settings = laps[0].speculative, laps[0].speculative.settings
     schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
     policy = "" if settings.draft_schedule == "fixed" else f" ({schedule})"
     repeats, seeds = len(laps[0].plain_seconds), laps[0].seeds
     several = f", a new seed in each ({seeds[0]} to {seeds[-1]})"
     drawn = "" if settings.greedy else several if len(seeds) > 1 else f", seed {seeds[0]} in each"
     of = (
-        f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {draft}, "
+        f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {_draft(first)}, "
         f"γ = {settings.draft_length}{policy}{settings.manner}, temperature {settings.temperature:g}, "
         f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{drawn}"
     )
@@ -265,12 +249,10 @@ def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
 
 
 def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
-    shown = [(lap, prompt_row(lap)) for lap in laps]
-    finished = [
-        {"prompt": lap.name, "so far": lap.verdict.judgement.said, **{name: str(row[name]) for name in FIGURES}}
-        for lap, row in shown
-    ]
-    coming = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
-    for row in coming[len(laps) : len(laps) + 1]:
+    rows = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
+    for row in rows[len(laps) : len(laps) + 1]:
         row["so far"] = "next"
-    return [*finished, *coming[len(laps) :]]
+    for at, lap in enumerate(laps):
+        found = prompt_row(lap)
+        rows[at] = {"prompt": lap.name, "so far": lap.verdict.judgement.said} | {n: str(found[n]) for n in FIGURES}
+    return rows

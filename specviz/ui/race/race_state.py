@@ -133,8 +133,7 @@ class Racing:
         slot, asked = self.slot, self.started
         assert asked is not None
         laps = list(self.so_far)
-        done, total = len(laps), len(asked.prompts)
-        finished = f"the {done} of {total} prompts that were finished are shown"
+        finished = f"the {len(laps)} of {len(asked.prompts)} prompts that were finished are shown"
         shown = finished if laps else "the previous results are shown"
         ends = {"failed": f"{shown[0].upper()}{shown[1:]}.", "cancelled": f"Cancelled: {shown}."}
         self.message = slot.message if slot.state == "failed" else self.message

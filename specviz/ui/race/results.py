@@ -12,18 +12,8 @@ from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
-from specviz.measure.race import (
-    GreedyQuality,
-    Kind,
-    LogProbability,
-    RaceLap,
-    SampledQuality,
-    clearly_differ,
-    dump_race,
-    kinds_of,
-    overall_verdict,
-    race_csv,
-)
+from specviz.measure import race
+from specviz.measure.race import GreedyQuality, Kind, LogProbability, RaceLap, SampledQuality
 from specviz.measure.sweep.beside_race import Beside, beside
 from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
@@ -53,13 +43,18 @@ Row = dict[str, Any]
 
 def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
     """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
-    verdict, kinds = overall_verdict(laps), kinds_of(laps)
+    verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
     assert verdict is not None
     from_where = f":gray[({plain(where)})]"
-    if verdict.certain or not clearly_differ(kinds):
-        st.markdown(f"{name}: {headline(verdict, end='')} {_over(laps, verdict)} {verdict.reason} {from_where}")
+    if verdict.certain or not race.clearly_differ(kinds):
+        st.markdown(f"{name}: {headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason} {from_where}")
     else:
         st.markdown(f"{name}: **it depends on the kind of prompt.** {by_kind(kinds)} {from_where}")
+
+
+def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
+    interval = within(verdict, " (95 % interval {:.2f} to {:.2f}×)")
+    return f"over {len(laps)} prompts{interval}" if len(laps) > 1 else "on this prompt"
 
 
 def by_kind(kinds: Sequence[Kind]) -> str:
@@ -80,12 +75,11 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
     with plot:
         chart(speedups_figure(races), "race_speedups")
     with words:
-        verdict, kinds = overall_verdict(laps), kinds_of(laps)
+        verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
         st.caption(SAYS["plot"])
-        if verdict and clearly_differ(kinds):
+        if verdict and race.clearly_differ(kinds):
             st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-            over = _over(laps, verdict)[:-1]
-            mean = f"The mean {over} is {verdict.speedup:.2f}×: it describes none of these kinds. "
+            mean = f"The mean {_over(laps, verdict)} is {verdict.speedup:.2f}×: it describes none of these kinds. "
             st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
     show_sweep_beside(laps, session().sweeps)
     data_table(pd.DataFrame(rows(laps)), "race_table", columns=COLUMNS)
@@ -93,33 +87,20 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
     show_quality(laps)
     as_csv, as_json, _ = st.columns([1, 1, 3])  # the whole race, as a table or with every time and token
     with as_csv:
-        download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
+        download("Download CSV", lambda: race.race_csv(laps), "specviz-race.csv", width="stretch")
     with as_json:
-        download("Download JSON", lambda: dump_race(laps), "specviz-race.json", width="stretch")
+        download("Download JSON", lambda: race.dump_race(laps), "specviz-race.json", width="stretch")
 
 
 def kind_line(kind: Kind) -> str:
     """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
-    prompts = len(kind.prompts)
-    line = f"{kind.title} ({prompts} {'prompt' if prompts == 1 else 'prompts'}): {headline(kind.verdict, end='')}"
-    if kind.verdict.interval is None:
-        return line
-    low, high = kind.verdict.interval
-    return f"{line}, 95 % interval {low:.2f} to {high:.2f}×"
-
-
-def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
-    if len(laps) == 1:
-        return "on this prompt."
-    if verdict.interval is None:
-        return f"over {len(laps)} prompts."
-    low, high = verdict.interval
-    return f"over {len(laps)} prompts (95 % interval {low:.2f} to {high:.2f}×)."
+    prompts, interval = len(kind.prompts), within(kind.verdict, ", 95 % interval {:.2f} to {:.2f}×")
+    counted = f"{prompts} {'prompt' if prompts == 1 else 'prompts'}"
+    return f"{kind.title} ({counted}): {headline(kind.verdict, end='')}{interval}"
 
 
 def rows(laps: Sequence[RaceLap]) -> list[Row]:
-    each = [prompt_row(lap) for lap in laps]
-    return [*each, _overall_row(laps)] if len(laps) > 1 else each
+    return [*map(prompt_row, laps), *([_overall_row(laps)] if len(laps) > 1 else [])]
 
 
 def prompt_row(lap: RaceLap) -> Row:
@@ -136,7 +117,7 @@ def prompt_row(lap: RaceLap) -> Row:
 
 
 def _overall_row(laps: Sequence[RaceLap]) -> Row:
-    verdict = overall_verdict(laps)
+    verdict = race.overall_verdict(laps)
     assert verdict is not None
     same = sum(bool(lap.identical) for lap in laps)
     quality = "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
@@ -175,19 +156,20 @@ COLUMNS = {
 }
 
 
+def within(verdict: Verdict, words: str) -> str:
+    """These words with both ends of the interval; nothing where there is one repeat."""
+    return words.format(*verdict.interval) if verdict.interval else ""
+
+
 def with_interval(verdict: Verdict) -> str:
     """ "1.42× (1.38–1.46)"; only the number where there is one repeat."""
-    if verdict.interval is None:
-        return f"{verdict.speedup:.2f}×"
-    low, high = verdict.interval
-    return f"{verdict.speedup:.2f}× ({low:.2f}–{high:.2f})"
+    return f"{verdict.speedup:.2f}×{within(verdict, ' ({:.2f}–{:.2f})')}"
 
 
 def with_spread(seconds: Sequence[float]) -> str:
     """ "0.61 (0.60–0.68)": the median, and fastest to slowest."""
-    if len(seconds) == 1:
-        return f"{seconds[0]:.2f}"
-    return f"{median(seconds):.2f} ({min(seconds):.2f}–{max(seconds):.2f})"
+    spread = f" ({min(seconds):.2f}–{max(seconds):.2f})" if len(seconds) > 1 else ""
+    return f"{median(seconds):.2f}{spread}"
 
 
 def quality_cell(lap: RaceLap) -> str:
@@ -211,37 +193,29 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             two_texts(lap.speculative.output.text, lap.plain.output.text)
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            options: Options = {
-                "key": f"race_offline_{lap.name}",
-                "icon": ":material/download:",
-                "help": SAYS["offline_help"],
-            }
-            download("Save this run as a page that plays offline", made, f"specviz-{lap.name}.html", **options)
+            options: Options = {"key": f"race_offline_{lap.name}", "help": SAYS["offline_help"]}
+            icon, file = ":material/download:", f"specviz-{lap.name}.html"
+            download("Save this run as a page that plays offline", made, file, icon=icon, **options)
 
 
 def quality_sentence(lap: RaceLap) -> str:
+    """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
         return (
             f"The target’s mean log-probability a token: {ours} for the speculative text, {theirs} for its own. "
             "These are two draws from the same distribution: not comparable word for word."
         )
-    at = lap.quality.first_difference
+    at, target = lap.quality.first_difference, lap.plain.target
     if at is None:
         return f"Identical: both wrote the same {len(lap.plain.output.token_ids)} tokens, id for id."
     if lap.quality.top2_gap is None:
         return f"The same for {at} tokens; then one text ends and the other continues."
-    lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
-    return _difference(lap, at, lead)
-
-
-def _difference(lap: RaceLap, at: int, lead: float) -> str:
-    """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
     before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
-    ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
-    target = lap.plain.target
-    why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
     after = f" after {before}" if before else ""
+    ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
+    lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
+    why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
     return (
         f"They differ from token {at + 1} on{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. "
         f"The result: {why}."
@@ -261,7 +235,10 @@ ROOM, WIDEST = 1.08, 2  # beside the highest end; times the highest speedup, whe
 
 
 def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
-    """A row for each prompt of each race, those of one prompt below each other."""
+    """A row for each prompt of each race, those of one prompt below each other.
+
+    Two prompts that differ give an interval of hundreds: drawn to its end, it would flatten every other.
+    """
     found = {name: _verdicts(laps) for name, laps in races.items()}
     prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != ALL))
     rows = {
@@ -270,83 +247,56 @@ def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
         for name, its in found.items()
         if prompt in its
     }
-    most = ROOM * min(max(map(_high, rows.values())), WIDEST * max(verdict.speedup for verdict in rows.values()))
-    heights = range(len(rows), 0, -1)
+    highest = max(max(verdict.interval or (verdict.speedup,)) for verdict in rows.values())
+    most = ROOM * min(highest, WIDEST * max(verdict.speedup for verdict in rows.values()))
+    heights, names = range(len(rows), 0, -1), [figure_text(row) for row in rows]
     x = axis("speedup (1×: as fast as the target alone)", range=[0, most], ticksuffix="×")
-    names = [figure_text(row) for row in rows]
     y = axis(tickvals=list(heights), ticktext=names, range=[0.4, len(rows) + 0.7], showgrid=False)
-    return figure(
-        [_point(name, verdict, at) for name, verdict, at in zip(names, rows.values(), heights, strict=True)],
-        AROUND + ROW * len(rows),
-        x=x,
-        y=y,
-        showlegend=False,
-        shapes=[UPRIGHT],
-        annotations=[
-            label for verdict, at in zip(rows.values(), heights, strict=True) for label in _labels(verdict, at, most)
-        ],
-    )
-
-
-def _high(verdict: Verdict) -> float:
-    return max(verdict.interval or (verdict.speedup,))
+    drawn = [_row(name, verdict, at, most) for name, verdict, at in zip(names, rows.values(), heights, strict=True)]
+    labels = [label for _, its in drawn for label in its]
+    more: Part = {"showlegend": False, "shapes": [UPRIGHT], "annotations": labels}
+    return figure([point for point, _ in drawn], AROUND + ROW * len(rows), x=x, y=y, **more)
 
 
 def _verdicts(laps: Sequence[RaceLap]) -> dict[str, Verdict]:
     """Of each prompt, and of all unless that would be the mean of kinds that differ."""
     found = {lap.name: lap.verdict for lap in laps}
-    whole = overall_verdict(laps)
-    if len(laps) > 1 and whole and (whole.certain or not clearly_differ(kinds_of(laps))):
+    whole = race.overall_verdict(laps)
+    if len(laps) > 1 and whole and (whole.certain or not race.clearly_differ(race.kinds_of(laps))):
         found[ALL] = whole
     return found
 
 
-def _point(row: str, verdict: Verdict, height: int) -> Part:
+def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[Part, list[Part]]:
+    """A point, and its label: above it, towards the middle of the figure, since on a phone it has no room elsewhere."""
     speedup, look = verdict.speedup, verdict.judgement.look
-    ends, said = {}, "one repeat, no interval"
-    if verdict.interval:
-        low, high = verdict.interval
-        ends = {"error_x": interval([speedup], [low], [high], GREY)}
-        said = f"95 % interval {low:.2f} to {high:.2f}×"
+    text = f"{speedup:.2f}× {verdict.judgement.said}"
+    low, high = verdict.interval or (speedup, speedup)
+    ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
     marker = {"symbol": look.shape, "size": 13, "color": look.fill, "line": {"width": 2, "color": look.fill}}
-    hover = f"{_said(verdict)}; {said}<extra></extra>"
-    return scatter(row, [speedup], [height], hover, mode="markers", marker=marker, **ends)
-
-
-def _said(verdict: Verdict) -> str:
-    return f"{verdict.speedup:.2f}× {verdict.judgement.said}"
-
-
-def _labels(verdict: Verdict, height: int, most: float) -> list[Part]:
-    """Above its point, towards the middle of the figure: on a phone it has no room on the other side.
-
-    Two prompts that differ give an interval of hundreds: drawn to its end, it would flatten every other.
-    """
-    side = "right" if verdict.speedup > most / 2 else "left"
-    place = {"x": verdict.speedup, "y": height, "xanchor": side, "yanchor": "bottom", "yshift": 7}
-    end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
-    further = {"text": "→", "font": {"size": 16}, "showarrow": False, **end}
-    label = {"text": _said(verdict), "showarrow": False, **place}
-    return [label, further] if _high(verdict) > most else [label]
+    hover = f"{text}; {within(verdict, '95 % interval {:.2f} to {:.2f}×') or 'one repeat, no interval'}<extra></extra>"
+    point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker, **ends)
+    place = {"y": height, "yanchor": "bottom", "yshift": 7, "xanchor": "right" if speedup > most / 2 else "left"}
+    labels: list[Part] = [{"text": text, "showarrow": False, "x": speedup, **place}]
+    if high > most:
+        end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
+        labels.append({"text": "→", "font": {"size": 16}, "showarrow": False, **end})
+    return point, labels
 
 
 def show_sweep_beside(laps: Sequence[RaceLap], sweeps: Sweeps) -> None:
     """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
-    _show(
-        _first(beside(laps, studied(sweeps, source)) for source in sweeps.sources()), "When it helps", "race_to_helps"
-    )
+    found = (beside(laps, studied(sweeps, source)) for source in sweeps.sources())
+    _show(found, "When it helps", "race_to_helps")
 
 
 def show_race_beside(study: Study, races: Iterable[Sequence[RaceLap]]) -> None:
     """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
-    _show(_first(beside(laps, [study]) for laps in races), "Race", "helps_to_race")
+    _show((beside(laps, [study]) for laps in races), "Race", "helps_to_race")
 
 
-def _first(each: Iterable[list[Beside]]) -> list[Beside]:
-    return next((found for found in each if found), [])
-
-
-def _show(found: Sequence[Beside], page: str, key: str) -> None:
+def _show(every: Iterable[list[Beside]], page: str, key: str) -> None:
+    found = next(filter(None, every), [])
     if not found:
         return
     others = [each for each in found if each.differs]

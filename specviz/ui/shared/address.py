@@ -1,7 +1,7 @@
 """The page's address: what it asks for, what the page writes into it, what it hides, and how much is shown."""
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
@@ -86,10 +86,6 @@ def hidden_in_link() -> dict[str, str]:
     return {PARAMETER: written(hidden())} if hidden() else {}
 
 
-def hide(names: frozenset[str]) -> None:
-    session().hidden = names
-
-
 def show_hidden() -> None:
     session().hidden = frozenset()
     st.query_params.pop(PARAMETER, None)
@@ -147,9 +143,12 @@ def stop_presenting() -> None:
     st.query_params.pop(VIEW, None)
 
 
-def show_in_view(wanted: View) -> None:
-    """The view of a lesson's moment, for as long as the lesson lasts. The address is the lesson's."""
-    session().view = wanted
+def projector_button(**options: Any) -> None:
+    st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present, **options)
+
+
+def leave_button() -> None:
+    st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
 
 
 def choose(chosen: View) -> None:

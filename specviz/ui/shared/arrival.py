@@ -18,9 +18,7 @@ class Arrival:
     def take(self, given: Params, reading: Callable[[Params], tuple[Found, list[str]]]) -> Found | None:
         """What the link asks for, where it was not read before; None later.
 
-        Args:
-            given: the address's parameters.
-            reading: makes of them what the page is asked for, and a line for each part that cannot be used.
+        `reading` makes of the address's parameters what is asked for, and a line for each part that cannot be used.
         """
         if self.read:
             return None

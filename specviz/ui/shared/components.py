@@ -26,11 +26,7 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
     else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text without
     an error. Bytes are such a text already.
 
-    Args:
-        name: of the component, one in the app.
-        html: its HTML, or the file in assets/ that has it.
-        styles: files in assets/, joined in this order.
-        script: the entry module in assets/; what it imports comes with it.
+    `html` is HTML or the file in assets/ that has it; so are `styles` and `script`, the entry module.
     """
 
     @cache
@@ -51,20 +47,15 @@ def _by_address(name: str, code: str) -> str | None:
     drawing of it, and the stage's has 140 kB. None for a short one, and where the file cannot be written: then the
     code itself is sent.
     """
-    if len(code) < LONG_SCRIPT:
-        return None
     file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
-    if publish(_served_folder() / file, code.encode()) is None:
+    # Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one.
+    context = get_script_run_ctx()
+    served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
+    folder = Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
+    if len(code) < LONG_SCRIPT or publish(folder / file, code.encode()) is None:
         return None
     address = f'new URL("app/static/{file}", document.baseURI).href'
     return f"const made = await import({address});\nexport default made.default;\n"
-
-
-def _served_folder() -> Path:
-    """Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one."""
-    context = get_script_run_ctx()
-    served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
-    return Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
 
 
 def publish(target: Path, content: bytes | Path) -> Path | None:
@@ -110,22 +101,18 @@ MOST = 2_000_000  # characters: more than any page holds, less than a browser re
 
 def keep(name: str, text: str | None, take: Callable[[str], None]) -> None:
     """Hold a text in the browser tab. Nothing is to be seen of it."""
-    key = f"kept-{name}"
-    _KEEP(key=key, data={"name": f"specviz-{name}", "text": text}, on_text_change=_taking(key, take))
+    _mount_taking(_KEEP, f"kept-{name}", {"name": f"specviz-{name}", "text": text}, take)
 
 
 def take_secret(name: str, take: Callable[[str], None]) -> None:
     """Take what stands behind `#name=` in the page's address, and take it out of there."""
-    key = f"secret-{name}"
-    _SECRET(key=key, data={"name": name}, on_text_change=_taking(key, take))
+    _mount_taking(_SECRET, f"secret-{name}", {"name": name}, take)
 
 
-def _taking(key: str, take: Callable[[str], None]) -> Callable[[], None]:
-    """A callback that takes the text that a component sends."""
-
+def _mount_taking(mount: Callable[..., Any], key: str, data: object, take: Callable[[str], None]) -> None:
     def came() -> None:
         text = st.session_state[key].get("text")
         if isinstance(text, str) and 0 < len(text) <= MOST:
             take(text)
 
-    return came
+    mount(key=key, data=data, on_text_change=came)

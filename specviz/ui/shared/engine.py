@@ -53,19 +53,6 @@ def start_engine() -> None:
         _start()
 
 
-def start_engine_soon() -> None:
-    """Start the engine once the first page has had the processor to itself for a moment."""
-    with _one_at_a_time:
-        _head_start()
-
-
-@cache
-def _head_start() -> None:
-    timer = Timer(HEAD_START_SECONDS, start_engine)
-    timer.daemon = True
-    timer.start()
-
-
 @cache
 def _start() -> None:
     """And have the costs of the first screen's pair measured before anyone asks: then nobody waits for them."""
@@ -73,6 +60,14 @@ def _start() -> None:
     first = first_trace()
     pair = (first.target.name, first.drafter.name) if first and first.drafter else ()
     engine().submit("the server itself", "costs", lambda job: Calibrate(job, RunRequest("", *pair)))
+
+
+@cache
+def start_engine_soon() -> None:
+    """Start the engine once the first page has had the processor to itself for a moment."""
+    timer = Timer(HEAD_START_SECONDS, start_engine)
+    timer.daemon = True
+    timer.start()
 
 
 def let_script_end() -> None:

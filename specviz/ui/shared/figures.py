@@ -33,16 +33,12 @@ def figure(data: Sequence[Part], height: int, *, x: Part, y: Part, **layout: Any
 
 def scatter(name: str, x: Iterable[Any], y: Iterable[Any], hover: str = "", **more: Any) -> Part:
     """Points with lines between them, unless `mode` says otherwise; `hover` is what stands beside the pointer."""
-    return _named("scatter", name, x, y, hover, {"mode": "lines+markers", **more})
+    shown = {"hovertemplate": hover} if hover else {}
+    return {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(x), "y": list(y), **shown, **more}
 
 
 def bars(name: str, x: Iterable[Any], y: Iterable[Any], hover: str, **more: Any) -> Part:
-    return _named("bar", name, x, y, hover, more)
-
-
-def _named(kind: str, name: str, x: Iterable[Any], y: Iterable[Any], hover: str, more: Part) -> Part:
-    shown = {"hovertemplate": hover} if hover else {}
-    return {"type": kind, "name": name, "x": list(x), "y": list(y), **shown, **more}
+    return {"type": "bar", "name": name, "x": list(x), "y": list(y), "hovertemplate": hover, **more}
 
 
 def look(color: str, dash: str, symbol: str, size: int, width: int = 2) -> Part:
@@ -85,13 +81,10 @@ _CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "c
 
 
 def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:
-    """Mount a chart.
+    """Mount a chart; with the same key it stays when the figure changes.
 
-    Args:
-        figure: what to draw.
-        key: of the component, so that it stays when the figure changes.
-        alt: what the figure shows, for a screen reader; by default what pages.yaml says of this key.
-        filled: what that has in braces.
+    `alt` is what the figure shows, for a screen reader: by default what pages.yaml says of this key, with what that has
+    in braces `filled`.
     """
     payload: ChartPayload = {"figure": figure, "alt": alt or page_texts("shown")[key].format(**filled)}
     _CHART(key=key, data=payload, height=figure["layout"]["height"])

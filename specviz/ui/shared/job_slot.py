@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Literal, TypeVar
@@ -111,18 +110,18 @@ class JobSlot(Generic[R]):
 
     def _wait(self, enough: Callable[[JobView], bool], timeout: float) -> bool:
         """A script that the visitor has asked to run again ends here, at the next of its short pauses."""
+
+        def look(job: int) -> JobView:
+            return engine().wait(job, enough, max(0.0, min(PAUSE_SECONDS, deadline - monotonic())))
+
         deadline, job = monotonic() + timeout, self.job
         while (view := self._view) and view.job == job and not view.finished and not enough(view):
-            left = deadline - monotonic()
-            if left <= 0:
+            if monotonic() >= deadline:
                 break
-            if self._see(partial(self._look, enough, min(PAUSE_SECONDS, left))):
+            if self._see(look):
                 return True
             let_script_end()
         return self.job == job and self.refresh()
-
-    def _look(self, enough: Callable[[JobView], bool], pause: float, job: int) -> JobView:
-        return engine().wait(job, enough, pause)
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
         before = self._view
@@ -158,14 +157,13 @@ def waiting_line(view: JobView) -> str | None:
         return view.message or (f"waiting: place {view.place} in the queue" if view.place else "waiting")
     if view.state != "loading":
         return None
-    loading = view.loading
-    if loading is None:
+    if (loading := view.loading) is None:
         return "starting"
     model = short_name(loading.model)
-    if loading.bytes_total:
-        done, total = loading.bytes_done, loading.bytes_total
-        return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
-    return f"loading {model}"
+    if not loading.bytes_total:
+        return f"loading {model}"
+    done, total = loading.bytes_done, loading.bytes_total
+    return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
 
 
 POLL_SECONDS = 1.0
@@ -203,24 +201,19 @@ def while_busy(
         if not busy() and received:
             st.rerun()
         draw()
-        if more and part:
-            _draw_again(part)
+        # Streamlit's own `st.rerun(part)` runs a part after this one from a widget's callback only.
+        context = get_script_run_ctx()
+        if more and part and context and context.script_requests:
+            context.script_requests.request_rerun(
+                RerunData(
+                    query_string=context.query_string,
+                    page_script_hash=context.page_script_hash,
+                    fragment_id_queue=context.fragment_storage.resolve_target([part]),
+                    cached_message_hashes=context.cached_message_hashes,
+                    context_info=context.context_info,
+                )
+            )
 
     with st.container():  # always there, so that what stands below stays as it is
         if busy():
             poll()
-
-
-def _draw_again(part: str) -> None:
-    """Run that fragment after this one. Streamlit's own `st.rerun(part)` does so from a widget's callback only."""
-    context = get_script_run_ctx()
-    if context and context.script_requests:
-        context.script_requests.request_rerun(
-            RerunData(
-                query_string=context.query_string,
-                page_script_hash=context.page_script_hash,
-                fragment_id_queue=context.fragment_storage.resolve_target([part]),
-                cached_message_hashes=context.cached_message_hashes,
-                context_info=context.context_info,
-            )
-        )

@@ -47,14 +47,21 @@ def frame_ancestors(text: str) -> bytes | None:
     return f"frame-ancestors 'self' {' '.join(text.split())}".encode()
 
 
-class Guards:
-    """ASGI middleware: headers on every answer, and no figures about the server for everybody.
+class Around:
+    """ASGI middleware around Streamlit."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+
+class Guards(Around):
+    """Headers on every answer, and no figures about the server for everybody.
 
     A teacher's link holds a secret, so no address goes to another site.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        super().__init__(app)
         frames = frame_ancestors(os.environ.get(FRAMES, ""))
         self._headers = [(b"referrer-policy", b"same-origin"), (b"x-content-type-options", b"nosniff")]
         self._headers += [(b"content-security-policy", frames)] if frames else []
@@ -101,11 +108,8 @@ def _is_dense(value: str) -> bool:
     return bare.count('"') > MOST_VALUES or sum(map(len, bare.split('"')[::2])) > MOST_VALUES
 
 
-class Messages:
-    """ASGI middleware around Streamlit: a connection that sends a forged message is closed, with the reason."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+class Messages(Around):
+    """A connection that sends a forged message is closed, with the reason."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def received() -> Message:
@@ -164,24 +168,27 @@ def say_refusal() -> None:
         st.toast(plain(sentence), icon=":material/error:", duration="infinite")
 
 
-class Uploads:
-    """ASGI middleware around Streamlit: an upload for which there is no room is answered by a sentence, unread."""
+class Uploads(Around):
+    """An upload for which there is no room is answered by a sentence, unread."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        held: Callable[[], Held] = held_now,
-        tell: Callable[[str, str], None] = tell_page,
+        self, app: ASGIApp, held: Callable[[], Held] = held_now, tell: Callable[[str, str], None] = tell_page
     ) -> None:
-        self._app, self._held, self._tell = app, held, tell
+        super().__init__(app)
+        self._held, self._tell = held, tell
         self._addresses: dict[str, str] = {}  # of the sessions that have uploaded something
         self._under_way: Counter[str] = Counter()  # bytes of each session that are being sent
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session = _session_that_uploads(scope)
-        if session is None:
+        sends = scope["type"] == "http" and scope["method"] in ("PUT", "POST")
+        # whatever stands before it, where the app is not at the root
+        found = PATH.search(scope.get("path", "")) if sends else None
+        if found is None:
             return await self._app(scope, receive, send)
-        size, address = _size(scope), normal_address((scope.get("client") or ("",))[0])
+        # What the browser says, at most what Streamlit would read; that much where it says nothing.
+        said = Headers(scope=scope).get("content-length", "")
+        size = min(int(said), LARGEST) if re.fullmatch("[0-9]{1,12}", said) else LARGEST
+        session, address = found[1], normal_address((scope.get("client") or ("",))[0])
         if problem := self._problem(session, address, size):
             self._tell(session, problem)
             return await PlainTextResponse(problem, 413)(scope, receive, send)
@@ -205,19 +212,6 @@ class Uploads:
         return FULL_SERVER if held.total() + size > ALL_BYTES else None
 
 
-def _session_that_uploads(scope: Scope) -> str | None:
-    if scope["type"] != "http" or scope["method"] not in ("PUT", "POST"):
-        return None
-    found = PATH.search(scope.get("path", ""))  # whatever stands before it, where the app is not at the root
-    return found[1] if found else None
-
-
-def _size(scope: Scope) -> int:
-    """What the browser says, at most what Streamlit would read; that much where it says nothing."""
-    said = Headers(scope=scope).get("content-length", "")
-    return min(int(said), LARGEST) if re.fullmatch("[0-9]{1,12}", said) else LARGEST
-
-
 def with_preview(html: bytes, page: Page) -> bytes:
     title, words = escape(page.full_title), escape(page.description)
     tags = (
@@ -231,43 +225,34 @@ def with_preview(html: bytes, page: Page) -> bytes:
     return TITLE.sub(lambda _: tags.encode(), html, count=1)
 
 
-class Previews:
-    """ASGI middleware around Streamlit: everything but the pages' HTML passes as it is."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+class Previews(Around):
+    """Everything but the pages' HTML passes as it is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        root = scope.get("root_path", "")
         asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
-        page = page_at(scope.get("path", "").removeprefix(root)) if asks_for_text else None
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        page = page_at(path) if asks_for_text else None
         if page is None:
             return await self._app(scope, receive, send)
         start: Message = {}  # of an answer that is HTML
         html = bytearray()
 
         async def changed(message: Message) -> None:
-            if message["type"] == "http.response.start" and _is_html(message):
+            kind = Headers(scope=message).get("content-type", "") if message.get("status") == 200 else ""
+            if kind.startswith("text/html"):
                 start.update(message)
             elif message["type"] == "http.response.body" and start:
                 html.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    await _send_whole(send, start, with_preview(bytes(html), page))
+                    body = with_preview(bytes(html), page)
+                    length = (b"content-length", str(len(body)).encode())
+                    await send({**start, "headers": [*_without(OF_THE_FILE, start), length]})
+                    await send({"type": "http.response.body", "body": body})
             else:
                 await send(message)
 
         await self._app({**scope, "headers": _without(AS_IT_IS, scope)}, receive, changed)
 
 
-async def _send_whole(send: Send, start: Message, body: bytes) -> None:
-    length = (b"content-length", str(len(body)).encode())
-    await send({**start, "headers": [*_without(OF_THE_FILE, start), length]})
-    await send({"type": "http.response.body", "body": body})
-
-
 def _without(names: set[bytes], message: Message) -> list[tuple[bytes, bytes]]:
     return [header for header in message["headers"] if header[0].lower() not in names]
-
-
-def _is_html(start: Message) -> bool:
-    return bool(start["status"] == 200 and Headers(scope=start).get("content-type", "").startswith("text/html"))

@@ -67,10 +67,9 @@ def note(words: str, place: str) -> None:
 
 def headline(verdict: Verdict, end: str = ".") -> str:
     """The verdict's headline as Markdown; `end` closes the sentence."""
-    if not verdict.trusted:
-        return f":material/error: :gray[**{verdict.headline}{end}**]"
     look = verdict.judgement.look
-    return f":material/{look.icon}: :{look.color}[**{verdict.headline}{end}**]"
+    icon, color = (look.icon, look.color) if verdict.trusted else ("error", "gray")
+    return f":material/{icon}: :{color}[**{verdict.headline}{end}**]"
 
 
 def uploaded(key: str) -> UploadedFile | None:
@@ -176,12 +175,9 @@ def texts(*names: str) -> dict[str, Any]:
 def data_table(rows: Any, key: str, alt: str = "", columns: Mapping[str, Any] | None = None, **options: Any) -> None:
     """A data frame on screen, and a plain table on paper.
 
-    Args:
-        rows: a pandas data frame, a list of rows, or a dictionary of columns.
-        key: of the widget.
-        alt: what the table shows, for a screen reader; by default what pages.yaml says of this key.
-        columns: their formats, as `st.dataframe` takes them.
-        options: others of `st.dataframe`.
+    `rows` is a pandas data frame, a list of rows, or a dictionary of columns; `columns` are their formats, as
+    `st.dataframe` takes them. `alt` is what the table shows, for a screen reader: by default what pages.yaml says of
+    this key.
     """
     alt = alt or page_texts("shown")[key]
     usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED}
@@ -203,24 +199,20 @@ def role_table(kind: str, titles: Iterable[str], rows: Iterable[str]) -> str:
 
 def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
     """The rows as HTML, each number with the format of its column. All text is escaped."""
+
+    def cell(value: object, config: Any) -> str:
+        kind, text = "", NOT_MEASURED
+        if isinstance(value, str):
+            kind, text = ' class="long"' if any(len(word) > LONG_WORD for word in value.split()) else "", value
+        elif value is not None and value == value:  # a missing number is not equal to itself
+            number_format = ((config or {}).get("type_config") or {}).get("format") or "%s"
+            kind, text = ' class="number"', number_format % value
+        return f"<td{kind}>{escape(text)}</td>"
+
     names = list(rows[0]) if rows else []
-    head = _line("th", ((name, "") for name in names))
-    body = "".join(
-        _line("td", (_cell(row[name], column_config.get(name)) for name in names)) for row in rows[:ROWS_ON_PAPER]
-    )
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    cells = (((row[name], column_config.get(name)) for name in names) for row in rows[:ROWS_ON_PAPER])
+    body = "".join(f"<tr>{''.join(cell(*each) for each in line)}</tr>" for line in cells)
     left_out = len(rows) - ROWS_ON_PAPER
     more = f"<p>{left_out} more rows are not printed.</p>" if left_out > 0 else ""
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
-
-
-def _line(tag: str, cells: Iterable[tuple[str, str]]) -> str:
-    return f"<tr>{''.join(f'<{tag}{kind}>{escape(text)}</{tag}>' for text, kind in cells)}</tr>"
-
-
-def _cell(value: object, config: Any) -> tuple[str, str]:
-    if value is None or value != value:  # a missing number is not equal to itself
-        return NOT_MEASURED, ""
-    if isinstance(value, str):
-        return value, ' class="long"' if any(len(word) > LONG_WORD for word in value.split()) else ""
-    number_format = ((config or {}).get("type_config") or {}).get("format") or "%s"
-    return number_format % value, ' class="number"'
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

@@ -67,9 +67,13 @@ class RunControls:
         self._prompt_text(label_visibility="collapsed")
 
     def _prompt_menu(self) -> None:
+        def fill_in() -> None:
+            if preset := find_preset(st.session_state[self._key("preset")]):
+                set_widgets({self._key("prompt"): preset.text})
+
         menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
         chosen = with_index(self._key("preset"), menu)
-        st.selectbox("Prompt", menu, format_func=preset_label, on_change=self._fill_in_preset, **chosen)
+        st.selectbox("Prompt", menu, format_func=preset_label, on_change=fill_in, **chosen)
 
     def _prompt_text(self, **more: Any) -> None:
         chosen = with_value(self._key("prompt"))
@@ -87,31 +91,48 @@ class RunControls:
         with right.popover("Own text", icon=":material/edit:", width="stretch"):
             replace(self, popover=True)._prompt_text()
 
-    def target(self) -> None:
-        self._model("Target", "target", offered_names(), TARGET_HELP)
+    def target(self, first: Sequence[str] = ()) -> None:
+        self._model("Target", "target", offered_names(), TARGET_HELP, first)
 
-    def draft(self) -> None:
+    def draft(self, first: Sequence[str] = ()) -> None:
         """What drafts: a small model, a head on the target, or no model."""
-        self._model("Draft", "draft", offered_drafts(), draft_help())
+        self._model("Draft", "draft", offered_drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
         """The targets that ship with the app; those that must be downloaded come once they are asked for."""
-        self._model("Target", "target", offered_names(), TARGET_HELP, first=bundled_names())
+        self.target(bundled_names())
 
     def first_drafts(self) -> None:
-        drafts = offered_drafts()
-        ready = [name for name in drafts if not must_be_downloaded(name)]
-        self._model("Draft", "draft", drafts, draft_help(), first=ready)
+        self.draft([name for name in offered_drafts() if name not in HUB_NAMES])
 
     def draw(self, *names: str, **changes: Any) -> None:
-        for name in names:
-            row = replace(SHOWN[name], **changes)
-            if row.choices:
-                self._radio(row)
-            elif row.kind is str:
-                self._menu(row)
-            else:
-                self._number(row)
+        for row in (replace(SHOWN[name], **changes) for name in names):
+            key = self._key(row.on_page)
+            usual: dict[str, Any] = {"key": fresh_key(key) if self.popover else key, "help": row.help}
+            value = self._draw_one(row, key, usual)
+            if self.popover:
+                st.session_state[key] = value
+
+    def _draw_one(self, row: Setting, key: str, usual: dict[str, Any]) -> object:
+        if row.choices:
+            locked = is_locked(row, {"tree": st.session_state.get(self._key("tree"), NO_TREE)})
+            usual = with_index(key, row.choices) | usual | {"disabled": locked}
+            return st.radio(row.label, row.choices, format_func=row.labels.__getitem__, **usual)
+        if row.kind is str:  # texts to choose from; where it is the tree, what does not go with one follows it
+            options = list(dict.fromkeys([*row.offered, with_value(key)["value"]]))
+            usual = with_index(key, options) | usual
+            if row.name == "tree":
+                usual |= {"format_func": tree_label, "on_change": self._fit_to_tree, "args": (usual["key"],)}
+            return st.selectbox(row.label, options, **usual)
+        usual, (least, most) = with_value(key) | usual, row.limits
+        if row.kind is bool:
+            return st.toggle(row.label, **usual)
+        if row.typed:
+            return st.number_input(row.label, least, most, **usual)
+        if row.name == "draft_length":
+            usual |= {"on_change": self._fit_tree}
+        first, last = (row.kind(limit) for limit in (row.step if row.above else least, most))
+        return st.slider(row.label, first, last, step=row.step, **usual)
 
     def more(
         self, groups: Sequence[Sequence[str]], elsewhere: Collection[str], columns: Sequence[Any] | None = None
@@ -143,63 +164,28 @@ class RunControls:
         request = RunRequest.of(prompt, shown["target"], shown["draft"], shown)
         return replace(request, settings=replace(request.settings, stop_at_eos=stop_at_eos))
 
-    def _model(
-        self, label: str, name: str, names: list[str], explanation: str, first: Sequence[str] | None = None
-    ) -> None:
+    def _model(self, label: str, name: str, names: list[str], explanation: str, first: Sequence[str]) -> None:
         """The models to choose from; where the operator allows it, a Hub id or a folder can be typed in.
 
-        With `first`, the menu has these, and the others once "More models…" was chosen.
+        With `first`, the menu has these, and the others once "More models…" was chosen: then nothing else changes.
         """
-        key = self._key(name)
-        short = first is not None and f"{key}_all" not in st.session_state and len(first) < len(names)
-        options = list(dict.fromkeys([*(first if short and first else names), st.session_state[key]]))
+        key, typed = self._key(name), may_be_typed() and not first
+        chosen, short = st.session_state[key], f"{key}_all" not in st.session_state and 0 < len(first) < len(names)
+        options = list(dict.fromkeys([*(first if short else names), chosen]))
         more = with_index(key, options) | {"format_func": model_label, "help": explanation}
+
+        def offer_all() -> None:
+            if st.session_state[key] == MORE_MODELS:
+                st.session_state[f"{key}_all"] = True
+                set_widgets({key: chosen})
+                st.toast("The menu has all models now: open it again.")
+
         if short:
             options.append(MORE_MODELS)
-            more |= {"on_change": self._offer_all, "args": (key, st.session_state[key])}
-        st.selectbox(label, options, accept_new_options=may_be_typed() and first is None, **more)
-        if may_be_typed() and first is None:
+            more |= {"on_change": offer_all}
+        st.selectbox(label, options, accept_new_options=typed, **more)
+        if typed:
             st.caption(f"Or type {typed_names()}.", help=TYPED_HELP)
-
-    @staticmethod
-    def _offer_all(key: str, chosen: str) -> None:
-        """Where "More models…" was chosen: the menu has all of them from now on, and nothing is changed."""
-        if st.session_state[key] == MORE_MODELS:
-            st.session_state[f"{key}_all"] = True
-            set_widgets({key: chosen})
-            st.toast("The menu has all models now: open it again.")
-
-    def _radio(self, row: Setting) -> None:
-        chosen = with_index(self._key(row.on_page), row.choices) | self._as_usual(row)
-        locked = is_locked(row, {"tree": st.session_state.get(self._key("tree"), NO_TREE)})
-        value = st.radio(row.label, row.choices, format_func=row.labels.__getitem__, disabled=locked, **chosen)
-        self._store(row, value)
-
-    def _menu(self, row: Setting) -> None:
-        """Texts to choose from. Where it is the tree, what does not go with one follows it."""
-        options = list(dict.fromkeys([*row.offered, with_value(self._key(row.on_page))["value"]]))
-        chosen = with_index(self._key(row.on_page), options) | self._as_usual(row)
-        if row.name == "tree":
-            chosen |= {"format_func": tree_label, "on_change": self._fit_to_tree, "args": (chosen["key"],)}
-        self._store(row, st.selectbox(row.label, options, **chosen))
-
-    def _number(self, row: Setting) -> None:
-        chosen = with_value(self._key(row.on_page)) | self._as_usual(row)
-        least, most = row.limits
-        if row.kind is bool:
-            value: object = st.toggle(row.label, **chosen)
-        elif row.typed:
-            value = st.number_input(row.label, least, most, **chosen)
-        else:
-            if row.name == "draft_length":
-                chosen |= {"on_change": self._fit_tree}
-            first, last = (row.kind(limit) for limit in (row.step if row.above else least, most))
-            value = st.slider(row.label, first, last, step=row.step, **chosen)
-        self._store(row, value)
-
-    def _as_usual(self, row: Setting) -> dict[str, Any]:
-        key = self._key(row.on_page)
-        return {"key": fresh_key(key) if self.popover else key, "help": row.help}
 
     def _fit_to_tree(self, key: str) -> None:
         """A tree was chosen: its depth is the draft length, and what it locks gets its default."""
@@ -224,14 +210,6 @@ class RunControls:
     def _key(self, name: str) -> str:
         return f"{self.prefix}{name}"
 
-    def _store(self, row: Setting, value: object) -> None:
-        if self.popover:
-            st.session_state[self._key(row.on_page)] = value
-
-    def _fill_in_preset(self) -> None:
-        if preset := find_preset(st.session_state[self._key("preset")]):
-            set_widgets({self._key("prompt"): preset.text})
-
     def _note_own_text(self, key: str) -> None:
         preset, text = find_preset(st.session_state.get(self._key("preset"), OWN_TEXT)), st.session_state[key]
         if preset is None or preset.text != text:
@@ -240,10 +218,6 @@ class RunControls:
 
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
 HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
-
-
-def must_be_downloaded(name: str) -> bool:
-    return name in HUB_NAMES
 
 
 def model_label(name: str) -> str:
@@ -264,19 +238,19 @@ def model_label(name: str) -> str:
 
 def pair_menu(measured_here: str | None) -> None:
     """Choose a pair; the target and draft menus follow. `measured_here`: what this session measured of the pair now."""
-    st.selectbox(
-        "Pairs worth trying",
-        [index for index, pair in enumerate(PAIRS) if {pair.target, pair.draft} <= {*offered_names()}],
-        index=None,
-        key="pair",
-        format_func=lambda index: pair_label(PAIRS[index]),
-        placeholder="Choose a pair",
-        on_change=_fill_in_pair,
-    )
-    for group in draft_groups():
-        if st.session_state.draft in group.names:
-            st.caption(f"**{group.title}.** {group.about} {group.used}")
+
+    def fill_in() -> None:
+        if st.session_state.pair is not None:
+            pair = PAIRS[st.session_state.pair]
+            set_widgets({"target": pair.target, "draft": pair.draft})
+
+    offered = [index for index, pair in enumerate(PAIRS) if {pair.target, pair.draft} <= {*offered_names()}]
+    menu: dict[str, Any] = {"index": None, "key": "pair", "placeholder": "Choose a pair", "on_change": fill_in}
+    st.selectbox("Pairs worth trying", offered, format_func=lambda index: pair_label(PAIRS[index]), **menu)
     asked = (st.session_state.target, st.session_state.draft)
+    for group in draft_groups():
+        if asked[1] in group.names:
+            st.caption(f"**{group.title}.** {group.about} {group.used}")
     for pair in PAIRS:
         if (pair.target, pair.draft) == asked:
             st.markdown(f"**Now: {pair_label(pair)}**")
@@ -317,13 +291,7 @@ def pair_label(pair: Pair) -> str:
     return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{size}"
 
 
-def _fill_in_pair() -> None:
-    if st.session_state.pair is not None:
-        pair = PAIRS[st.session_state.pair]
-        set_widgets({"target": pair.target, "draft": pair.draft})
-
-
 def _millions(parameters: int) -> str:
-    return (
-        f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.{0 if parameters >= 1e7 else 1}f} M"
-    )
+    if parameters >= 1e9:
+        return f"{parameters / 1e9:.1f} B"
+    return f"{parameters / 1e6:.{0 if parameters >= 1e7 else 1}f} M"

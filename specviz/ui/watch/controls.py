@@ -1,11 +1,10 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.drafters import method_of
 from specviz.core.request import RunRequest, prompt_problem
@@ -19,25 +18,9 @@ from specviz.data.workloads import WORKLOADS
 from specviz.models.draft_menu import is_offered
 from specviz.player.payload import View
 from specviz.ui.session import Session
-from specviz.ui.shared.address import (
-    TOUR,
-    address,
-    choose,
-    hidden,
-    hidden_in_link,
-    is_hidden,
-    models_in,
-    own_address,
-    present,
-    remember_choice,
-    show_hidden,
-    stop_presenting,
-    view,
-    view_in_link,
-    write_address,
-)
+from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.parts import heading, headline
+from specviz.ui.shared.parts import Options, heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
@@ -51,17 +34,12 @@ SHOWN: dict[View, str] = {
 }
 
 
-def task_link(watching: Watching) -> None:
+def _task_link(watching: Watching) -> None:
     """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
     alone = watching.shown is not None and not watching.shown.linked
-    popover = st.popover(
-        "Make a task link",
-        icon=":material/link:",
-        key="task",
-        on_change="rerun",
-        disabled=alone,
-        help="The run of your file has no link: nothing here can run it again." if alone else None,
-    )
+    why = "The run of your file has no link: nothing here can run it again." if alone else None
+    look: Options = {"icon": ":material/link:", "disabled": alone, "help": why}
+    popover = st.popover("Make a task link", key="task", on_change="rerun", **look)
     if popover.open:
         with popover:
             _draw_choice(watching)
@@ -75,20 +53,14 @@ def _draw_choice(watching: Watching) -> None:
     names = [
         name
         for number, (name, what) in enumerate(HIDEABLE.items())
-        if columns[number % 2].checkbox(f"Hide {what}", key=f"task_{name}", value=is_hidden(name))
+        if columns[number % 2].checkbox(f"Hide {what}", key=f"task_{name}", value=address.is_hidden(name))
     ]
-    query = _query(watching, names, view)
-    here = own_address()
+    link = link_on_stage(watching, watching.shown) if watching.shown else {}
+    link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
+    query, here = urlencode(link, safe=","), address.own_address()
     app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
     st.code(f"{app}?{query}", language=None, wrap_lines=True)
     st.link_button("Look at it in a new tab", f"./?{query}", icon=":material/open_in_new:")
-
-
-def _query(watching: Watching, names: list[str], view: View) -> str:
-    """The run on screen and its step, the view, and what is hidden."""
-    link = link_on_stage(watching, watching.shown) if watching.shown else {}
-    link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
-    return urlencode(link, safe=",")
 
 
 CONTROLS = RunControls()
@@ -130,33 +102,36 @@ def lead() -> None:
 def controls(watching: Watching) -> FormInput:
     """Draw the controls that the view shows, and read all of them."""
     _take_link_once(watching)
-    if view() == "full":
+    if address.view() == "full":
         return _all_controls(watching)
-    if view() == "simple":
-        _first_controls()
+    # What a newcomer changes: the prompt and the two models; the draft length is on the stage.
+    draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
+    shown = {name: WIDTHS[name] for name in draw if address.view() == "simple" and not address.is_hidden(name)}
+    if shown:
+        with st.container(key="controls"):
+            for name, place in zip(shown, st.columns([*shown.values()], gap="medium"), strict=True):
+                with place:
+                    draw[name]()
     return _read(watching.form)
 
 
-def _first_controls() -> None:
-    """What a newcomer changes: the prompt and the two models; the draft length is on the stage."""
-    draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
-    shown = {name: WIDTHS[name] for name in draw if not is_hidden(name)}
-    if not shown:
-        return
-    with st.container(key="controls"):
-        for name, place in zip(shown, st.columns([*shown.values()], gap="medium"), strict=True):
-            with place:
-                draw[name]()
-
-
 def _all_controls(watching: Watching) -> FormInput:
+    """A column for each group of controls, without those that the link hides."""
+    draw = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}
+    widths = {name: width for name, (width, controls) in COLUMNS.items() if not address.hidden() >= controls}
+    runs = not address.is_hidden("run")
     with st.container(key="controls"):
-        places = _columns()
+        places = dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True)) if widths else {}
         for name, place in places.items():
             with place:
-                _draw_column(name, watching)
+                if name == "sliders":
+                    _slider_controls(watching)
+                elif not address.is_hidden(name):
+                    draw[name]()
+                if name == "target" and runs:
+                    _again_button(watching.form, width="stretch")
         asked = _read(watching.form)
-        if "draft" in places and not is_hidden("run"):
+        if "draft" in places and runs:
             with places["draft"]:  # after reading: this very change can be undone
                 _undo_button(watching, width="stretch")
     return asked
@@ -167,69 +142,42 @@ def _undo_button(watching: Watching, **more: Any) -> None:
     st.button("Undo", key="undo", icon=":material/undo:", **more)
 
 
-def _columns() -> dict[str, DeltaGenerator]:
-    """A place for each group of controls, without those that the link hides."""
-    widths = {name: width for name, (width, controls) in COLUMNS.items() if not hidden() >= controls}
-    return dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True)) if widths else {}
-
-
-def _draw_column(name: str, watching: Watching) -> None:
-    if name == "sliders":
-        _slider_controls(watching)
-    elif not is_hidden(name):
-        {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}[name]()
-    if name == "target" and not is_hidden("run"):
-        _again_button(watching.form, width="stretch")
-
-
 def _again_button(form: Form, **more: Any) -> None:
-    more |= {"on_click": _ask_again, "args": (form,), "shortcut": "Ctrl+Enter"}
+    more |= {"on_click": setattr, "args": (form, "again", True), "shortcut": "Ctrl+Enter"}
     st.button("Run again", key="again", **more)
-
-
-def _ask_again(form: Form) -> None:
-    form.again = True
 
 
 def view_choice(visit: Session) -> None:
     """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
-    if view() == "stage" or is_hidden("views"):
+    view, watching = address.view(), visit.watch
+    if view == "stage" or address.is_hidden("views"):
         return
     walked = visit.walk is not None  # its bar has the way out
     with st.container(key="view_choice", horizontal=True):
-        if view() == "projector" and walked:
-            pass
-        elif view() == "projector":
-            st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
-        elif view() == "full":
-            _list_button(visit.watch)
-            st.button("Show less", key="change_view", icon=":material/unfold_less:", on_click=choose, args=("simple",))
-            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present, help=PRESENT)
-            task_link(visit.watch)
-        else:
-            _list_button(visit.watch)
-            _tour_button(visit.watch)
-            if not is_hidden("run"):
-                _undo_button(visit.watch)
-                _again_button(visit.watch.form)
-            more = ":material/unfold_more:"
-            st.button("Show everything", key="change_view", icon=more, on_click=choose, args=("full",))
-        if hidden() and not walked:
-            st.button("Show hidden controls", key="show_hidden", icon=":material/visibility:", on_click=show_hidden)
-    remember_choice()
-
-
-def _list_button(watching: Watching) -> None:
-    """Opens the list of this session's runs, see `tried.py`."""
-    if not is_hidden("result"):
-        st.button("What you tried", key="list", icon=":material/list:", on_click=watching.open_list)
-
-
-def _tour_button(watching: Watching) -> None:
-    if first_tour():
-        kind: Literal["primary", "secondary"] = "secondary" if watching.tour.open else "primary"
-        begin: dict[str, Any] = {"on_click": _begin_tour, "args": (watching,), "type": kind}
-        st.button(button_label(watching.tour), key="tour", icon=":material/school:", **begin)
+        if view != "projector" and not address.is_hidden("result"):
+            tried: Options = {"on_click": setattr, "args": (watching, "listed", True)}  # see `tried.py`
+            st.button("What you tried", key="list", icon=":material/list:", **tried)
+        if view == "projector" and not walked:
+            address.leave_button()
+        elif view == "full":
+            less: Options = {"on_click": address.choose, "args": ("simple",)}
+            st.button("Show less", key="change_view", icon=":material/unfold_less:", **less)
+            address.projector_button(help=PRESENT)
+            _task_link(watching)
+        elif view == "simple":
+            if first_tour():
+                begin: Options = {"on_click": _begin_tour, "args": (watching,)}
+                begin["type"] = "secondary" if watching.tour.open else "primary"
+                st.button(button_label(watching.tour), key="tour", icon=":material/school:", **begin)
+            if not address.is_hidden("run"):
+                _undo_button(watching)
+                _again_button(watching.form)
+            more: Options = {"on_click": address.choose, "args": ("full",)}
+            st.button("Show everything", key="change_view", icon=":material/unfold_more:", **more)
+        if address.hidden() and not walked:
+            every: Options = {"icon": ":material/visibility:", "on_click": address.show_hidden}
+            st.button("Show hidden controls", key="show_hidden", **every)
+    address.remember_choice()
 
 
 def _begin_tour(watching: Watching) -> None:
@@ -243,7 +191,7 @@ def _begin_tour(watching: Watching) -> None:
     if shown := first_run():
         watching.open_recorded(shown)
     watching.tour.begin(at)
-    st.query_params.from_dict({TOUR: str(at)} | view_in_link())
+    st.query_params.from_dict({address.TOUR: str(at)} | address.view_in_link())
 
 
 def ask_draft_length(form: Form, length: int) -> None:
@@ -253,13 +201,13 @@ def ask_draft_length(form: Form, length: int) -> None:
 
 
 def _slider_controls(watching: Watching) -> None:
-    if not is_hidden("temperature"):
+    if not address.is_hidden("temperature"):
         CONTROLS.draw("temperature")
     left, right = st.columns(2, gap="medium")
-    if not is_hidden("pairs"):
+    if not address.is_hidden("pairs"):
         with left.popover("Pairs", icon=":material/join:", width="stretch"):
             pair_menu(_measured_here(watching))
-    if not is_hidden("more"):
+    if not address.is_hidden("more"):
         with right.popover("More", icon=":material/tune:", width="stretch"):
             RunControls(popover=True).more(MORE, elsewhere=("draft_length", "temperature"))
 
@@ -279,10 +227,10 @@ def _take_link_once(watching: Watching) -> None:
     form, came = watching.form, watching.form.came
     if not came.read:
         at = asked_place()
-        given = {} if at else address()  # the tour has a run of its own
+        given = {} if at else address.address()  # the tour has a run of its own
         if at:
             watching.tour.begin(at)
-        linked = request_from_link(given, models_in(given))
+        linked = request_from_link(given, address.models_in(given))
         form.current, came.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
         asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}
         if asked <= {"run", "step"} and linked.run in (None, FIRST):
@@ -330,7 +278,7 @@ def _show_again(watching: Watching, run: Shown) -> None:
     watching.bring_back(run)
     watching.asked = run.asked
     watching.form.came.acted = run.asked is not None
-    write_address(link_on_stage(watching, run) | view_in_link() | hidden_in_link())
+    address.write_address(link_on_stage(watching, run) | address.view_in_link() | address.hidden_in_link())
 
 
 def fill_in_trace(form: Form, trace: Trace) -> Asked | None:
@@ -351,7 +299,7 @@ def request_of(trace: Trace) -> RunRequest | None:
     draft = trace.drafter.asked_as
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact" if exact else "fast", trace.settings)
     link = link_of(request)
-    linked = request_from_link(link, models_in({name: [value] for name, value in link.items()}))
+    linked = request_from_link(link, address.models_in({name: [value] for name, value in link.items()}))
     return request if not linked.problems and linked.request == request else None
 
 

@@ -34,12 +34,12 @@ def show_outcome(watching: Watching, shown: Shown, *, running: bool) -> None:
     request = watching.request
     with st.container():  # one place on the page, whatever it holds: what is below stays open
         if not is_hidden("texts"):
-            show_outputs(shown.trace, shown.plain_text, waiting=running)
+            _show_outputs(shown.trace, shown.plain_text, waiting=running)
         if not is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
-            show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
+            _show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
 
 
-def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
+def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
     """Both decoders' texts, and whether they are the same."""
     compared = trace.autoregressive and trace.output.stopped_by and not waiting
     st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if compared else "**The text**")
@@ -53,7 +53,7 @@ def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None
     two_texts(trace.output.text, "(The file has only its token ids.)" if plain_text is None else plain_text)
 
 
-def show_costs(costs: Costs | None, formats: Sequence[str]) -> None:
+def _show_costs(costs: Costs | None, formats: Sequence[str]) -> None:
     """What checking several tokens at once costs, measured here."""
     st.markdown("**What checking k tokens at once costs**")
     if costs is None:
@@ -61,12 +61,9 @@ def show_costs(costs: Costs | None, formats: Sequence[str]) -> None:
         return
     alt = "Measured time of one target pass over k tokens, in single-token steps, and the free ideal."
     chart(verification_figure(costs), key="verification", alt=alt)
-    st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *map(plain, formats)]), unsafe_allow_html=True)
-
-
-def _costs_sentence(costs: Costs) -> str:
-    return (
+    said = (
         f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
         f"c = {costs.cost_ratio:.2f}, checking 5 tokens at once v(5) = {costs.verification.get(5, 1.0):.2f}, "
         f"overhead {costs.overhead:.2f} a round."
     )
+    st.caption(" ".join([explained(said, "costs"), *map(plain, formats)]), unsafe_allow_html=True)

@@ -1,7 +1,7 @@
 """What you tried: this session's runs as points and as a table; one of them shown again, or compared with."""
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from specviz.core.result import at_calibrated, refutes
 from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.player.data import draft_name
-from specviz.service.run_store import ID, StoredRun
+from specviz.service.run_store import ID
 from specviz.ui.shared.address import view_in_link
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
@@ -24,7 +24,7 @@ from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, interval, level, scatter
 from specviz.ui.shared.parts import download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, measured_run
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
 
 HEIGHT = 252
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe-Ito
@@ -217,15 +217,11 @@ def tried_csv(runs: Sequence[Try], address: str) -> str:
     writer = csv.writer(text)
     writer.writerow([*(name for name, _ in COLUMNS), "link"])
     for run in runs:
-        cells = (_cell(value(run)) for _, value in COLUMNS)
-        writer.writerow([*cells, address + run.link.removeprefix("./")])
+        cells = [value(run) for _, value in COLUMNS]
+        rounded = [round(cell, 4) if isinstance(cell, float) else cell for cell in cells]
+        written = [safe_cell(cell) if isinstance(cell, str) else cell for cell in rounded]
+        writer.writerow([*written, address + run.link.removeprefix("./")])
     return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str):
-        return safe_cell(value)
-    return round(value, 4) if isinstance(value, float) else value
 
 
 def hold_list(watching: Watching) -> None:
@@ -239,23 +235,20 @@ def take_back(watching: Watching, text: str) -> None:
     """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
     names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
     found = [stored for name in names if (stored := engine().stored_run(name))]
-    watching.past.bring_back([_stored(run) for run in found])
+    watching.past.bring_back([stored_run(run, preset_of(run.request)) for run in found])
     watching.past.gone = len(names) - len(found)
-
-
-def _stored(run: StoredRun) -> Shown:
-    return measured_run(run.result, f"live-{run.result.id}", "stored", (run.request, preset_of(run.request)))
 
 
 def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], None]) -> None:
     """The list; `bring_back` shows a run again, and `address` is where links lead."""
-    runs = tries(watching)
+    runs, gone = tries(watching), watching.past.gone
+    of_before = f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
     with st.container(key="tried"):
-        st.caption(" ".join(_about(watching, runs)))
+        busy = any(run.busy for run in runs)
+        st.caption(" ".join(filter(None, [ABOUT, BUSY if busy else "", of_before if gone else ""])))
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
-        table = html_table(
-            rows, numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
-        )
+        formats = numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
+        table = html_table(rows, formats)
         st.html(f'<div class="tried" role="region" aria-label="The runs of this visit" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
         with left:
@@ -264,14 +257,6 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
         with right:
             _choose(watching, runs, bring_back)
             download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
-
-
-def _about(watching: Watching, runs: Sequence[Try]) -> Iterator[str]:
-    yield ABOUT
-    if any(run.busy for run in runs):
-        yield BUSY
-    if gone := watching.past.gone:
-        yield f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
 
 
 def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown], None]) -> None:
@@ -296,5 +281,5 @@ def whole(run: Try) -> Shown:
     stored = engine().stored_run(run.shown.stored_id) if run.shown.asked and run.shown.stored_id else None
     if stored is None:
         return run.shown
-    found = measured_run(stored.result, run.shown.run_id, "stored", run.shown.asked)
-    return replace(found, linked=run.shown.linked)
+    found = stored_run(stored, None)
+    return replace(found, run_id=run.shown.run_id, asked=run.shown.asked, linked=run.shown.linked)

@@ -6,20 +6,9 @@ import streamlit as st
 
 from specviz.data.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
-from specviz.ui.lesson.place import Walk
+from specviz.player.payload import SentStage
 from specviz.ui.session import Session
-from specviz.ui.shared.address import (
-    address,
-    hidden,
-    hidden_in_link,
-    is_hidden,
-    page_address,
-    unknown_hidden,
-    unknown_view,
-    view,
-    view_in_link,
-    write_address,
-)
+from specviz.ui.shared import address
 from specviz.ui.shared.components import as_json
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import while_busy
@@ -38,15 +27,21 @@ POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 def watch(watching: Watching, asked: FormInput) -> None:
     """Submit what was asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching.shown = watching.shown or first_run()
+    rest = address.view_in_link() | address.hidden_in_link()
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
-        write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link() | hidden_in_link())
-    elif watching.shown and "target" not in address() and (asked.acted or watching.shown.run_id != FIRST):
+        address.write_address(link_of(asked.request, watching.step, asked.preset) | rest)
+    elif watching.shown and "target" not in address.address() and (asked.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
-        write_address(link_on_stage(watching, watching.shown) | view_in_link() | hidden_in_link())
+        address.write_address(link_on_stage(watching, watching.shown) | rest)
     watching.refused = asked.problem is not None
     own = None if asked.preset else left_out_of_link(asked.request.prompt)
-    notices([unknown_view(), unknown_hidden(), unknown_place(), *watching.form.came.notes, asked.problem, own])
+    unknown = address.unknown_view(), address.unknown_hidden(), unknown_place()
+    notices([*unknown, *watching.form.came.notes, asked.problem, own])
+
+
+def _payload(watching: Watching) -> SentStage | None:
+    return stage_payload(watching, st.session_state.gamma, address.view(), address.hidden())
 
 
 def show_run(visit: Session) -> None:
@@ -55,20 +50,25 @@ def show_run(visit: Session) -> None:
     Most runs are over within a second: the stage is drawn as soon as the first rounds are there, the script waits for
     the rest, and nothing polls. What lasts longer is polled, and a poll hands the stage only what is new.
     """
-    watching = visit.watch
+    watching, walk = visit.watch, visit.walk
     watching.wait_for_first_round()
     watching.refresh()
     above = st.container()
-    _draw_stage(watching, _key_of_stage(visit.walk))
+    # Each moment of a lesson has a stage of its own, which begins at the moment's step.
+    _draw_stage(watching, f"stage-{walk.times}" if walk and walk.here else "stage")
     watching.wait_for_end()
     watching.refresh()
     with above:
         notices([None if watching.refused else watching.message, watching.file_problem], "error")
         notices([watching.run.message if watching.run.state == "lost" else None, whose_run(watching)], "info")
     _follow(watching)
-    if watching.shown and view() == "full":
+    if (shown := watching.shown) and address.view() == "full":
         with st.container(key="outcome"):
-            _draw_outcome(watching, watching.shown)
+            show_outcome(watching, shown, running=watching.run.busy and not watching.shows_previous_run)
+            if not address.is_hidden("files"):
+                show_files(watching, shown, link_on_stage(watching, shown))
+            for change in changed_weights(shown.trace):
+                st.caption(plain(change))
 
 
 @st.fragment
@@ -80,7 +80,7 @@ def _draw_stage(watching: Watching, key: str) -> None:
         watching.tour.left = False
         st.rerun()  # the button says where the tour goes on
     write_place(watching.tour)
-    payload = stage_payload(watching, st.session_state.gamma, view(), hidden())
+    payload = _payload(watching)
     if payload is None:
         st.info(plain(watching.notice or "Change a setting, or press Run again, to see the first run."))
         return
@@ -89,11 +89,6 @@ def _draw_stage(watching: Watching, key: str) -> None:
         ask, tour = partial(ask_draft_length, watching.form), partial(take_place, watching.tour)
         step = stage(payload, key=key, on_draft_length=ask, on_tour=tour)
     watching.step = watching.step if step is None else step
-
-
-def _key_of_stage(walk: Walk | None) -> str:
-    """Each moment of a lesson has a stage of its own, which begins at the moment's step."""
-    return f"stage-{walk.times}" if walk and walk.here else "stage"
 
 
 def _follow(watching: Watching) -> None:
@@ -110,25 +105,15 @@ def _feed(watching: Watching) -> None:
     """Streamlit drops what one look drew if the next begins before it was sent. So each look sends again what is not
     known to have come, and the first one after a drawing says what the stage must have by now.
     """
-    payload, sent = stage_payload(watching, st.session_state.gamma, view(), hidden()), watching.feed.sent
+    payload, sent = _payload(watching), watching.feed.sent
     if payload and (watching.feed.last is None or sent != sent_with(payload)):
         watching.feed.last, watching.feed.sent = as_json(news(payload, sent)), sent_with(payload)
     if watching.feed.last:
         feed(watching.feed.last)
 
 
-def _draw_outcome(watching: Watching, shown: Shown) -> None:
-    show_outcome(watching, shown, running=watching.run.busy and not watching.shows_previous_run)
-    if not is_hidden("files"):
-        show_files(watching, shown, link_on_stage(watching, shown))
-    for change in changed_weights(shown.trace):
-        st.caption(plain(change))
-
-
 def show_list(watching: Watching) -> None:
     """What was tried, in a box over the page, until the visitor closes it or chooses a run."""
-    if not watching.listed:
-        return
 
     def close() -> None:
         watching.listed = False
@@ -137,5 +122,6 @@ def show_list(watching: Watching) -> None:
         close()
         bring_back(watching, run)
 
-    box = st.dialog("What you tried", width="large", on_dismiss=close)
-    box(lambda: show_tried(watching, page_address(""), choose))()
+    if watching.listed:
+        box = st.dialog("What you tried", width="large", on_dismiss=close)
+        box(lambda: show_tried(watching, address.page_address(""), choose))()

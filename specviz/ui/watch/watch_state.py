@@ -98,6 +98,10 @@ def measured_run(run: RunResult, run_id: str, source: Source, asked: Asked | Non
     return Shown(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id, asked=asked)
 
 
+def stored_run(run: StoredRun, preset: str | None) -> Shown:
+    return measured_run(run.result, f"live-{run.result.id}", "stored", (run.request, preset))
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """The stage's payload, and what it was made of."""
@@ -278,12 +282,20 @@ class Watching:
 
     @property
     def notice(self) -> str | None:
-        return run_notice(self.run)
+        """What the run waits for or does; None while its rounds come, and when it is over."""
+        if self.run.view is None or not self.run.busy:
+            return None
+        run = self.run.result
+        if run and run.trace.output.stopped_by and (plain := run.trace.autoregressive):
+            alone = len(plain.token_ids)
+            if alone > len(run.trace.output.token_ids):  # where it writes a longer text
+                return f"now only the target alone: {alone} tokens"
+        return waiting_line(self.run.view)
 
     def open_stored(self, run: StoredRun, preset: str | None) -> None:
         """Show a run that this server has, and take its settings as those asked for."""
-        self.asked = run.request, preset
-        shown = measured_run(run.result, f"live-{run.result.id}", "stored", self.asked)
+        shown = stored_run(run, preset)
+        self.asked = shown.asked
         self._show(shown)
         self.past.finish(shown)
 
@@ -312,9 +324,6 @@ class Watching:
         """The run that the one on screen is compared with."""
         here = self.shown.run_id if self.shown else ""
         return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
-
-    def open_list(self) -> None:
-        self.listed = True
 
     def bring_back(self, shown: Shown) -> None:
         """Show a run of this session again, exactly as it was. A run under way ends."""
@@ -345,22 +354,6 @@ class Watching:
         """Show a run that was recorded before; a run under way ends."""
         self.bring_back(shown)
         self.before = None  # a lesson's run or a file's is no answer to a change of settings
-
-
-def run_notice(slot: JobSlot[RunResult]) -> str | None:
-    """What the run waits for or does; None while its rounds come, and when it is over."""
-    if slot.view is None or not slot.busy:
-        return None
-    return _rest_of_plain_run(slot.result) or waiting_line(slot.view)
-
-
-def _rest_of_plain_run(run: RunResult | None) -> str | None:
-    """Where the target alone writes a longer text: how far it is, once the other decoder has ended."""
-    plain = run and run.trace.autoregressive
-    if not run or not plain or run.trace.output.stopped_by is None:
-        return None
-    alone, written = len(plain.token_ids), len(run.trace.output.token_ids)
-    return f"now only the target alone: {alone} tokens" if alone > written else None
 
 
 def pair_key(request: RunRequest) -> PairKey:

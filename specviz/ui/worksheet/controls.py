@@ -8,7 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.page_link import Params
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
@@ -58,8 +57,15 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.M
     st.selectbox("Start from", labels, on_change=taken, help=SAYS["start_help"], **chosen)
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
+
+    def other_length() -> None:
+        """It checks another number of tokens: take its v from the table where one was measured."""
+        measured = start.verification_at(st.session_state.worksheet_gamma)
+        if measured is not None:
+            set_widgets(_within(verification=measured))
+
     _fine(st, "alpha", "Acceptance of checked guesses", format="percent")
-    more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": lambda: _verification_from(start)}
+    more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
     st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **more)
     _fine(st, "cost", "Cost of a guess")
     _fine(st, "verification", "Cost of a check")
@@ -72,9 +78,15 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.M
 
 
 def more_controls() -> None:
-    counts = ("drafted", "accepted")
-    for place, name in zip(_side_by_side("worksheet_drafted_accepted"), counts, strict=True):
-        more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": SAYS[f"{name}_help"]}
+    def counted() -> None:
+        state = st.session_state
+        state.update(worksheet_counted_at=state.worksheet_gamma)
+        if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
+            alpha = terms.alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
+            state.update(_within(alpha=alpha))
+
+    for place, name in zip(_side_by_side("worksheet_drafted_accepted"), ("drafted", "accepted"), strict=True):
+        more = with_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS[f"{name}_help"]}
         place.number_input(name.capitalize(), 0, terms.MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
     _fine(overhead, "overhead", "o, overhead")
@@ -106,16 +118,14 @@ def costs_named(start: Start) -> str:
 
 def counters_alone(worksheet: Worksheet, start: Start) -> Production | None:
     """The pasted counters that the page starts from, where no cost of a round is known for their machine."""
-    found = worksheet.counted if start is worksheet.produced else None
-    if found is None or found.speedup is not None or costs_are_told(costs_named(start)) or changes(start):
-        return None
-    return found
+    found = worksheet.counted if start is worksheet.produced and not changes(start) else None
+    told = found is not None and (found.speedup is not None or costs_are_told(costs_named(start)))
+    return None if told else found
 
 
 def chosen_start(worksheet: Worksheet, found: Sequence[Start]) -> Start:
-    return next(
-        (start for start in _every(worksheet, found) if start.label == st.session_state.worksheet_start), found[0]
-    )
+    chosen = (start for start in _every(worksheet, found) if start.label == st.session_state.worksheet_start)
+    return next(chosen, found[0])
 
 
 def _every(worksheet: Worksheet, found: Sequence[Start]) -> list[Start]:
@@ -188,21 +198,6 @@ def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
         return st.container(width="stretch"), st.container(width="stretch")
 
 
-def _alpha_from_counts() -> None:
-    state = st.session_state
-    state.update(worksheet_counted_at=state.worksheet_gamma)
-    if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
-        alpha = terms.alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
-        state.update(_within(alpha=alpha))
-
-
-def _verification_from(start: Start) -> None:
-    """Another draft length checks another number of tokens: take its v from the table where one was measured."""
-    measured = start.verification_at(st.session_state.worksheet_gamma)
-    if measured is not None:
-        set_widgets(_within(verification=measured))
-
-
 def _within(**values: float) -> dict[str, float]:
     """What the sliders of these names can show of these values."""
     held = {name: min(max(value, LIMITS[name][0]), LIMITS[name][1]) for name, value in values.items()}
@@ -217,7 +212,13 @@ def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[St
     state, first = st.session_state, not worksheet.came.read
     if first:
         _fill_first(found, {})
-        worksheet.linked = worksheet.came.take(address(), lambda given: _linked(given, found))
+        counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
+        passes = next((start.model.passes for start in found if start.model.passes), None)
+        default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
+        linked = worksheet.came.take(address(), lambda given: start_from_link(given, default))
+        # as one of the starts, where it is just what that fills in
+        alike = (start for start in found if linked and _filled(start) == _filled(linked))
+        worksheet.linked = next(alike, linked)
     every = _every(worksheet, found)
     labels = [start.label for start in every]
     if not first and all(key in state for key in KEYS):  # a forged message may have left some out
@@ -242,14 +243,3 @@ def _fill_first(found: Sequence[Start], stored: dict[str, Any]) -> None:
     elif found[0].acceptance_only:
         fill(next(start for start in found if not start.acceptance_only and not start.costs_only))
     fill(found[0])
-
-
-def _linked(given: Params, found: Sequence[Start]) -> tuple[Start | None, list[str]]:
-    """What the address asks for: as one of the starts where it is just what that fills in."""
-    state = st.session_state
-    counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
-    passes = next((start.model.passes for start in found if start.model.passes), None)
-    default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
-    linked, problems = start_from_link(given, default)
-    alike = (start for start in found if linked and _filled(start) == _filled(linked))
-    return next(alike, linked), problems

@@ -21,18 +21,19 @@ SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps
 def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None = None) -> plot.Figure:
     """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
-    sources = dict.fromkeys(point.source for point in points)
-    settings = [_setting("loaded", loaded, "diamond-open")] if loaded else []
-    settings.append(_setting("the sliders", model, "circle-open"))
-    runs = [_dots([point for point in points if point.source == source]) for source in sources]
-    return plot.figure(
-        [_ground(speedups), _levels(speedups), _break_even_line(model), *runs, *settings],
-        450,
-        x=plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2),
-        y=plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False),
-        legend={"bgcolor": PALE, "font": {"color": INK}},  # its dark lines and rings would vanish on a dark page
-        margin={"b": 100},
-    )
+    parts = [_ground(speedups), _levels(speedups), _break_even_line(model)]
+    for source in dict.fromkeys(point.source for point in points):
+        parts.append(_dots([point for point in points if point.source == source]))
+    for name, at, symbol in (("loaded", loaded, "diamond-open"), ("the sliders", model, "circle-open")):
+        if at:
+            ring = {"symbol": symbol, "size": 22, "color": INK, "line": {"color": INK, "width": 3}}
+            said = f"{name}: {at.realistic:.2f}× modelled<extra></extra>"
+            parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, mode="markers", marker=ring))
+    x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
+    y = plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
+    # the legend's dark lines and rings would vanish on a dark page
+    more: plot.Part = {"legend": {"bgcolor": PALE, "font": {"color": INK}}, "margin": {"b": 100}}
+    return plot.figure(parts, 450, x=x, y=y, **more)
 
 
 def _ground(speedups: list[list[float]]) -> plot.Part:
@@ -108,12 +109,6 @@ def _dots(points: Sequence[Measured]) -> plot.Part:
     )
 
 
-def _setting(name: str, model: Model, symbol: str) -> plot.Part:
-    ring = {"symbol": symbol, "size": 22, "color": INK, "line": {"color": INK, "width": 3}}
-    said = f"{name}: {model.realistic:.2f}× modelled<extra></extra>"
-    return plot.scatter(name, [model.draft_length], [model.alpha], said, mode="markers", marker=ring)
-
-
 def gap_figure(gap: Gap) -> plot.Figure:
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
     names = ["paper’s formula", "by position", "verification", "overhead", "the rest", "measured"]
@@ -138,20 +133,18 @@ def gap_figure(gap: Gap) -> plot.Figure:
 
 def machines_figure(runs: Sequence[PublishedRun]) -> plot.Figure:
     known = [run for run in runs if run.modelled_speedup is not None]
-    modelled = [run.modelled_speedup for run in known]
-    both = [
-        _speedups_of(known, modelled, "modelled, E(γ)/(γc+1)", "circle-open"),
-        _speedups_of(runs, [run.speedup for run in runs], "published, measured by the authors", "diamond"),
-    ]
+    published = "published, measured by the authors"
+    both = []
+    for name, symbol, its, speedups in (
+        ("modelled, E(γ)/(γc+1)", "circle-open", known, [run.modelled_speedup for run in known]),
+        (published, "diamond", runs, [run.speedup for run in runs]),
+    ):
+        marker = {"symbol": symbol, "size": 12, "color": plot.BLUE, "line": {"width": 2, "color": plot.BLUE}}
+        labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in its]
+        said = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>"
+        both.append(plot.scatter(name, speedups, labels, said, mode="markers", marker=marker))
     x, y = plot.axis("speedup", ticksuffix="×", range=[0.9, 4]), plot.axis(autorange="reversed")
     return plot.figure(both, 90 + 42 * len(runs), x=x, y=y, shapes=[plot.UPRIGHT])
-
-
-def _speedups_of(runs: Sequence[PublishedRun], speedups: Sequence[float | None], name: str, symbol: str) -> plot.Part:
-    marker = {"symbol": symbol, "size": 12, "color": plot.BLUE, "line": {"width": 2, "color": plot.BLUE}}
-    said = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>"
-    labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in runs]
-    return plot.scatter(name, speedups, labels, said, mode="markers", marker=marker)
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> plot.Figure:

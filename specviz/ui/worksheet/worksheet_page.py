@@ -1,6 +1,6 @@
 """The worksheet: its calculator, and its tabs: predicted against measured, machines, production, exercises."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -16,11 +16,10 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
-from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED, GpuCosts, GpuRound, PublishedRun
+from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.serving_counters import read_counters
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
-from specviz.measure.race import RaceLap
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet
@@ -67,53 +66,35 @@ class Known:
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
     costs: dict[tuple[str, str, str], Costs]
-    recorded: Trace | None
-    raced: list[RaceLap]  # the last race
-    opened: Trace | None  # the file that Watch opened last
-    newest: bool  # it was opened after the last run
     batches: BatchStudy | None  # as recorded
     measured: list[Measured]  # everything with a speedup; of a page without own measurements, the recorded ones
-
-    @property
-    def last(self) -> Trace | None:
-        """The visitor's newest run, or the recorded one before there is any."""
-        return self.finished[-1] if self.finished else self.recorded
-
-    @property
-    def last_source(self) -> str:
-        if self.finished:
-            return "Your last run, measured here."
-        return f"The recorded run, made on {self.recorded.recorded_on.machine}." if self.recorded else ""
-
-    @property
-    def starts(self) -> list[Start]:
-        raced = {lap.name: lap.both for lap in self.raced}
-        found = starts(self.finished, self.recorded, self.costs, raced, self.opened)
-        if self.newest and self.opened and (file := start_of_file(self.opened)):
-            found.sort(key=lambda start: start.label != file.label)
-        passes = measured_passes(self.batches) if self.batches else None
-        return [with_passes(start, passes) for start in found] + (batch_starts(self.batches) if self.batches else [])
+    starts: list[Start]
+    last: Trace | None  # the visitor's newest run, or the recorded one before there is any
+    last_source: str
 
 
 def known_runs(visitor: Session) -> Known:
-    finished, recorded = [shown.trace for shown in visitor.watch.past.finished], first_trace()
-    raced, swept = visitor.race.laps, visitor.sweeps.rows_of(HERE)
+    past, costs = visitor.watch.past, visitor.watch.costs.known
+    finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.race.laps
+    swept = visitor.sweeps.rows_of(HERE)
     measured = [
         *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
         *(of_laps(raced, False) or of_laps(recorded_race(), True)),
         *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
     ]
     measured.sort(key=lambda each: each.recorded)
-    past, costs = visitor.watch.past, visitor.watch.costs.known
-    newest = past.opened_as == past.count
-    return Known(finished, past.count, costs, recorded, raced, past.opened, newest, _batches(), measured)
-
-
-def _batches() -> BatchStudy | None:
-    try:
-        return recorded_batches()
-    except InputError:
-        return None  # the page works without it
+    found = starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
+    if past.opened and past.opened_as == past.count and (file := start_of_file(past.opened)):
+        found.sort(key=lambda start: start.label != file.label)  # it was opened after the last run
+    batches = None
+    with suppress(InputError):  # the page works without it
+        batches = recorded_batches()
+    passes = measured_passes(batches) if batches else None
+    every = [with_passes(start, passes) for start in found] + (batch_starts(batches) if batches else [])
+    last, source = recorded, f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
+    if finished:
+        last, source = finished[-1], "Your last run, measured here."
+    return Known(finished, past.count, costs, batches, measured, every, last, source)
 
 
 def show_gaps(known: Known) -> None:
@@ -125,9 +106,22 @@ def show_gaps(known: Known) -> None:
         _show_gap([each for each in known.measured if each.gap])
     with right:
         st.markdown("**Predicted against measured**")
+        rows = [
+            {
+                "γ": each.terms.draft_length,
+                "α": each.terms.alpha,
+                "formula": each.ideal,
+                "with v, o": each.terms.speedup,
+                "by position": each.gap.by_position if each.gap else None,
+                "measured": each.measured,
+                "from": each.source,
+                "of": each.label,
+            }
+            for each in known.measured
+        ]
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
         columns = numbers("%d", "γ") | numbers("%.2f", "α") | speedups
-        data_table(pd.DataFrame([_gap_row(each) for each in known.measured]), "worksheet_gaps", columns=columns)
+        data_table(pd.DataFrame(rows), "worksheet_gaps", columns=columns)
         st.caption(SAYS["measured"])
 
 
@@ -144,17 +138,7 @@ def _show_gap(split: Sequence[Measured]) -> None:
     st.caption(SAYS["gap"])
 
 
-def _gap_row(each: Measured) -> dict[str, str | float | None]:
-    return {
-        "γ": each.terms.draft_length,
-        "α": each.terms.alpha,
-        "formula": each.ideal,
-        "with v, o": each.terms.speedup,
-        "by position": each.gap.by_position if each.gap else None,
-        "measured": each.measured,
-        "from": each.source,
-        "of": each.label,
-    }
+TITLE = "Speculative decoding: exercises on one run"
 
 
 def show_exercises(known: Known) -> None:
@@ -162,10 +146,8 @@ def show_exercises(known: Known) -> None:
     if trace is None or not (found := exercises(trace)):
         st.info("There is no run with drafted tokens yet: make one on the Watch page.")
         return
-    st.markdown(
-        f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)} "
-        "Answers are computed from it."
-    )
+    about = f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)}"
+    st.markdown(f"{about} Answers are computed from it.")
     with st.container(horizontal=True, key="worksheet_downloads"):
         for label, name, key in [("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)]:
             made = sheet(trace, TITLE, known.last_source, key=key)
@@ -177,9 +159,6 @@ def show_exercises(known: Known) -> None:
             st.text(f"{number}. {exercise.answer}")
 
 
-TITLE = "Speculative decoding: exercises on one run"
-
-
 def calculator(worksheet: Worksheet, known: Known) -> None:
     outcome = st.container(key="worksheet_outcome")
     inputs, picture = st.columns([5, 8], gap="large")
@@ -188,10 +167,7 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
     start = sliders.chosen_start(worksheet, known.starts)
     alone = sliders.counters_alone(worksheet, start)
     with outcome:
-        if alone:
-            _untold(alone)
-        else:
-            _verdict(model)
+        _verdict(model, alone)
         changed = sliders.changes(start)
         now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
         st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
@@ -206,28 +182,21 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
         _all_terms(model, start, known.batches)
 
 
-def _verdict(model: terms.Model) -> None:
-    judged = judge(model.realistic, None, modelled=True)
-    look = judged.look
-    st.markdown(f":material/{look.icon}: :{look.color}[**{judged.headline}.**]")
-    say(terms.verdict_sentence(model), "worksheet-verdict")
-    needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
-    best = f"{model.best} ({model.best_speedup:.2f}×)"
-    speedup = ("Speedup", f"{model.realistic:.2f}×", "speedup_help")
-    _metrics(speedup, ("Pays above", needed, "needed_help"), ("Best length", best, "best_help"))
-
-
-def _untold(found: Production) -> None:
-    """Counters without the cost of a round: no verdict, but a range. The text below takes it from the same place."""
-    ahead, look = outlook(found), LOOKS[UNTOLD]
-    st.markdown(f":material/{look.icon}: :{look.color}[**{advice.UNTOLD}**]")
-    say(advice.known_without_costs(found), "worksheet-verdict")
-    below = ("Pays below", f"{found.tokens:.2f} steps", "below_help")
-    _metrics(("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help"))
-
-
-def _metrics(*shown: tuple[str, str, str]) -> None:
-    """Figures beside each other: a label, the value, and the name of its explanation."""
+def _verdict(model: terms.Model, alone: Production | None) -> None:
+    """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
+    if alone:
+        ahead, look, said = outlook(alone), LOOKS[UNTOLD], advice.UNTOLD
+        sentence = advice.known_without_costs(alone)
+        below = ("Pays below", f"{alone.tokens:.2f} steps", "below_help")
+        shown = [("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help")]
+    else:
+        judged = judge(model.realistic, None, modelled=True)
+        look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
+        needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
+        best = ("Best length", f"{model.best} ({model.best_speedup:.2f}×)", "best_help")
+        shown = [("Speedup", f"{model.realistic:.2f}×", "speedup_help"), ("Pays above", needed, "needed_help"), best]
+    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
+    say(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
             st.metric(label, value, help=SAYS[explanation], width="content")
@@ -258,10 +227,9 @@ def _batch(model: terms.Model, start: Start) -> str:
 
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
-    here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
-    rows = [*here, *map(_paper_row, PUBLISHED), *map(_round_row, GPU_ROUNDS), *map(_costs_row, GPU_COSTS)]
+    rows = [*_here(costs_by_pair, finished), *_published()]
     data_table(pd.DataFrame(rows, columns=MACHINE_COLUMNS), "worksheet_machines", columns=FORMATS)
-    if not here:
+    if not costs_by_pair:
         st.caption("The row of this machine appears after a live run on the Watch page, when its pair is calibrated.")
     st.caption(SAYS["machines"])
     st.markdown("**Published speedups beside the formula’s**")
@@ -279,32 +247,30 @@ Cells = tuple[str | float | None, ...]
 MACHINE_COLUMNS = ("pair", "task", "γ", "c", "α", "modelled", "measured", "v(γ+1)", "o", "machine", "source")
 
 
-def _machine_row(start: Start, trace: Trace | None) -> Cells:
-    model, gap = start.model, gap_of(trace) if trace else None
-    pair, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
-    alpha, modelled = (f"{model.alpha:.2f}", model.realistic) if trace else (NOT_MEASURED, None)
-    shown = (pair, task, model.draft_length, model.cost_ratio, alpha, modelled, gap.measured if gap else None)
-    return *shown, model.verification, model.overhead, trace.recorded_on.machine if trace else "this one", ""
+def _here(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> Iterator[Cells]:
+    for pair, costs in costs_by_pair.items():
+        start, trace = calibrated(pair, costs, finished)
+        model, gap = start.model, gap_of(trace) if trace else None
+        name, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
+        alpha, modelled = (f"{model.alpha:.2f}", model.realistic) if trace else (NOT_MEASURED, None)
+        speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
+        where = trace.recorded_on.machine if trace else "this one"
+        yield name, task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
 
 
-def _paper_row(run: PublishedRun) -> Cells:
-    alpha = f"{run.alpha:.2f}" if run.alpha is not None else f"({run.explaining_alpha:.2f})"
-    shown = (run.pair, f"{run.task}, {run.temperature}", run.draft_length, run.cost_ratio, alpha)
-    return *shown, run.modelled_speedup, run.speedup, None, None, run.machine, run.url
-
-
-def _round_row(found: GpuRound) -> Cells:
-    pair, task = f"{found.method} → {found.target}", f"{found.tokens:.2f} tokens in {found.cost:.2f} steps"
-    return pair, task, None, None, NOT_MEASURED, None, found.speedup, None, None, "one A100, batch 1", found.url
-
-
-def _costs_row(costs: GpuCosts) -> Cells:
-    length, check = None, None
-    if costs.verification:
-        length = OPENING_DRAFT_LENGTH
-        check = verification_steps(costs.verification, length + 1)
-    shown = (costs.pair, "costs only", length, costs.cost_ratio, NOT_MEASURED)
-    return *shown, None, None, check, None, costs.machine, costs.url
+def _published() -> Iterator[Cells]:
+    for run in PUBLISHED:
+        alpha = f"{run.alpha:.2f}" if run.alpha is not None else f"({run.explaining_alpha:.2f})"
+        shown = run.pair, f"{run.task}, {run.temperature}", run.draft_length, run.cost_ratio, alpha
+        yield *shown, run.modelled_speedup, run.speedup, None, None, run.machine, run.url
+    for found in GPU_ROUNDS:
+        pair, task = f"{found.method} → {found.target}", f"{found.tokens:.2f} tokens in {found.cost:.2f} steps"
+        yield pair, task, None, None, NOT_MEASURED, None, found.speedup, None, None, "one A100, batch 1", found.url
+    for costs in GPU_COSTS:
+        length = OPENING_DRAFT_LENGTH if costs.verification else None
+        check = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else None
+        speeds = NOT_MEASURED, None, None, check, None
+        yield costs.pair, "costs only", length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
 
 def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
@@ -315,25 +281,29 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         with suppress(InputError):
             found = _pasted(worksheet, starts)  # the map shows calls that all draft, up to the end of its axis
             if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
-                put_on_map(worksheet, *_start_from(worksheet, starts, found))
+                costs = costs_named(chosen_start(worksheet, starts))
+                put_on_map(worksheet, serving.production_start(found, costs), found)
 
     with box:
         more = with_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
         label = "Counters, log lines or an answer in JSON"
-        text = st.text_area(label, height=200, max_chars=MOST_TYPED, on_change=changed, **more)
+        st.text_area(label, height=200, max_chars=MOST_TYPED, on_change=changed, **more)
         st.caption(SAYS["read"])
-        _speedup_fields(changed)
+        with st.container(horizontal=True, gap="small", key="worksheet_measured"):
+            for name, label in FIELDS.items():
+                # None even if the state holds a number: a field with a default of its own could not be emptied
+                field: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
+                st.number_input(label, 0.0, 1e9, None, placeholder="not measured", **field)
     with verdict:
-        if not text.strip():
-            st.info("Paste acceptance from production. The page then starts from it.")
-            return
         try:
             shown = _pasted(worksheet, starts)
         except InputError as error:
             st.error(plain(str(error)), icon=":material/error:")
             return
-        assert shown
-        _show(worksheet, starts, shown)
+        if shown is None:
+            st.info("Paste acceptance from production. The page then starts from it.")
+            return
+        _show(worksheet, shown, costs_named(chosen_start(worksheet, starts)))
 
 
 def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> serving.Production | None:
@@ -347,25 +317,10 @@ def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> serving.Production
     return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
-def _start_from(
-    worksheet: Worksheet, starts: Sequence[Start], found: serving.Production
-) -> tuple[Start, serving.Production]:
-    return serving.production_start(found, costs_named(chosen_start(worksheet, starts))), found
-
-
 FIELDS = {"speedup": "Measured speedup", "without": "or latency without", "with": "latency with"}  # empty: None
 
 
-def _speedup_fields(changed: Callable[[], None]) -> None:
-    with st.container(horizontal=True, gap="small", key="worksheet_measured"):
-        for name, label in FIELDS.items():
-            # None even if the state holds a number: a field with a default of its own could not be emptied
-            more: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
-            st.number_input(label, 0.0, 1e9, None, placeholder="not measured", **more)
-
-
-def _show(worksheet: Worksheet, starts: Sequence[Start], found: serving.Production) -> None:
-    costs = costs_named(chosen_start(worksheet, starts))
+def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
     told = serving.costs_are_told(costs)
     st.markdown(advice.headline(found, plain(costs)))
     for title, text in advice.advice(found, costs):
@@ -380,10 +335,9 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: serving.Producti
         st.caption(SAYS["lengths"])
     else:
         st.caption(SAYS["chosen"] if told else SAYS["not_yours"].format(plain(costs)))
-    alpha = found.counters.alpha(found.draft_length)
     notes = [
         found.counters.reading,
-        advice.counted_note(found, alpha),
+        advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
         advice.batch_note(found, loaded=serving.contain_load(costs), told=told),
     ]
@@ -391,14 +345,10 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: serving.Producti
     if found.counters.survival:
         chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
         st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
+    start = serving.production_start(found, costs)
     if found.share < 1:
         st.caption("Not for the map: it shows calls that all draft, and here only some do.")
-    else:
-        _offer_map(worksheet, *_start_from(worksheet, starts, found))
-
-
-def _offer_map(worksheet: Worksheet, start: Start, found: serving.Production) -> None:
-    if start.model.draft_length > MAX_DRAFT_LENGTH:
+    elif start.model.draft_length > MAX_DRAFT_LENGTH:
         st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
     elif is_shown(start):
         st.caption("The sliders and the map above show these values.")

@@ -26,10 +26,12 @@ class Worksheet:
 NUMBER = real(decimals=3)
 
 
-def _within(least: float, most: float, kind: str = "number") -> Any:
-    return Field(
-        ge=least, le=most, description=f"a {kind} from {least:g} to {f'{most:g}' if kind == 'number' else most}"
-    )
+def _within(least: float, most: float) -> Any:
+    return Field(ge=least, le=most, description=f"a number from {least:g} to {most:g}")
+
+
+def _whole(least: int, most: int) -> Any:
+    return Field(ge=least, le=most, description=f"a whole number from {least} to {most}")
 
 
 class WorksheetLink(PageLink):
@@ -38,7 +40,7 @@ class WorksheetLink(PageLink):
     REFUSED: ClassVar[str] = "The link’s {name} is not {expected}: {instead}."
 
     alpha: Annotated[float, NUMBER, _within(0, 1)] = 0.0
-    gamma: Annotated[int, DIGITS, _within(1, MAX_DRAFT_LENGTH, "whole number")] = 1
+    gamma: Annotated[int, DIGITS, _whole(1, MAX_DRAFT_LENGTH)] = 1
     c: Annotated[float, NUMBER, _within(0, MOST_COST)] = 0.0
     v: Annotated[float, NUMBER, _within(1, MOST_VERIFICATION)] = 1.0
     o: Annotated[float, NUMBER, _within(0, MOST_OVERHEAD)] = 0.0
@@ -46,10 +48,10 @@ class WorksheetLink(PageLink):
     operations: Annotated[float, NUMBER, _within(0, 1)] = 0.0
     # of the cost of a pass over several texts
     shape: Annotated[int, DIGITS, Field(ge=0, le=1, description="0, a straight line, or 1, as measured")] = 0
-    drafted: Annotated[int, DIGITS, _within(0, MOST_TOKENS, "whole number")] = 0
-    accepted: Annotated[int, DIGITS, _within(0, MOST_TOKENS, "whole number")] = 0
+    drafted: Annotated[int, DIGITS, _whole(0, MOST_TOKENS)] = 0
+    accepted: Annotated[int, DIGITS, _whole(0, MOST_TOKENS)] = 0
     # the draft length of the counts; 0: gamma, as in older links
-    counted_at: Annotated[int, DIGITS, _within(0, MAX_DRAFT_LENGTH, "whole number")] = 0
+    counted_at: Annotated[int, DIGITS, _whole(0, MAX_DRAFT_LENGTH)] = 0
 
     @classmethod
     def of(cls, model: Model, drafted: int, accepted: int, counted_at: int = 0) -> Self:
