@@ -50,10 +50,18 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test's folder is its marker, and its place in the order."""
+    """A test's folder is its marker, and its place in the order.
+
+    The tests with the real engine are together at the beginning: a worker takes another one's tests from the end, so
+    one worker alone starts that engine.
+    """
     for item in items:
         item.add_marker(_folder(item))
-    items.sort(key=lambda item: SLOWEST_FIRST.index(_folder(item)))
+    items.sort(key=lambda item: (SLOWEST_FIRST.index(_folder(item)), "real_app_server" not in _fixtures(item)))
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    return getattr(item, "fixturenames", [])
 
 
 def _folder(item: pytest.Item) -> str:
