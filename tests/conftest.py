@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, WebError, expect, sync_playwright
 
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
 from tests.support.app_server import AppServer, serving
 from tests.support.fake_service import FakeService
-from tests.support.visitor import DESK, wait_until_drawn
+from tests.support.visitor import DESK, wait_until_drawn, wait_until_still
 
 __all__ = ["AppServer"]
 
@@ -44,16 +44,24 @@ SLOWEST_FIRST = ["cluster", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores, because a test of a page waits much; more than four need too much memory."""
+    """Two for each core, because a test of a page waits for half of its time; more than four need too much memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores + 1, 4)
+    return min(2 * cores, 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test's folder is its marker, and its place in the order."""
+    """A test's folder is its marker, and its place in the order.
+
+    The tests with the real engine are together at the beginning: a worker takes another one's tests from the end, so
+    one worker alone starts that engine.
+    """
     for item in items:
         item.add_marker(_folder(item))
-    items.sort(key=lambda item: SLOWEST_FIRST.index(_folder(item)))
+    items.sort(key=lambda item: (SLOWEST_FIRST.index(_folder(item)), "real_app_server" not in _fixtures(item)))
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    return getattr(item, "fixturenames", [])
 
 
 def _folder(item: pytest.Item) -> str:
@@ -83,13 +91,6 @@ def _visited(server: AppServer, browser: Browser) -> AppServer:
     return server
 
 
-@pytest.fixture
-def fresh_server(tmp_path: Path) -> Iterator[AppServer]:
-    """A server that nobody has visited yet."""
-    with serving(APP, tmp_path / "server.log") as server:
-        yield server
-
-
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """A Chromium on this machine: CHROMIUM where `make test` found one, else the one that the script finds."""
@@ -111,6 +112,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 
 NewContext = Callable[..., BrowserContext]
+Visit = Callable[..., Page]
 _FREE: defaultdict[str, list[BrowserContext]] = defaultdict(list)  # by their options
 
 
@@ -119,15 +121,26 @@ def contexts_of(browser: Browser) -> Iterator[NewContext]:
     """Makes visitors with a browser of their own, at 1280 by 720 in light mode; takes Playwright's options.
 
     A browser that has forgotten its visitor serves the next one, unless `once` is asked for: to load and compile the
-    app's scripts again would take four times the processor time of a visit.
+    app's scripts again would take four times the processor time of a visit. A script that fails on one of their pages
+    fails the test, and so does a dialog.
     """
     lent: list[tuple[BrowserContext, dict[str, Any], bool]] = []
+    wrong: list[str] = []
+
+    def failed(error: WebError) -> None:
+        wrong.append(str(error.error))
+
+    def asked(dialog: Dialog) -> None:
+        wrong.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
 
     def new(once: bool = False, **options: Any) -> BrowserContext:
         options = {"viewport": DESK, "color_scheme": "light", **options}
         free = _FREE[repr(options)]
         context = free.pop() if free and not once else browser.new_context(**options)
         context.set_default_timeout(PATIENCE)
+        context.on("weberror", failed)
+        context.on("dialog", asked)
         lent.append((context, options, once))
         return context
 
@@ -137,7 +150,10 @@ def contexts_of(browser: Browser) -> Iterator[NewContext]:
             context.close()
         else:
             _forget(context, options)
+            context.remove_listener("weberror", failed)
+            context.remove_listener("dialog", asked)
             _FREE[repr(options)].append(context)
+    assert wrong == []
 
 
 def _forget(context: BrowserContext, options: dict[str, Any]) -> None:
@@ -158,9 +174,25 @@ def new_context(browser: Browser) -> Iterator[NewContext]:
 
 
 @pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    """A new visitor."""
-    return new_context()
+def context(new_context: NewContext, request: pytest.FixtureRequest) -> BrowserContext:
+    """A new visitor; the marker `visitor` of a test or a file has the options."""
+    marker = request.node.get_closest_marker("visitor")
+    return new_context(**(marker.kwargs if marker else {}))
+
+
+@pytest.fixture
+def visit(context: BrowserContext, new_context: NewContext, app_server: AppServer) -> Visit:
+    """Opens a page of the app, and waits until `shows` can be seen and nothing moves. Options: of another visitor."""
+
+    def opened(path: str = "", shows: str = "", server: AppServer = app_server, **options: Any) -> Page:
+        page = (new_context(**options) if options else context).new_page()
+        page.goto(f"{server.url}/{path}")
+        if shows:
+            expect(page.locator(shows).first).to_be_visible()
+        wait_until_still(page)
+        return page
+
+    return opened
 
 
 @pytest.fixture

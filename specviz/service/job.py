@@ -35,7 +35,7 @@ class RunResult:
     def compared(self) -> bool:
         """Whether the target alone has written as much as the first round: from then on there is a speedup so far."""
         plain, rounds = self.trace.autoregressive, self.trace.rounds
-        return bool(plain and rounds) and len(plain.token_ids) >= len(rounds[0].emitted_ids)
+        return plain is not None and bool(rounds) and len(plain.token_ids) >= len(rounds[0].emitted_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,34 @@ KINDS = {"PNG": b"\x89PNG", "SVG": b"<svg"}  # and how their files begin
 MAP = "Modelled speedup by acceptance per judgement and draft length"
 
 
-def test_a_chart_says_what_it_shows_and_follows_the_theme_and_the_width(page: Page, app_server: AppServer) -> None:
+def test_a_chart_says_that_it_is_coming_and_what_it_shows_and_follows_the_theme_and_the_width(
+    page: Page, app_server: AppServer
+) -> None:
+    asked: list[Route] = []
+    open_now = False  # the line stands there before the request may have been made
+
+    def answer(route: Route) -> None:
+        asked.append(route)
+        if open_now:
+            route.continue_()
+
+    page.context.route("**/plotly.min.js", answer)
     page.goto(f"{app_server.url}/worksheet")
+    coming = page.locator(".chart .coming").first
+    expect(coming).to_be_visible()
+    expect(coming).to_have_text("The figure is being loaded …")
+    expect(page.locator(".chart .save").first).to_be_hidden()
+    open_now = True
+    for route in list(asked):
+        route.continue_()
     chart = page.get_by_role("img", name=MAP)
     drawn = chart.locator(".main-svg").first
     expect(drawn).to_be_visible()
+    expect(coming).to_be_hidden()
     waterfall = page.get_by_role("img", name="Speedup by the paper's formula")
     waterfall.scroll_into_view_if_needed()
     expect(waterfall.locator(".main-svg").first).to_be_visible()
+    assert len(asked) == 1, "the charts of a page load Plotly once"
     light = fill_of(chart)
     page.emulate_media(color_scheme="dark")
     expect(chart.locator(".xtitle")).not_to_have_css("fill", light)
@@ -42,22 +62,6 @@ def test_a_place_is_reserved_and_a_sentence_stands_in_it_where_plotly_cannot_be_
     [box] = placed(page.locator(".chart").first)
     assert box["height"] == 450
     expect(page.get_by_role("img", name=MAP)).to_have_count(1)
-
-
-def test_a_line_says_that_a_figure_is_coming(page: Page, app_server: AppServer) -> None:
-    held: list[Route] = []
-    open_now = False  # the line stands there before the request may have been made
-    page.context.route("**/plotly.min.js", lambda route: route.continue_() if open_now else held.append(route))
-    page.goto(f"{app_server.url}/worksheet")
-    coming = page.locator(".chart .coming").first
-    expect(coming).to_be_visible()
-    expect(coming).to_have_text("The figure is being loaded …")
-    expect(page.locator(".chart .save").first).to_be_hidden()
-    open_now = True
-    for route in held:
-        route.continue_()
-    expect(page.get_by_role("img", name=MAP).locator(".main-svg").first).to_be_visible()
-    expect(coming).to_be_hidden()
 
 
 def test_a_chart_is_saved_by_keyboard_without_a_network(page: Page, app_server: AppServer) -> None:
@@ -99,12 +103,3 @@ def saved_by_keyboard(page: Page, button: Locator) -> Download:
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     return download.value
-
-
-def test_the_charts_of_a_page_load_plotly_once(page: Page, app_server: AppServer) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.set_viewport_size({"width": 1280, "height": 2000})  # everything can be seen at once
-    page.goto(f"{app_server.url}/race")
-    wait_until_drawn(page, ".chart .main-svg")
-    assert len([url for url in asked if url.endswith("plotly.min.js")]) == 1

@@ -1,13 +1,12 @@
 """A class in a real Chromium: a teacher and two students, each in a browser of their own, engine and all."""
 
 import csv
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.ui.classes.membership import TEACHER_COOKIE
-from tests.conftest import AppServer, NewContext
+from tests.conftest import Visit
 from tests.support.visitor import (
     PHONE,
     SCHEMES,
@@ -18,6 +17,7 @@ from tests.support.visitor import (
 )
 
 INPUT = "input[aria-label='What are the next few words?']"
+OTHER = {"color_scheme": "light"}  # with any option, another visitor comes
 ROOMS = [({"width": 1280, "height": 720}, 18), ({"width": 1920, "height": 1080}, 24)]  # with the smallest text, in px
 SMALLEST = """() => {
   const seen = [...document.querySelectorAll("[data-testid=stMain] *")].filter((node) =>
@@ -27,25 +27,10 @@ SMALLEST = """() => {
     (a, b) => a[0] - b[0])[0];
 }"""
 
-Opens = Callable[..., Page]
-
 
 @pytest.fixture
-def opens(new_context: NewContext, app_server: AppServer) -> Opens:
-    """A page of this app, in a browser of its own."""
-
-    def open_page(path: str, **options: object) -> Page:
-        page = new_context(**options).new_page()
-        page.goto(f"{app_server.url}{path}")
-        wait_until_drawn(page)
-        return page
-
-    return open_page
-
-
-@pytest.fixture
-def teacher(opens: Opens) -> Page:
-    page = opens("/class")
+def teacher(visit: Visit) -> Page:
+    page = visit("class")
     page.get_by_role("button", name="Open a class").click()
     expect(page.locator(".class-join .code")).to_be_visible()
     return page
@@ -66,18 +51,18 @@ def play(student: Page, words: str, number: int) -> None:
     expect(student.get_by_text(f"round {number + 1} of 5")).to_be_visible()
 
 
-def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
+def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     picture = teacher.locator(".class-join img.qr")
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.naturalWidth") > 0
     assert code_of(teacher) in (picture.get_attribute("alt") or "")
     # one scans the code, on a phone, with a name that is no markup; the other types it, with none
-    one = opens(f"/play?class={code_of(teacher)}", viewport=PHONE, color_scheme="dark")
+    one = visit(f"play?class={code_of(teacher)}", viewport=PHONE, color_scheme="dark")
     one.get_by_label("Your name on the board").fill("<b>Ada</b>")
     expect_no_sideways_scroll(one)
     one.get_by_role("button", name="Join the class").click()
     expect(one.get_by_role("button", name=f"Class {code_of(teacher)}")).to_be_visible()
-    other = opens("/class")
+    other = visit("class", **OTHER)
     other.get_by_label("Code of the class").fill(code_of(teacher).lower().replace("-", " "))
     other.get_by_role("button", name="Join the class").click()
     expect(other.get_by_text("as student 2")).to_be_visible()
@@ -108,12 +93,12 @@ def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
     assert [(row["student"], row["name"], row["round"]) for row in rows] == [("1", "<b>Ada</b>", "1"), ("2", "", "1")]
 
 
-def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(opens: Opens, teacher: Page) -> None:
+def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(visit: Visit, teacher: Page) -> None:
     """A browser never sends what stands behind a #: a proxy's log had the whole link."""
     teacher.get_by_role("button", name="More", exact=True).click()
     link = teacher.get_by_text("#board=").inner_text()
     secret = link.partition("#board=")[2]
-    other = opens("/class")
+    other = visit("class", **OTHER)
     asked: list[str] = []
     other.on("request", lambda request: asked.append(request.url))
     other.goto("about:blank")
@@ -125,8 +110,8 @@ def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(o
     assert "#" not in other.url
 
 
-def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(opens: Opens, teacher: Page) -> None:
-    student = opens(f"/play?class={code_of(teacher)}")
+def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(visit: Visit, teacher: Page) -> None:
+    student = visit(f"play?class={code_of(teacher)}", **OTHER)
     student.get_by_role("button", name="Join the class").click()
     expect(student.locator(".st-key-class_chip button")).to_be_visible()
     play(student, "Lily. She was", 1)

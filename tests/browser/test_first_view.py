@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.known import known
 from tests.support.layout import bottom, placed
-from tests.support.stage_page import serve_stage, visit_stage
+from tests.support.stage_page import visit_stage
 from tests.support.visitor import (
     DESK,
     PHONE,
@@ -45,17 +45,13 @@ BOXES = """() => {
 }"""
 
 
+pytestmark = pytest.mark.visitor(reduced_motion="reduce")
+CHIP = ".stage .round .chip"
+
+
 @pytest.fixture
-def page(new_context: NewContext, app_server: AppServer) -> Page:
-    return open_first_view(new_context(reduced_motion="reduce"), app_server)
-
-
-def open_first_view(context: BrowserContext, server: AppServer) -> Page:
-    page = context.new_page()
-    page.goto(server.url)
-    expect(page.locator(".stage .round .chip").first).to_be_visible()
-    wait_until_still(page)
-    return page
+def page(visit: Visit) -> Page:
+    return visit("", CHIP)
 
 
 def slider_of(page: Page) -> Locator:
@@ -85,18 +81,18 @@ def expect_wide_sliders(page: Page) -> None:
     assert scrubber["width"] >= 300
 
 
-@pytest.mark.parametrize(("width", "height"), SCREENS)
-def test_a_chosen_token_is_explained_whole(page: Page, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    wait_until_still(page)
+def test_a_chosen_token_is_explained_whole(page: Page) -> None:
     page.locator(".strip .chip.rejected").last.click()
     inspector = page.locator(".inspector")
-    expect(inspector.locator(".bars li")).to_have_count(3)
-    assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") == 0
-    for caption in page.locator("figcaption small:visible").all():
-        expect_nothing_cut_off(caption)
-    expect_all_in_sight(page)
-    shot(page, f"first-view-token-{width}")
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_still(page)
+        expect(inspector.locator(".bars li")).to_have_count(3)
+        assert inspector.evaluate("it => it.scrollHeight - it.clientHeight") == 0
+        for caption in page.locator("figcaption small:visible").all():
+            expect_nothing_cut_off(caption)
+        expect_all_in_sight(page)
+        shot(page, f"first-view-token-{width}")
 
 
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
@@ -139,9 +135,10 @@ EARLY = """(stage) => {
 }"""
 
 
-def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(new_context: NewContext) -> None:
+@pytest.mark.visitor(reduced_motion="no-preference")
+def test_a_round_is_underlined_no_sooner_than_its_last_token_is_seen(context: BrowserContext) -> None:
     """Seen on a phone: the line was there for a moment before the token."""
-    page = visit_stage(serve_stage(new_context(reduced_motion="no-preference")), "step=11&sharpness=6")
+    page = visit_stage(context, "step=11&sharpness=6")
     for _ in ("propose", "check", "judge"):
         moving, early = page.locator(".stage").evaluate(EARLY)
         assert moving
@@ -155,32 +152,25 @@ SAY = """(stage, [size, result]) => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("size", "says"),
-    [
-        ("long", "0.97 times as fast, too close to 1 to tell: 64 tokens in 35 passes of the big model instead of 64"),
-        (
-            "longest",
-            "Previous run: 0.97 times as fast, too close to 1 to tell: 256 tokens in 135 passes of the big model",
-        ),
-    ],
-)
-def test_a_long_result_keeps_its_reason_off_what_happens_in_this_round(page: Page, size: str, says: str) -> None:
+LONG_RESULTS = {
+    "long": "0.97 times as fast, too close to 1 to tell: 64 tokens in 35 passes of the big model instead of 64",
+    "longest": "Previous run: 0.97 times as fast, too close to 1 to tell: 256 tokens in 135 passes of the big model",
+}
+
+
+def test_however_much_is_to_say_of_a_change_or_a_result_nothing_lies_on_anything_or_moves(page: Page) -> None:
     """Found with an empty prompt: "Previous run:" made the result two lines, and the reason lay on the sentence."""
-    page.locator(".stage").evaluate(SAY, [size, says])
-    assert bottom(page.locator(".reason")) <= placed(page.locator(".now"))[0]["y"] + 1
-
-
-def test_however_much_is_to_say_of_a_change_nothing_moves(page: Page) -> None:
-    change = page.locator(".change")
-    grid = page.locator(".grid")
+    change, grid = page.locator(".change"), page.locator(".grid")
     before = placed(change, grid)
     change.evaluate("it => { it.textContent = 'words '.repeat(200) }")
     assert placed(change, grid) == before
+    for long_result in LONG_RESULTS.items():
+        page.locator(".stage").evaluate(SAY, long_result)
+        assert bottom(page.locator(".reason")) <= placed(page.locator(".now"))[0]["y"] + 1, long_result
 
 
-def test_lengths_that_a_visitor_passes_are_not_run(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_first_view(new_context(once=True, reduced_motion="reduce"), app_server)  # its clock stays as it is set
+def test_lengths_that_a_visitor_passes_are_not_run(visit: Visit) -> None:
+    page = visit("", CHIP, once=True, reduced_motion="reduce")  # its clock stays as it is set
     page.clock.install(time=0)
     page.clock.pause_at(10_000)  # from here on it stands, but for `run_for`
     more = page.get_by_role("button", name="One token more")

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import expect
 
 from specviz.measure.sweep.table import read_frame
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.layout import boxes_of, measured, outside, overlapping, upright
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
@@ -24,17 +24,10 @@ TABS = {
 }
 
 
-def open_page(context: BrowserContext, server: AppServer, path: str = "helps") -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/{path}")
-    page.wait_for_selector(".chart .main-svg")
-    return page
-
-
 def test_a_small_sweep_is_measured_here_and_downloaded(
-    context: BrowserContext, real_app_server: AppServer, tmp_path: Path
+    visit: Visit, real_app_server: AppServer, tmp_path: Path
 ) -> None:
-    page = open_page(context, real_app_server, SMALL)
+    page = visit(SMALL, CHART, real_app_server)
     expect(page.get_by_text("4 runs")).to_be_visible()
     page.get_by_role("tab", name="Draft length").click()
     page.get_by_role("button", name="Measure here").click()
@@ -58,10 +51,8 @@ def test_a_small_sweep_is_measured_here_and_downloaded(
     expect(page.get_by_text("Loaded from sweep.csv")).to_be_visible()
 
 
-def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_page(context, app_server, LARGE)
+def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Visit, app_server: AppServer) -> None:
+    page = visit(LARGE, CHART)
     with app_server.at_most(sweep=3) as allow:
         page.get_by_role("button", name="Measure here").click()
         expect(page.get_by_test_id("stProgress")).to_contain_text("3 of 80")
@@ -78,15 +69,14 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
 
 
+CHART = ".chart .main-svg"
 WORDS = ".annotation-text, .xtick text, .ytick text, .xtitle, .ytitle, .legendtext"
 SCREENS = {"desk": DESK, "phone": PHONE}
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(
-    new_context: NewContext, app_server: AppServer, screen: str
-) -> None:
-    page = open_page(new_context(viewport=SCREENS[screen], has_touch=screen == "phone"), app_server)
+def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(visit: Visit, screen: str) -> None:
+    page = visit("helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
     looked_at = 0
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()

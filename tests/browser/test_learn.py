@@ -3,29 +3,19 @@
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from specviz.data.lessons.story import steps
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.layout import bottom, placed
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
 
+STAGE = ".stage .round .chip"
 BOXES = (".box.draft", ".box.target")
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(reduced_motion="no-preference")
-
-
-def open_learn(context: BrowserContext, server: AppServer, query: str = "", wait: str = ".stage .round .chip") -> Page:
-    page = context.new_page()
-    page.failures = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
-    page.goto(f"{server.url}/learn{query}")
-    page.wait_for_selector(wait)
-    return page
+pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
 
 
 def expect_title(page: Page, text: str) -> None:
@@ -37,9 +27,9 @@ def picture(page: Page) -> Locator:
     return page.locator(".diagram svg")
 
 
-def test_the_story_is_walked_by_keyboard_to_its_end(context: BrowserContext, app_server: AppServer) -> None:
+def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
     last = len(steps())
-    page = open_learn(context, app_server, f"?lesson={steps()[-2].name}")
+    page = visit(f"learn?lesson={steps()[-2].name}", STAGE)
     for number, step in list(enumerate(steps(), start=1))[-2:]:  # tests/pages has all
         expect_title(page, f"{number}. {step.title.technical}")
         expect(page.get_by_role("img", name=f"Step {number} of {last}")).to_be_visible()
@@ -51,13 +41,10 @@ def test_the_story_is_walked_by_keyboard_to_its_end(context: BrowserContext, app
         page.keyboard.press("PageDown")
     expect_title(page, "What do you remember?")
     assert "part=quiz" in page.url
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_learn(context, app_server, "?lesson=3")
+def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit: Visit) -> None:
+    page = visit("learn?lesson=3", STAGE)
     number = page.locator(".stage .sentence")
     before = number.text_content() or ""
     page.keyboard.press("ArrowRight")
@@ -71,8 +58,8 @@ def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(
     expect_title(page, f"3. {steps()[2].title.technical}")
 
 
-def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=3")
+def test_the_picture_follows_the_playhead(visit: Visit) -> None:
+    page = visit("learn?lesson=3", STAGE)
     expect(picture(page)).to_have_attribute("data-phase", "propose")
     expect(picture(page)).to_have_attribute("aria-label", re.compile("Now: draft model"))
     for phase in ("check", "judge"):
@@ -88,14 +75,13 @@ def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: A
     assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
     page.keyboard.press("Home")
     expect(picture(page)).to_have_attribute("data-phase", "propose")
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("words", "said"), [("technical", "hidden state goes back"), ("plain", "notes go back")])
 def test_a_heads_picture_shows_the_state_that_it_reads(
-    context: BrowserContext, app_server: AppServer, words: str, said: str
+    visit: Visit, app_server: AppServer, words: str, said: str
 ) -> None:
-    page = open_learn(context, app_server, f"?lesson=head&words={words}")
+    page = visit(f"learn?lesson=head&words={words}", STAGE)
     expect(picture(page)).to_have_attribute("aria-label", re.compile(said))
     back, draft, target = placed(*(page.locator(f".diagram {part}") for part in (".arrow.state", *BOXES)))
     edges = 4  # pixels: lines have a width, and it is counted
@@ -104,11 +90,10 @@ def test_a_heads_picture_shows_the_state_that_it_reads(
     page.goto(f"{app_server.url}/learn?lesson=tree&words={words}")
     expect(picture(page)).to_have_attribute("aria-label", re.compile("draft model|intern"))
     expect(page.locator(".diagram .arrow")).to_have_count(2)
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=sampled")
+def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(visit: Visit) -> None:
+    page = visit("learn?lesson=sampled", STAGE)
     expect(picture(page)).to_have_attribute("data-phase", "check")
     expect(page.locator(".diagram .roll")).to_be_hidden()
     expect(page.locator(".diagram .odds.left").first).to_be_visible()
@@ -119,13 +104,12 @@ def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(context: BrowserContext, a
     )
     page.keyboard.press("Home")
     expect(page.locator(".diagram .odds.left").first).to_be_hidden()
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer) -> None:
-    narrow = new_context(viewport=PHONE)
+@pytest.mark.visitor(viewport=PHONE)
+def test_the_pictures_fit_a_phone(visit: Visit) -> None:
     for lesson in ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together", "stop"):
-        page = open_learn(narrow, app_server, f"?lesson={lesson}", wait=".diagram svg")
+        page = visit(f"learn?lesson={lesson}", ".diagram svg")
         page.keyboard.press("End")
         [svg], texts = placed(page.locator(".diagram svg")), page.locator(".diagram text").all()
         assert len(texts) > 5
@@ -136,11 +120,10 @@ def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer
         expect_no_sideways_scroll(page)
 
 
+@pytest.mark.visitor(viewport=PHONE)
 @pytest.mark.parametrize("words", ["technical", "plain"])
-def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(
-    new_context: NewContext, app_server: AppServer, words: str
-) -> None:
-    page = open_learn(new_context(viewport=PHONE), app_server, f"?lesson=lossless&words={words}", wait=".lossless")
+def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: str) -> None:
+    page = visit(f"learn?lesson=lossless&words={words}", ".lossless")
     group, sliders = page.locator(".lossless"), page.locator(".lossless input:enabled")
     rate, sums = group.locator("output.both"), group.locator(".figures")
     recorded, whole = rate.text_content() or "", [text.split("=")[1] for text in sums.all_text_contents()]
@@ -161,12 +144,11 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(
     expect(rate).not_to_have_text(before)
     expect(group).to_have_attribute("aria-label", re.compile("all others"))
     expect_no_sideways_scroll(page)
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_a_step_fits_a_projector(context: BrowserContext, app_server: AppServer) -> None:
+def test_a_step_fits_a_projector(visit: Visit) -> None:
     for lesson in ("lossless", "stop", "arithmetic", "rejection", "tree"):
-        page = open_learn(context, app_server, f"?lesson={lesson}", wait=".diagram :is(svg, .lossless)")
+        page = visit(f"learn?lesson={lesson}", ".diagram :is(svg, .lossless)")
         stage = page.locator(".stage")
         if lesson in ("rejection", "tree"):
             expect(stage.locator(".lanes svg").first).to_be_attached()
@@ -179,8 +161,8 @@ def test_a_step_fits_a_projector(context: BrowserContext, app_server: AppServer)
         page.close()
 
 
-def test_a_step_explains_its_words(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=5")
+def test_a_step_explains_its_words(visit: Visit) -> None:
+    page = visit("learn?lesson=5", STAGE)
     wait_until_still(page)
     # a word explains itself on focus
     tip = page.locator("#tip-step-rejection-discarded")
@@ -199,27 +181,26 @@ def test_a_step_explains_its_words(context: BrowserContext, app_server: AppServe
     page.get_by_text("Technical", exact=True).click()
     expect(page.locator(".legend .chip.rejected")).to_have_text("rejected")
     expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("rejected"))
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?part=words", wait=".words .entry")
+def test_the_vocabulary_shows_chips_and_leads_to_the_step(visit: Visit) -> None:
+    page = visit("learn?part=words", ".words .entry")
     entry = page.locator(".words .entry").filter(has=page.get_by_role("heading", name="bonus", exact=True))
     expect(entry.locator(".chip.bonus.ringed")).to_have_count(1)
     entry.get_by_role("link").click()
     expect_title(page, f"6. {steps()[5].title.technical}")
 
 
-def test_with_reduced_motion_the_picture_jumps(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_learn(new_context(reduced_motion="reduce"), app_server, "?lesson=3")
+def test_with_reduced_motion_the_picture_jumps(visit: Visit) -> None:
+    page = visit("learn?lesson=3", STAGE, reduced_motion="reduce")
     moving = page.locator(".diagram .guess").first.evaluate("(node) => getComputedStyle(node).transitionDuration")
     assert moving == "0s"
     page.keyboard.press("ArrowRight")
     expect(picture(page)).to_have_attribute("data-phase", "check")
 
 
-def test_the_family_fits_one_screen_and_a_row_leads_to_its_run(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?part=methods", wait=".family")
+def test_the_family_fits_one_screen_and_a_row_leads_to_its_run(visit: Visit) -> None:
+    page = visit("learn?part=methods", ".family")
     assert bottom(page.locator(".family")) <= 720
     page.get_by_role("link", name="Prompt lookup: see its run").click()
     expect(page.locator(".stage .round .chip").first).to_be_visible()

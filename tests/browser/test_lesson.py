@@ -3,46 +3,31 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from specviz.data.lessons.plans import Plan, find_plan
+from specviz.data.lessons.plans import find_plan
 from tests.browser.test_views import expect_all_in_sight, small_texts, step_of
-from tests.conftest import AppServer, NewContext
+from tests.conftest import Visit
+from tests.support.known import known
 from tests.support.layout import placed
 from tests.support.visitor import PHONE, shot, violations_of, wait_until_still
 
-
-@pytest.fixture
-def plan() -> Plan:
-    found = find_plan("ten-minutes")
-    assert found
-    return found
+PLAN = known(find_plan("ten-minutes"))
+pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(reduced_motion="reduce")
-
-
-def open_lesson(context: BrowserContext, server: AppServer, query: str) -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/?lesson=ten-minutes&{query}")
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
-    return page
-
-
-def expect_moment(page: Page, plan: Plan, at: int) -> None:
+def expect_moment(page: Page, at: int) -> None:
     """The bar, the step of the moment's link, and the place in the address."""
-    expect(page.locator(".st-key-lesson_bar")).to_contain_text(f"Moment {at} of 4: {plan.moments[at - 1].title}")
+    expect(page.locator(".st-key-lesson_bar")).to_contain_text(f"Moment {at} of 4: {PLAN.moments[at - 1].title}")
     wait_until_still(page)  # until then the stage of the moment before may be there too
-    expect(step_of(page)).to_have_value(str(plan.moments[at - 1].screen.step))
+    expect(step_of(page)).to_have_value(str(PLAN.moments[at - 1].screen.step))
     page.wait_for_url(f"**/?lesson=ten-minutes&moment={at}")
 
 
-def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_server: AppServer, plan: Plan) -> None:
-    page = open_lesson(context, app_server, "moment=1")
-    for at, moment in enumerate(plan.moments, start=1):
-        expect_moment(page, plan, at)
+def test_the_ten_minute_lesson_on_the_projector(visit: Visit) -> None:
+    page = visit("?lesson=ten-minutes&moment=1")
+    for at, moment in enumerate(PLAN.moments, start=1):
+        expect_moment(page, at)
         expect(page.locator(".stage[data-view=projector]")).to_be_visible()
         wait_until_still(page)
         shown = page.content() + str(page.locator(".stage").evaluate("stage => stage.innerText"))
@@ -51,7 +36,7 @@ def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_ser
         expect_all_in_sight(page)
         assert violations_of(page) == []
         shot(page, f"lesson-{at}")
-        if at < len(plan.moments):
+        if at < len(PLAN.moments):
             page.get_by_role("button", name="Next", exact=True).click()
     page.get_by_role("button", name="Show what is hidden").click()
     expect(page.locator(".says")).to_be_visible()
@@ -64,51 +49,47 @@ def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_ser
     assert not {"lesson", "moment"} & parse_qs(urlsplit(page.url).query).keys()
 
 
-def test_a_clicker_steps_the_run_and_never_the_lesson(
-    context: BrowserContext, app_server: AppServer, plan: Plan
-) -> None:
-    page = open_lesson(context, app_server, "moment=3")
-    expect_moment(page, plan, 3)
+def test_a_clicker_steps_the_run_and_never_the_lesson(visit: Visit) -> None:
+    page = visit("?lesson=ten-minutes&moment=3")
+    expect_moment(page, 3)
     page.get_by_role("button", name="Next", exact=True).click()
-    expect_moment(page, plan, 4)  # the last step of the run
+    expect_moment(page, 4)  # the last step of the run
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
-    expect_moment(page, plan, 4)
+    expect_moment(page, 4)
     page.keyboard.press("PageUp")
     expect(step_of(page)).to_have_value("40")
     page.get_by_role("button", name="Previous", exact=True).click()
-    expect_moment(page, plan, 3)
+    expect_moment(page, 3)
     page.keyboard.press("Space")  # plays: the button that was clicked does not have the focus
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.reload()
-    expect_moment(page, plan, 3)
+    expect_moment(page, 3)
 
 
-def test_notes_and_page_of_one_browser_go_together(context: BrowserContext, app_server: AppServer, plan: Plan) -> None:
-    page = open_lesson(context, app_server, "moment=1")
-    expect_moment(page, plan, 1)
-    notes = open_lesson(context, app_server, "moment=1&notes=1")
+def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
+    page = visit("?lesson=ten-minutes&moment=1")
+    expect_moment(page, 1)
+    notes = visit("?lesson=ten-minutes&moment=1&notes=1")
     expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
     page.get_by_role("button", name="Next", exact=True).click()
     expect(notes.get_by_role("heading", name="2. Which guess fails?")).to_be_visible()
-    expect(notes.get_by_text(plan.moments[1].answer[:40])).to_be_visible()
+    expect(notes.get_by_text(PLAN.moments[1].answer[:40])).to_be_visible()
     assert violations_of(notes) == []
     notes.get_by_role("button", name="Next", exact=True).click()
     expect(notes.get_by_role("heading", name="3. The best round")).to_be_visible()
-    expect_moment(page, plan, 3)
+    expect_moment(page, 3)
     page.close()
-    page = open_lesson(context, app_server, "moment=1")  # notes that were read to the end follow a lesson that starts
+    page = visit("?lesson=ten-minutes&moment=1")  # notes that were read to the end follow a lesson that starts
     expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
-    expect_moment(page, plan, 1)
+    expect_moment(page, 1)
     notes.set_viewport_size(PHONE)
     shot(notes, "lesson-notes-phone")
 
 
-def test_before_the_check_no_guess_shows_whether_it_fails(
-    context: BrowserContext, app_server: AppServer, plan: Plan
-) -> None:
-    page = open_lesson(context, app_server, "moment=2")
-    expect_moment(page, plan, 2)
+def test_before_the_check_no_guess_shows_whether_it_fails(visit: Visit) -> None:
+    page = visit("?lesson=ten-minutes&moment=2")
+    expect_moment(page, 2)
     page.keyboard.press("PageUp")
     look = """chips => chips.map((chip) => {
       const { borderColor, color, backgroundImage, textDecorationLine, opacity } = getComputedStyle(chip);
@@ -124,11 +105,9 @@ def test_before_the_check_no_guess_shows_whether_it_fails(
     assert len(set(page.locator(".strip .round.current .drafted").evaluate_all(look))) == 3
 
 
-def test_hidden_parts_of_the_stage_are_out_of_reach(context: BrowserContext, app_server: AppServer) -> None:
-    page = context.new_page()
+def test_hidden_parts_of_the_stage_are_out_of_reach(visit: Visit) -> None:
     names = "draft-length,explanation,legend,timeline,figures,copy-link,menu"
-    page.goto(f"{app_server.url}/?run=first&step=8&view=full&hide={names}")
-    expect(page.locator(".strip .round.current .chip").first).to_be_visible()
+    page = visit(f"?run=first&step=8&view=full&hide={names}", ".strip .round.current .chip")
     for part in (".draft-length", ".inspector", ".legend", ".lanes", "figure", ".copy", "[data-testid=stHeader]"):
         expect(page.locator(part).first).to_be_hidden()
     page.locator(".strip .round.current .chip.rejected").click()

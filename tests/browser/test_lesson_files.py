@@ -8,25 +8,17 @@ from playwright.sync_api import BrowserContext, Page, expect
 from specviz.data.lessons.plans import Moment, Plan, Screen, all_plans, find_plan
 from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
-from tests.conftest import NewContext
 from tests.support.from_disk import open_from_disk
+from tests.support.known import known
 from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of
 from tests.support.visitor import DESK, PHONE, SCHEMES, SHOTS, expect_no_sideways_scroll, shot
 
-
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(offline=True)
+TEN_MINUTES = known(find_plan("ten-minutes"))
+pytestmark = pytest.mark.visitor(offline=True)
 
 
 def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
     return open_from_disk(context, folder / "lesson.html", text)
-
-
-def ten_minutes() -> Plan:
-    plan = find_plan("ten-minutes")
-    assert plan is not None
-    return plan
 
 
 @pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
@@ -45,13 +37,12 @@ def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp
 
 
 def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path: Path) -> None:
-    plan = ten_minutes()
-    page, heard = opened(context, tmp_path, lesson_page(plan))
-    expect(page.locator(".moments li")).to_have_count(len(plan.moments))
+    page, heard = opened(context, tmp_path, lesson_page(TEN_MINUTES))
+    expect(page.locator(".moments li")).to_have_count(len(TEN_MINUTES.moments))
     page.get_by_role("link", name="Which guess fails?").click()
     expect(page.locator(".round-number")).to_have_text("Round 2 of 14")
     expect(page.locator(".current .chip.drafted")).to_have_count(4)
-    expect(page.get_by_text(plan.moments[1].question)).to_be_visible()
+    expect(page.get_by_text(TEN_MINUTES.moments[1].question)).to_be_visible()
     page.get_by_role("button", name="Forward one step").click()
     expect(page.locator(".current .chip.rejected")).to_have_count(1)
     page.locator(".strip .current .chip.rejected").click()
@@ -73,9 +64,7 @@ def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path:
 
 
 def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) -> None:
-    plan = find_plan("fifty-minutes")
-    assert plan is not None
-    page, heard = opened(context, tmp_path, lesson_page(plan))
+    page, heard = opened(context, tmp_path, lesson_page(known(find_plan("fifty-minutes"))))
     page.get_by_role("link", name="You are the draft").click()
     expect(page.get_by_text("This moment is the page “Be the draft”. It needs the server.")).to_be_visible()
     assert heard == []
@@ -92,7 +81,7 @@ def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) ->
 
 
 def test_it_fits_and_follows_the_scheme(context: BrowserContext, tmp_path: Path) -> None:
-    page, _ = opened(context, tmp_path, lesson_page(ten_minutes()))
+    page, _ = opened(context, tmp_path, lesson_page(TEN_MINUTES))
     for screen in (DESK, PHONE):
         page.set_viewport_size(screen)
         expect_no_sideways_scroll(page)

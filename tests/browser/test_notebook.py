@@ -11,6 +11,7 @@ from specviz.player.html_file import Scheme
 from tests.conftest import NewContext
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
+from tests.support.known import known
 
 AROUND = "<!doctype html><meta charset='utf-8'><title>A notebook</title><body>{cell}</body>"
 
@@ -19,12 +20,10 @@ AROUND = "<!doctype html><meta charset='utf-8'><title>A notebook</title><body>{c
 def test_the_frame_plays_in_the_theme_that_was_asked_for(
     new_context: NewContext, tmp_path: Path, theme: Scheme
 ) -> None:
-    trace = first_trace()
-    assert trace is not None
     other = "light" if theme == "dark" else "dark"
     context = new_context(offline=True, color_scheme=other, reduced_motion="no-preference")
     page, heard = open_from_disk(
-        context, tmp_path / "cell.html", AROUND.format(cell=specviz.show(trace, theme)._repr_html_())
+        context, tmp_path / "cell.html", AROUND.format(cell=specviz.show(known(first_trace()), theme)._repr_html_())
     )
     frame = page.frame_locator("iframe")
     expect(frame.locator(".stage .chip").first).to_be_visible()

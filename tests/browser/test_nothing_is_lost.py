@@ -1,23 +1,16 @@
 """Back, Forward, a reload and a change of page lose no game, no answer and no setting, in a real Chromium."""
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.conftest import AppServer, NewContext
+from tests.conftest import Visit
 from tests.support.grids import grid
 from tests.support.visitor import wait_until_still
 
 GUESS = "[class*=st-key-play_guess] input"
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(reduced_motion="reduce")
-
-
-def open_page(page: Page, server: AppServer, address: str) -> None:
-    page.goto(f"{server.url}/{address}")
-    wait_until_still(page)
+pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def go_to(page: Page, name: str) -> None:
@@ -42,32 +35,23 @@ def expect_round(page: Page, number: int, text: int = 1) -> None:
     expect(page.get_by_text(f"Text {text} of 3 · round {number} of 5")).to_be_visible()
 
 
-def test_a_reload_keeps_the_game(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "play")
+def test_a_game_is_there_after_a_reload_and_other_pages_and_a_new_one_stays_new(visit: Visit) -> None:
+    page = visit("play?seed=21&set=story&mode=type")
     play_one_round(page)
     before = page.locator("[class*=st-key-play_turn] .headline").inner_text()
     page.reload()
     expect_round(page, 2)
     expect(page.locator("[class*=st-key-play_turn] .headline")).to_have_text(before)
-    page.locator(GUESS).fill("to play with")
-    page.keyboard.press("Enter")
-    expect_round(page, 3)
-
-
-def test_a_game_is_there_after_other_pages_and_a_reload_on_one_of_them(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "play?seed=21&set=story&mode=type")
-    play_one_round(page)
+    wait_until_still(page)
     go_to(page, "Race")
     page.reload()
     wait_until_still(page)
     go_to(page, "Be the draft")
     expect_round(page, 2)
     page.wait_for_url("**seed=21*")  # the address follows the game a moment later
-
-
-def test_a_new_game_stays_new_after_a_reload(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "play")
-    play_one_round(page)
+    page.locator(GUESS).fill("to play with")
+    page.keyboard.press("Enter")
+    expect_round(page, 3)
     page.get_by_role("button", name="End the game").click()
     page.get_by_role("button", name="Play again").click()
     expect_round(page, 1)
@@ -87,24 +71,14 @@ def answer(page: Page, question: int, option: int) -> None:
     wait_until_still(page)  # the tab holds the answers at the end of the script
 
 
-def test_a_reload_keeps_the_answers(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "learn?part=quiz")
+def test_a_reload_back_and_forward_keep_the_answers(visit: Visit) -> None:
+    page = visit("learn?part=quiz")
     answer(page, 1, 0)
     answer(page, 2, 1)
     page.reload()
     expect(page.get_by_text("of 2 right so far.")).to_be_visible()
     expect(page.locator(".st-key-reveal-quiz-2")).to_be_visible()
-    page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("of 2 right so far.")).to_have_count(0)
-    wait_until_still(page)  # the tab forgets the answers at the end of the script
-    page.reload()
     wait_until_still(page)
-    expect(page.get_by_text("so far.")).to_have_count(0)
-
-
-def test_back_and_forward_keep_the_answers(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "learn?part=quiz")
-    answer(page, 1, 0)
     go_to(page, "Race")
     page.go_back()
     expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()
@@ -112,6 +86,12 @@ def test_back_and_forward_keep_the_answers(page: Page, app_server: AppServer) ->
     expect(page.get_by_role("button", name="Start the race")).to_be_visible()
     page.go_back()
     expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("of 2 right so far.")).to_have_count(0)
+    wait_until_still(page)  # the tab forgets the answers at the end of the script
+    page.reload()
+    wait_until_still(page)
+    expect(page.get_by_text("so far.")).to_have_count(0)
 
 
 # ---- settings
@@ -137,9 +117,9 @@ SLIDERS = {  # a page, one of its sliders, and its part of the address
 
 
 @pytest.mark.parametrize("name", grid(SLIDERS, ("Race", "Same quality")))
-def test_a_setting_is_there_after_a_reload_and_after_another_page(page: Page, app_server: AppServer, name: str) -> None:
+def test_a_setting_is_there_after_a_reload_and_after_another_page(visit: Visit, name: str) -> None:
     path, slider, parameter = SLIDERS[name]
-    open_page(page, app_server, path)
+    page = visit(path)
     key_right(page, slider)
     value = key_right(page, slider)
     setting = page.get_by_role("slider", name=slider)
@@ -160,8 +140,8 @@ def test_a_setting_is_there_after_a_reload_and_after_another_page(page: Page, ap
     expect(setting).to_have_value(value)
 
 
-def test_watch_writes_its_settings_again_after_another_page(page: Page, app_server: AppServer) -> None:
-    open_page(page, app_server, "?gamma=7&tokens=16&view=full")
+def test_watch_writes_its_settings_again_after_another_page(visit: Visit) -> None:
+    page = visit("?gamma=7&tokens=16&view=full")
     go_to(page, "Learn")
     go_to(page, "Watch")
     page.wait_for_url("**gamma=7*")

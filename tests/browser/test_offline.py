@@ -5,18 +5,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.offline import offline_page
-from tests.conftest import NewContext
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
+from tests.support.known import known
 from tests.support.visitor import DESK, PHONE, SCHEMES, expect_no_sideways_scroll, shot
 
-
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(reduced_motion="no-preference", offline=True)
+pytestmark = pytest.mark.visitor(reduced_motion="no-preference", offline=True)
+RECORDED = known(first_trace())
 
 
 def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
@@ -25,14 +22,8 @@ def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list
     return page, heard
 
 
-def recorded() -> Trace:
-    trace = first_trace()
-    assert trace is not None
-    return trace
-
-
 def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_path: Path) -> None:
-    page, heard = opened(context, tmp_path, offline_page(recorded()))
+    page, heard = opened(context, tmp_path, offline_page(RECORDED))
     expect(page.locator(".round-number")).to_have_text("Round 2 of 20")  # it plays by itself
     page.keyboard.press("End")
     expect(page.locator(".round-number")).to_have_text("Round 20 of 20")
@@ -45,9 +36,7 @@ def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_pa
 
 
 def test_other_draft_lengths_are_replayed_and_stay_shown(context: BrowserContext, tmp_path: Path) -> None:
-    guesses = first_draft_guesses()
-    assert guesses is not None
-    page, heard = opened(context, tmp_path, offline_page(recorded(), guesses=guesses))
+    page, heard = opened(context, tmp_path, offline_page(RECORDED, guesses=known(first_draft_guesses())))
     page.get_by_role("slider", name="Draft length").fill("8")
     expect(page.locator(".badge")).to_contain_text("MODELLED")
     page.locator(".speed").focus()
@@ -67,7 +56,7 @@ def test_a_hostile_run_does_nothing(context: BrowserContext, tmp_path: Path) -> 
 
 
 def test_it_fits_and_follows_the_scheme(context: BrowserContext, tmp_path: Path) -> None:
-    page, _ = opened(context, tmp_path, offline_page(recorded()))
+    page, _ = opened(context, tmp_path, offline_page(RECORDED))
     for screen in (DESK, PHONE):
         page.set_viewport_size(screen)
         expect_no_sideways_scroll(page)

@@ -16,13 +16,6 @@ from tests.support.grids import grid
 from tests.support.visitor import PHONE, wait_until_drawn
 
 
-def test_the_first_page_opened_on_a_fresh_server_has_its_frame(fresh_server: AppServer, page: Page) -> None:
-    page.goto(f"{fresh_server.url}/learn?lesson=3")
-    expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(MENU.values()))
-    expect(page.get_by_test_id("stSidebar")).to_have_count(0)
-    expect(page).to_have_url(re.compile(r"/learn\?.*lesson=(3|round)"))
-
-
 def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: AppServer, page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto(app_server.url)
@@ -59,24 +52,13 @@ def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
     expect(page.get_by_test_id(link)).to_have_text(list(MENU.values()))
 
 
-def test_the_engine_starts_with_the_server_before_anyone_comes_and_links_have_previews(tmp_path: Path) -> None:
-    with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
-        deadline = time.monotonic() + PATIENCE / 1000
-        while not server.engine_pids():
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        for path, title in TITLES.items():
-            with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
-                html = answer.read().decode()
-            assert f"<title>{title} · specviz</title>" in html
-            assert '<meta property="og:description"' in html
-
-
 @pytest.mark.parametrize("entry", grid(["serve.py", "cloud/streamlit_app.py"], ("serve.py",)))
 def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
     entry: str, page: Page, tmp_path: Path
 ) -> None:
     with serving(ROOT / entry, tmp_path / "server.log", engine=None) as server:
+        if entry == "serve.py":
+            expect_an_engine_and_previews(server)
         for path in ("/race", "/worksheet"):  # the first one opened is not the app's first page
             page.goto(f"{server.url}{path}")
             wait_until_drawn(page, "[data-testid=stMain] h1")
@@ -95,9 +77,28 @@ def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
         assert "Traceback" not in server.log.read_text()
 
 
-def test_after_waking_up_the_first_screen_is_a_recorded_run_without_the_engine(page: Page, tmp_path: Path) -> None:
+def expect_an_engine_and_previews(server: AppServer) -> None:
+    """Before anyone comes."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not server.engine_pids():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    for path, title in TITLES.items():
+        with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
+            html = answer.read().decode()
+        assert f"<title>{title} · specviz</title>" in html
+        assert '<meta property="og:description"' in html
+
+
+def test_after_waking_up_the_first_page_has_its_frame_and_watch_a_recorded_run_without_the_engine(
+    page: Page, tmp_path: Path
+) -> None:
     """A hosted server that slept starts with its first visitor, and the engine needs the processor for seconds."""
     with serving(ROOT / "app.py", tmp_path / "server.log", SILENT) as server:
+        page.goto(f"{server.url}/learn?lesson=3")
+        expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(MENU.values()))
+        expect(page.get_by_test_id("stSidebar")).to_have_count(0)
+        expect(page).to_have_url(re.compile(r"/learn\?.*lesson=(3|round)"))
         page.goto(server.url)
         wait_until_drawn(page, ".stage[data-run=first] .round .chip")
         page.get_by_role("button", name="Last step").click()

@@ -4,27 +4,21 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, expect_nothing_cut_off, shot, wait_until_drawn
 
 SCREENS: dict[str, dict[str, Any]] = {
     "desk": {},
     "phone": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
 }
+SO_FAR = ".play .so-far"
 INPUT = "input[aria-label='What are the next few words?']"
 
 
-def open_game(context: BrowserContext, server: AppServer, query: str = "") -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/play{query}")
-    expect(so_far(page)).to_be_visible()
-    return page
-
-
 def so_far(page: Page) -> Locator:
-    return page.locator(".play .so-far")
+    return page.locator(SO_FAR)
 
 
 def send(page: Page, words: str) -> None:
@@ -42,8 +36,8 @@ def wait_for_round(page: Page, number: int) -> None:
     expect(page.get_by_text(f"round {number} of 5")).to_be_visible()
 
 
-def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, real_app_server: AppServer) -> None:
-    page = open_game(context, real_app_server, "?seed=3")
+def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server: AppServer) -> None:
+    page = visit("play?seed=3", SO_FAR, real_app_server)
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
     expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")
@@ -66,10 +60,8 @@ def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, real_
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_second_guess_is_typed_and_both_are_drawn(
-    new_context: NewContext, app_server: AppServer, screen: str
-) -> None:
-    page = open_game(new_context(**SCREENS[screen]), app_server)
+def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -> None:
+    page = visit("play", SO_FAR, **SCREENS[screen])
     expect_no_sideways_scroll(page)
     page.locator(INPUT).fill("Tom. He was")
     page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
@@ -85,8 +77,8 @@ def test_a_second_guess_is_typed_and_both_are_drawn(
     shot(page, f"play-two-guesses-{screen}", full_page=True)
 
 
-def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_game(context, app_server)
+def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(visit: Visit) -> None:
+    page = visit("play", SO_FAR)
     for words, said in (
         ("", "Nothing to check yet"),
         ("word " * 10_000, "a lot of text"),
@@ -105,8 +97,8 @@ def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(context: BrowserC
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_picking_by_number_and_enter(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_game(context, app_server, "?mode=pick")
+def test_picking_by_number_and_enter(visit: Visit) -> None:
+    page = visit("play?mode=pick", SO_FAR)
     expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5)
     expect(page.locator(".st-key-play_offer_1 button")).to_be_enabled()
     wait_until_drawn(page)

@@ -1,32 +1,24 @@
 """The Same quality page in a real Chromium, engine and all: recorded at first, then proved and broken live."""
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import expect
 
 from specviz.measure.proof.rows import RULES
-from tests.conftest import AppServer
+from tests.conftest import AppServer, Visit
 
+READY = "text=Why not accept only exact matches?"
 WRONG = [rule for rule in RULES if not rule.lossless]
 
 
-def open_proof(context: BrowserContext, server: AppServer, query: str = "") -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/proof{query}")
-    expect(page.get_by_text("Why not accept only exact matches?")).to_be_visible()
-    return page
-
-
-def test_a_broken_switch_fails_live(context: BrowserContext, real_app_server: AppServer) -> None:
+def test_a_broken_switch_fails_live(visit: Visit, real_app_server: AppServer) -> None:
     """One of them; tests/bundled has all."""
-    page = open_proof(context, real_app_server, f"?preset=story-2&draws=1000&gamma=2&rule={WRONG[0].name}")
+    page = visit(f"proof?preset=story-2&draws=1000&gamma=2&rule={WRONG[0].name}", READY, real_app_server)
     page.get_by_role("button", name="times this way").click()
     expect(page.get_by_text("LIVE · this machine")).to_be_visible()
     expect(page.get_by_text("Fails the test.")).to_be_visible()
 
 
-def test_greedy_is_compared_live_and_the_near_tie_runs_here(
-    context: BrowserContext, real_app_server: AppServer
-) -> None:
-    page = open_proof(context, real_app_server)
+def test_greedy_is_compared_live_and_the_near_tie_runs_here(visit: Visit, real_app_server: AppServer) -> None:
+    page = visit("proof", READY, real_app_server)
     page.get_by_role("button", name="Run this example here").click()
     expect(page.get_by_text("LIVE · this machine").first).to_be_visible()
     expect(page.get_by_role("button", name="Compare my prompt")).to_be_enabled()
@@ -34,8 +26,8 @@ def test_greedy_is_compared_live_and_the_near_tie_runs_here(
     expect(page.get_by_text("64 of 64 tokens identical, id for id.")).to_be_visible()
 
 
-def test_it_works_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_proof(context, app_server, "?draws=20000&preset=copy-1")
+def test_it_works_by_keyboard(visit: Visit, app_server: AppServer) -> None:
+    page = visit("proof?draws=20000&preset=copy-1", READY)
     page.get_by_role("radio", name=WRONG[0].title).focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_text(f"{WRONG[1].title}. {WRONG[1].does}")).to_be_visible()

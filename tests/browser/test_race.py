@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.layout import boxes_of, outside, overlapping, placed, upright
 from tests.support.visitor import (
     PHONE,
@@ -19,13 +19,6 @@ from tests.support.visitor import (
 )
 
 SMALL = "?preset=story-1&preset=random-1&tokens=16&repeats=2"
-
-
-def open_race(context: BrowserContext, server: AppServer, query: str = "") -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/race{query}")
-    page.wait_for_selector(".race .lane")
-    return page
 
 
 def race(page: Page) -> Locator:
@@ -41,8 +34,8 @@ def wait_for_race(page: Page) -> str:
     return str(race(page).get_attribute("data-run"))
 
 
-def test_the_recorded_race_plays_and_finishes(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server)
+def test_the_recorded_race_plays_to_its_end_and_its_clock_is_moved_by_keys_and_scrubber(visit: Visit) -> None:
+    page = visit("race", ".race .lane")
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     expect(race(page).locator(".lane")).to_have_count(8)
     expect(race(page).locator(".lane-tokens .chip.accepted").first).to_be_visible()
@@ -52,11 +45,6 @@ def test_the_recorded_race_plays_and_finishes(context: BrowserContext, app_serve
     expect(race(page).locator(".flag", has_text="slower").first).to_be_visible()
     expect(race(page).locator("p.spoken[role=status]")).to_contain_text("The race is over.")
     expect(race(page).locator(".lap .spoken").first).to_contain_text("target alone wrote 64 tokens in")
-
-
-def test_space_arrows_restart_and_scrubber_move_the_clock(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server)
-    page.wait_for_selector(".race[data-done]")
     race(page).get_by_role("button", name="Restart").click()
     race(page).get_by_role("button", name="Pause").click()
     expect(race(page)).not_to_have_attribute("data-done", "")
@@ -77,9 +65,9 @@ def test_space_arrows_restart_and_scrubber_move_the_clock(context: BrowserContex
 
 
 def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(
-    context: BrowserContext, real_app_server: AppServer
+    visit: Visit, real_app_server: AppServer
 ) -> None:
-    page = open_race(context, real_app_server, SMALL)
+    page = visit(f"race{SMALL}", ".race .lane", real_app_server)
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     start(page)
     run = wait_for_race(page)
@@ -116,10 +104,8 @@ WORDS = ".annotation-text, .ytick text, .xtick text, .xtitle, .ytitle"
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_the_verdict_is_above_the_lanes_and_the_plots_words_are_whole(
-    new_context: NewContext, app_server: AppServer, screen: str
-) -> None:
-    page = open_race(new_context(**SCREENS[screen], reduced_motion="reduce"), app_server)
+def test_the_verdict_is_above_the_lanes_and_the_plots_words_are_whole(visit: Visit, screen: str) -> None:
+    page = visit("race", ".race .lane", reduced_motion="reduce", **SCREENS[screen])
     verdict = page.get_by_text("it depends on the kind of prompt.")
     expect(verdict).to_be_in_viewport()
     wait_until_still(page)
@@ -146,8 +132,8 @@ def expect_whole_words(page: Page, rows: int) -> None:
     assert outside(plot.locator(WORDS), plot) == []
 
 
-def test_rows_come_prompt_by_prompt_while_it_is_measured(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server, "?preset=story-1&preset=code-1&tokens=16&repeats=2")
+def test_rows_come_prompt_by_prompt_while_it_is_measured(visit: Visit, app_server: AppServer) -> None:
+    page = visit("race?preset=story-1&preset=code-1&tokens=16&repeats=2", ".race .lane")
     with app_server.at_most(race=0) as allow:
         start(page)
         expect(page.get_by_text("So far: 0 of 2 prompts.")).to_be_visible()
@@ -157,11 +143,11 @@ def test_rows_come_prompt_by_prompt_while_it_is_measured(context: BrowserContext
     expect(page.get_by_text("So far:")).to_have_count(0)
 
 
+@pytest.mark.visitor(reduced_motion="reduce")  # the race is over at once
 def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
-    context: BrowserContext, app_server: AppServer, tmp_path: Path
+    visit: Visit, context: BrowserContext, tmp_path: Path
 ) -> None:
-    page = open_race(context, app_server)
-    page.wait_for_selector(".race[data-done]")
+    page = visit("race", ".race[data-done]")
     box = page.get_by_test_id("stExpander").filter(has_text="story-1: identical")
     box.locator("summary").click()
     expect(box.get_by_test_id("stText")).to_have_count(3)  # they are loaded late, and push the button down

@@ -3,23 +3,15 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.conftest import AppServer, NewContext
+from tests.conftest import Visit
 from tests.support.layout import placed
-from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_still
+from tests.support.visitor import PHONE, expect_no_sideways_scroll
 
+pytestmark = pytest.mark.visitor(reduced_motion="reduce")
+ADDRESS = "learn?part=load", ".roofline .roof-line"
 FIGURE = re.compile(r"\d+\.\d\d×")
-
-
-def open_lesson(new_context: NewContext, server: AppServer, screen: ViewportSize = DESK) -> Page:
-    page = new_context(viewport=screen, reduced_motion="reduce").new_page()
-    page.failures = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
-    page.goto(f"{server.url}/learn?part=load")
-    expect(page.locator(".roofline .roof-line")).to_be_visible()
-    wait_until_still(page)
-    return page
 
 
 def slider(page: Page, name: str) -> Locator:
@@ -32,10 +24,8 @@ def speedup(page: Page) -> float:
     return float(found[0][:-1])
 
 
-def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(
-    new_context: NewContext, app_server: AppServer
-) -> None:
-    page = open_lesson(new_context, app_server)
+def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(visit: Visit) -> None:
+    page = visit(*ADDRESS)
     headline = page.locator(".roofline .headline")
     expect(headline).to_have_text(re.compile(r"^Helps, .*, modelled$"))
     drawn = page.locator(".drawing .mark.matrices.check").get_attribute("cx")
@@ -51,34 +41,27 @@ def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(
     expect(headline).to_have_text(re.compile("^Helps"))
     expect(page.locator(".roofline .memory")).to_be_visible()  # the price: more machines
     expect(page.locator(".map td[aria-current]")).to_have_text(f"{speedup(page):.2f}")
-    assert page.failures == []  # type: ignore[attr-defined]
+    page.get_by_text("Plain words", exact=True).click()  # other words leave the sliders where they are
+    expect(slider(page, "Texts at once")).to_have_attribute("aria-valuetext", "512 texts")
 
 
-@pytest.mark.parametrize("name", ["batch", "context", "experts"])
-def test_an_answer_gives_the_figure_that_its_button_shows(
-    new_context: NewContext, app_server: AppServer, name: str
-) -> None:
-    page = open_lesson(new_context, app_server)
-    asked = page.locator(f"details[data-question={name}]")
-    asked.locator("summary").focus()
-    page.keyboard.press("Enter")
-    answer = asked.locator(".answer").text_content() or ""
-    assert "{" not in answer
-    for button in asked.get_by_role("button").all():
-        button.click()
-        assert f"{speedup(page):.2f}×" in answer
+def test_an_answer_gives_the_figure_that_its_button_shows(visit: Visit) -> None:
+    page = visit(*ADDRESS)
+    for name in ("batch", "context", "experts"):
+        asked = page.locator(f"details[data-question={name}]")
+        asked.locator("summary").focus()
+        page.keyboard.press("Enter")
+        answer = asked.locator(".answer").text_content() or ""
+        assert "{" not in answer
+        buttons = asked.get_by_role("button").all()
+        assert buttons
+        for button in buttons:
+            button.click()
+            assert f"{speedup(page):.2f}×" in answer
 
 
-def test_other_words_leave_the_sliders_where_they_are(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_lesson(new_context, app_server)
-    slider(page, "Batch size").focus()
-    page.keyboard.press("ArrowRight")
-    page.get_by_text("Plain words", exact=True).click()
-    expect(slider(page, "Texts at once")).to_have_attribute("aria-valuetext", "2 texts")
-
-
-def test_it_fits_a_phone_and_every_name_in_the_roof_is_inside(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_lesson(new_context, app_server, PHONE)
+def test_it_fits_a_phone_and_every_name_in_the_roof_is_inside(visit: Visit) -> None:
+    page = visit(*ADDRESS, viewport=PHONE)
     for _ in range(10):
         inside = page.locator(".roof svg.drawing").evaluate(
             """(svg) => [...svg.querySelectorAll("text")].filter((text) => {

@@ -6,9 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.conftest import NewContext
 from tests.support.layout import placed
-from tests.support.stage_page import ADDRESS, serve_stage, visit_stage
+from tests.support.stage_page import visit_stage
 from tests.support.visitor import (
     expect_no_sideways_scroll,
     wait_for_what_an_event_starts,
@@ -23,16 +22,7 @@ LATE_ASKING = """() => {
 }"""
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return serve_stage(new_context(reduced_motion="no-preference"))
-
-
-def open_stage(context: BrowserContext, query: str = PAUSED) -> Page:
-    page = visit_stage(context, query)
-    expect(page.locator(".stage .chip").first).to_be_visible()
-    wait_until_drawn(page)  # else a key may come too early
-    return page
+pytestmark = pytest.mark.visitor(reduced_motion="no-preference")
 
 
 def round_number(page: Page) -> Locator:
@@ -40,17 +30,16 @@ def round_number(page: Page) -> Locator:
 
 
 def test_it_plays_by_itself_and_says_accepted_and_rejected(context: BrowserContext) -> None:
-    page = open_stage(context, "sharpness=6")
+    page = visit_stage(context, "sharpness=6")
     expect(round_number(page)).to_have_text("Round 2 of 21")
     for word in ("accepted", "rejected"):
         expect(page.locator(".legend").get_by_text(word, exact=True)).to_be_visible()
     expect(page.get_by_label("Pause")).to_be_visible()
     assert page.get_by_text("reported None").is_visible()  # playing never reruns the script
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
 def test_a_draft_with_another_tokenizer_shows_both_tokenisations(context: BrowserContext) -> None:
-    page = open_stage(context, "step=11&sharpness=6&greedy&translated")
+    page = visit_stage(context, "step=11&sharpness=6&greedy&translated")
     current = page.locator(".stage .round.current")
     expect(current.locator(".own-tokens")).to_have_attribute(
         "aria-label", re.compile("In the draft’s own tokens: ␣th, e␣p")
@@ -62,14 +51,15 @@ def test_a_draft_with_another_tokenizer_shows_both_tokenisations(context: Browse
     assert chip["y"] + chip["height"] <= line["y"] + 3
     assert line["y"] + line["height"] <= strip["y"] + strip["height"]
     expect(page.locator(".inspector")).to_contain_text("so there is no q")
-    plain = open_stage(context, "step=11&sharpness=6&greedy")
+    plain = visit_stage(context, "step=11&sharpness=6&greedy")
     expect(plain.locator(".own-tokens")).to_have_count(0)
     assert placed(plain.locator(".stage")) == placed(page.locator(".stage"))  # nothing else moved
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_steps_rounds_and_ends_by_key_and_button(context: BrowserContext) -> None:
-    page = open_stage(context)
+def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported_and_found_again(
+    context: BrowserContext,
+) -> None:
+    page = visit_stage(context, PAUSED)
     sentence = page.locator(".stage .sentence")
     expect(round_number(page)).to_have_text("Round 4 of 21")
     page.keyboard.press("ArrowLeft")
@@ -87,10 +77,29 @@ def test_steps_rounds_and_ends_by_key_and_button(context: BrowserContext) -> Non
     expect(round_number(page)).to_have_text("Round 1 of 21")
     page.get_by_label("Forward one step").click()
     expect(page.get_by_text("reported 1", exact=True)).to_be_visible()
+    page.get_by_label("Step of the run").fill("32")
+    expect(round_number(page)).to_have_text("Round 11 of 21")
+    expect(page.get_by_text("reported 32")).to_be_visible()
+    # keys typed into a field stay there
+    field = page.get_by_label("something to type in")
+    field.click()
+    page.keyboard.type("a b")
+    for key in ("Home", "End", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(field).to_have_value("a b")
+    expect(round_number(page)).to_have_text("Round 11 of 21")
+    # another page, and back
+    page.get_by_label("Forward one round").click()
+    expect(page.get_by_text("reported 35")).to_be_visible()
+    page.get_by_text("elsewhere").click()
+    expect(page.locator(".stage")).to_have_count(0)
+    page.get_by_text("elsewhere").click()
+    expect(round_number(page)).to_have_text("Round 12 of 21")
+    expect(page.get_by_label("Play", exact=True)).to_be_visible()
 
 
 def test_space_plays_and_pauses_and_the_place_is_reported(context: BrowserContext) -> None:
-    page = open_stage(context)
+    page = visit_stage(context, PAUSED)
     page.keyboard.press("Space")
     expect(page.get_by_label("Pause")).to_be_visible()
     expect(round_number(page)).to_have_text("Round 5 of 21")
@@ -99,15 +108,10 @@ def test_space_plays_and_pauses_and_the_place_is_reported(context: BrowserContex
     expect(page.get_by_text("reported 1")).to_be_visible()
 
 
-def test_the_scrubber_moves_the_playhead_and_reports_when_let_go(context: BrowserContext) -> None:
-    page = open_stage(context)
-    page.get_by_label("Step of the run").fill("32")
-    expect(round_number(page)).to_have_text("Round 11 of 21")
-    expect(page.get_by_text("reported 32")).to_be_visible()
-
-
-def test_the_draft_lengths_keys_are_its_own_and_it_is_asked_for_once_they_rest(context: BrowserContext) -> None:
-    page = open_stage(context)
+def test_the_draft_lengths_keys_are_its_own_and_dragging_without_a_foresight_says_why_nothing_is_replayed(
+    context: BrowserContext,
+) -> None:
+    page = visit_stage(context, PAUSED)
     slider = page.get_by_role("slider", name="Draft length")
     slider.focus()
     for _ in range(3):
@@ -116,13 +120,16 @@ def test_the_draft_lengths_keys_are_its_own_and_it_is_asked_for_once_they_rest(c
     expect(page.get_by_text("asked 7", exact=True)).to_be_visible()
     expect(round_number(page)).to_have_text("Round 4 of 21")  # the playhead's arrow keys are elsewhere
     page.keyboard.press("End")
-    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
-    assert page.failures == []  # type: ignore[attr-defined]
+    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()  # once the keys rest
+    slider.evaluate("it => { it.value = 9; it.dispatchEvent(new Event('input')); }")
+    expect(page.locator(".stage .notice")).to_contain_text("another draft length writes another text")
+    expect(page.locator(".draft-length output")).to_have_text("9")
+    expect(page.locator(".stage .badge")).not_to_contain_text("MODELLED")
 
 
 def test_a_draft_length_let_go_is_asked_for_though_the_page_is_drawn_anew_just_then(context: BrowserContext) -> None:
     """Found on a slow machine: data that came between letting go and asking took the slider back, unasked."""
-    page = open_stage(context)
+    page = visit_stage(context, PAUSED)
     page.evaluate(LATE_ASKING)
     slider = page.get_by_role("slider", name="Draft length")
     slider.focus()
@@ -134,7 +141,7 @@ def test_a_draft_length_let_go_is_asked_for_though_the_page_is_drawn_anew_just_t
 
 
 def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(context: BrowserContext) -> None:
-    page = open_stage(context, f"{PAUSED}&latency=1")
+    page = visit_stage(context, f"{PAUSED}&latency=1")
     slider = page.get_by_role("slider", name="Draft length")
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -146,7 +153,7 @@ def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(cont
 
 @pytest.mark.parametrize("result", ["", "&bare"], ids=["", "without a result"])
 def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContext, result: str) -> None:
-    page = open_stage(context, f"greedy&step=11&sharpness=6&foresight{result}")
+    page = visit_stage(context, f"greedy&step=11&sharpness=6&foresight{result}")
     slider = page.get_by_role("slider", name="Draft length")
     before = placed(page.locator(".stage"))
     number = round_number(page).text_content() or ""
@@ -164,31 +171,10 @@ def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContex
     wait_for_what_an_event_starts(page)
     wait_until_drawn(page)
     expect(page.get_by_text("asked None")).to_be_visible()
-    assert page.failures == []  # type: ignore[attr-defined]
-
-
-def test_without_a_foresight_dragging_says_why_nothing_is_replayed(context: BrowserContext) -> None:
-    page = open_stage(context)
-    slider = page.get_by_role("slider", name="Draft length")
-    slider.evaluate("it => { it.value = 9; it.dispatchEvent(new Event('input')); }")
-    expect(page.locator(".stage .notice")).to_contain_text("another draft length writes another text")
-    expect(page.locator(".draft-length output")).to_have_text("9")
-    expect(page.locator(".stage .badge")).not_to_contain_text("MODELLED")
-
-
-def test_keys_typed_into_a_field_stay_there(context: BrowserContext) -> None:
-    page = open_stage(context)
-    field = page.get_by_label("something to type in")
-    field.click()
-    page.keyboard.type("a b")
-    for key in ("Home", "End", "ArrowLeft"):
-        page.keyboard.press(key)
-    expect(field).to_have_value("a b")
-    expect(round_number(page)).to_have_text("Round 4 of 21")
 
 
 def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserContext) -> None:
-    page = open_stage(context)
+    page = visit_stage(context, PAUSED)
     inspector = page.locator(".inspector")
     expect(inspector.locator(".title")).to_contain_text("was rejected")  # unasked: the most instructive token
     automatic = inspector.locator(".title").text_content()
@@ -207,7 +193,7 @@ def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserCo
 
 
 def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
-    page = open_stage(context)
+    page = visit_stage(context, PAUSED)
     chips = page.locator(".strip .chip")
     expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
     chips.first.focus()
@@ -224,51 +210,39 @@ def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
     expect(round_number(page)).to_have_text("Round 4 of 21")
 
 
-def test_an_unjudged_token_keeps_its_secret(context: BrowserContext) -> None:
-    page = open_stage(context, "step=0")
+def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: BrowserContext) -> None:
+    page = visit_stage(context, "step=0")
     assert page.locator(".strip .chip").first.get_attribute("aria-label").endswith("proposed, round 1")  # type: ignore[union-attr]
     page.locator(".strip .chip").first.click()
     expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
-
-
-def test_greedy_and_unrecorded_runs_explain_themselves(context: BrowserContext) -> None:
-    page = open_stage(context, "greedy&step=99")
+    page = visit_stage(context, "greedy&step=99")
     expect(page.locator(".inspector")).to_contain_text(
         "accepted only if it is the target’s top token: target’s top is “"
     )
-    page = open_stage(context, "unrecorded&step=99")
+    page = visit_stage(context, "unrecorded&step=99")
     expect(page.locator(".inspector")).to_contain_text("This run recorded no probabilities")
 
 
 def test_hostile_tokens_are_only_text(context: BrowserContext) -> None:
-    page = open_stage(context, "hostile&step=999")
-    page.on("dialog", lambda dialog: page.failures.append(dialog.message))  # type: ignore[attr-defined]
+    page = visit_stage(context, "hostile&step=999")
     expect(page.locator(".stage figure svg").first).to_be_attached()
     expect(page.locator(".strip .chip", has_text="<script>").first).to_be_attached()
     for chip in page.locator(".strip .chip").all()[-12:]:
         chip.click()
     assert page.locator(".stage :is(script, img), .strip b").count() == 0
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
 def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = open_stage(context)
+    page = visit_stage(context, PAUSED)
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
     assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"]}
 
 
-def test_without_a_clipboard_the_link_can_be_selected(context: BrowserContext) -> None:
-    page = open_stage(context)
-    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator(".copy-field")).to_have_value(f"{ADDRESS}?target=wren-base&prompt=a+%26+b&step=11")
-
-
 def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: BrowserContext) -> None:
-    page = open_stage(context, "rounds=2&step=4")
+    page = visit_stage(context, "rounds=2&step=4")
     page.get_by_role("button", name="more rounds").click()
     expect(page.locator(".strip .round")).to_have_count(4)
     expect(round_number(page)).to_have_text("Round 2 of …")
@@ -280,14 +254,14 @@ def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: Brows
 
 
 def test_rounds_that_keep_arriving_do_not_hold_up_the_playhead(context: BrowserContext) -> None:
-    page = open_stage(context, "every=0.2")
+    page = visit_stage(context, "every=0.2")
     expect(round_number(page)).to_contain_text("Round 2")
 
 
 def test_a_new_run_keeps_the_place_of_who_had_stopped_and_restarts_for_who_was_at_the_end(
     context: BrowserContext,
 ) -> None:
-    page = open_stage(context)
+    page = visit_stage(context, PAUSED)
     page.get_by_role("button", name="new run").click()
     expect(page.locator(".stage[data-run='run 1']")).to_be_attached()
     wait_until_drawn(page)
@@ -299,20 +273,14 @@ def test_a_new_run_keeps_the_place_of_who_had_stopped_and_restarts_for_who_was_a
     expect(page.get_by_label("Pause")).to_be_visible()
 
 
-def test_coming_back_to_the_page_finds_the_place_again(context: BrowserContext) -> None:
-    page = open_stage(context)
-    page.get_by_label("Forward one round").click()
-    expect(page.get_by_text("reported 14")).to_be_visible()
-    page.get_by_text("elsewhere").click()
-    expect(page.locator(".stage")).to_have_count(0)
-    page.get_by_text("elsewhere").click()
-    expect(round_number(page)).to_have_text("Round 5 of 21")
-    expect(page.get_by_label("Play", exact=True)).to_be_visible()
-
-
-def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context: BrowserContext) -> None:
-    page = open_stage(context)
+def test_figures_follow_the_playhead_the_theme_and_the_width_and_need_no_plotly(context: BrowserContext) -> None:
+    """Plotly alone is 5 MB: charts and timeline stood empty for seconds."""
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    page = visit_stage(context, PAUSED)
     expect(page.locator(".stage figure svg")).to_have_count(4)
+    expect(page.locator("figure .curve").first).to_be_attached()
+    assert page.locator(".lanes .block").count() == 5
     dots = page.locator("[data-figure=acceptance] .dot")
     expect(dots).to_have_count(1)
     before = placed(dots)
@@ -325,37 +293,22 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
     expect(dots).to_have_count(1)
     assert placed(dots) != before or round_number(page).text_content() == "Round 4 of 21"
     expect(page.locator(".caption")).to_contain_text("the target alone has written")
-
-
-def test_the_stage_draws_itself_and_asks_the_server_for_nothing_more(context: BrowserContext) -> None:
-    """Plotly alone is 5 MB: charts and timeline stood empty for seconds."""
-    asked: list[str] = []
-    context.on("request", lambda request: asked.append(request.url))
-    page = open_stage(context)
-    expect(page.locator("figure .curve").first).to_be_attached()
-    assert page.locator(".lanes .block").count() == 5
-    assert not [url for url in asked if "plotly" in url]
-
-
-def test_the_drawings_of_a_wider_stage_are_wider(context: BrowserContext) -> None:
-    page = open_stage(context)
-    chart = page.locator("[data-figure=speedup] svg")
-    before = chart.get_attribute("width")
-    page.set_viewport_size({"width": 1700, "height": 900})
-    expect(chart).not_to_have_attribute("width", before or "")
-
-
-def test_with_reduced_motion_nothing_plays_by_itself(new_context: NewContext) -> None:
-    page = open_stage(serve_stage(new_context(reduced_motion="reduce")), "sharpness=6")
-    expect(page.get_by_label("Play", exact=True)).to_be_visible()
-    expect(round_number(page)).to_have_text("Round 21 of 21")
-
-
-def test_the_scheme_is_the_themes(context: BrowserContext) -> None:
-    page = open_stage(context)
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
+    chart = page.locator("[data-figure=speedup] svg")
+    narrow = chart.get_attribute("width")
+    page.set_viewport_size({"width": 1700, "height": 900})
+    expect(chart).not_to_have_attribute("width", narrow or "")
+    assert asked
+    assert not [url for url in asked if "plotly" in url]
+
+
+@pytest.mark.visitor(reduced_motion="reduce")
+def test_with_reduced_motion_nothing_plays_by_itself(context: BrowserContext) -> None:
+    page = visit_stage(context, "sharpness=6")
+    expect(page.get_by_label("Play", exact=True)).to_be_visible()
+    expect(round_number(page)).to_have_text("Round 21 of 21")
 
 
 ODD_MARKS = """() => {
@@ -375,7 +328,7 @@ ODD_FONT = """
 @pytest.mark.parametrize("odd", [False, True], ids=["", "wide and tall symbols"])
 def test_the_stage_fits_a_projector_and_a_phone(context: BrowserContext, odd: bool) -> None:
     """Also where the symbols come from another font: on one machine they were so wide that the legend got a line."""
-    page = open_stage(context, f"{PAUSED}&simple")
+    page = visit_stage(context, f"{PAUSED}&simple")
     if odd:
         page.evaluate(ODD_MARKS)
         page.add_style_tag(content=ODD_FONT)

@@ -1,49 +1,26 @@
 """The tour of a first visit in a real Chromium: the whole of it by keyboard, and by pointer on a phone."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.replay import counts_of, replay
 from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.lessons.tour import Tour, tour_of
-from tests.conftest import AppServer, NewContext
+from specviz.data.lessons.tour import tour_of
+from tests.conftest import Visit
+from tests.support.known import known
 from tests.support.layout import bottom, placed
-from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn
+from tests.support.visitor import PHONE, expect_no_sideways_scroll
 
-TRACE = first_trace()
-assert TRACE
-TOUR = tour_of(TRACE)
-
-
-@pytest.fixture
-def tour() -> Tour:
-    assert TOUR
-    return TOUR
+CHIP = ".stage .round .chip"
+TRACE = known(first_trace())
+TOUR = known(tour_of(TRACE))
 
 
-@pytest.fixture
-def page(new_context: NewContext, request: pytest.FixtureRequest) -> Iterator[Page]:
-    phone = getattr(request, "param", None) == "phone"
-    page = new_context(viewport=PHONE if phone else DESK, has_touch=phone, is_mobile=phone).new_page()
-    page.failures = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
-    yield page
-    assert page.failures == []  # type: ignore[attr-defined]
-
-
-def open_watch(page: Page, server: AppServer, query: str = "") -> Page:
-    page.goto(f"{server.url}/{query}")
-    page.wait_for_selector(".stage .round .chip")
-    wait_until_drawn(page)
-    return page
-
-
-def expect_step(page: Page, tour: Tour, number: int) -> None:
+def expect_step(page: Page, number: int) -> None:
     """The card of that step: its words, its light, its place in the address, and no playing."""
-    beat = tour.beats[number - 1]
+    beat = TOUR.beats[number - 1]
     expect(page.locator(".tour-place")).to_have_text(f"Step {number} of 6")
     expect(page.get_by_role("status").filter(has_text=beat.says)).to_be_visible()
     expect(page.locator(".stage")).to_have_attribute("data-focus", " ".join(beat.lights))
@@ -53,10 +30,7 @@ def expect_step(page: Page, tour: Tour, number: int) -> None:
 
 def longer_draft() -> str:
     """What the card says of draft length 8, from the replay that the page has too."""
-    guesses = first_draft_guesses()
-    assert TRACE
-    assert guesses
-    counts = counts_of(replay(guesses, 8, TRACE.settings.max_new_tokens))
+    counts = counts_of(replay(known(first_draft_guesses()), 8, TRACE.settings.max_new_tokens))
     wasted = counts.rejected + counts.discarded
     return f"{counts.rounds} target passes instead of {len(TRACE.rounds)}. But {wasted} guesses are wasted"
 
@@ -69,91 +43,89 @@ def chip(page: Page, index: int) -> Locator:
     return page.locator(".strip .round.current .chip").nth(index)
 
 
-def test_the_whole_tour_by_keyboard(page: Page, app_server: AppServer, tour: Tour) -> None:
-    open_watch(page, app_server)
+def test_the_whole_tour_by_keyboard(visit: Visit) -> None:
+    page = visit("", CHIP)
     page.get_by_role("button", name="New here?").focus()
     page.keyboard.press("Enter")
-    expect_step(page, tour, 1)
+    expect_step(page, 1)
     expect(card(page)).to_be_focused()
     page.keyboard.press("ArrowRight")
-    expect_step(page, tour, 2)
+    expect_step(page, 2)
     expect(card(page)).to_contain_text("You stepped to the check.")
     while page.evaluate("document.activeElement?.shadowRoot?.activeElement?.className ?? ''").split(" ")[0] != "chip":
         page.keyboard.press("Tab")
-    expect_step(page, tour, 2)  # a token with the focus is no guess yet
+    expect_step(page, 2)  # a token with the focus is no guess yet
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect_step(page, tour, 3)
+    expect_step(page, 3)
     expect(card(page)).to_contain_text("You chose “and”. Right: it is the one that fails.")
     expect(page.locator(".inspector")).to_be_hidden()  # it opens when the token is opened
     page.keyboard.press("Enter")
-    expect_step(page, tour, 4)
+    expect_step(page, 4)
     expect(card(page)).to_contain_text("You opened “and”")
     expect(page.locator(".inspector")).to_contain_text("Why “and” was rejected")
     page.keyboard.press("Escape")  # closes the token, not the tour
     expect(page.locator(".inspector")).to_be_hidden()
     page.get_by_role("button", name="Forward one round").focus()
-    for _ in range(tour.beats[4].round - tour.beats[3].round):
+    for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):
         page.keyboard.press("Enter")
-    expect_step(page, tour, 5)
-    expect(card(page)).to_contain_text(f"You found round {tour.beats[4].round + 1}: all 4 guesses are accepted.")
+    expect_step(page, 5)
+    expect(card(page)).to_contain_text(f"You found round {TOUR.beats[4].round + 1}: all 4 guesses are accepted.")
     slider = page.get_by_role("slider", name="Draft length")
     slider.focus()
     for length in range(5, 9):
-        expect_step(page, tour, 5)
+        expect_step(page, 5)
         page.keyboard.press("ArrowRight")
         expect(card(page) if length == 8 else page.locator(".round-number")).to_contain_text(str(length))
     expect(card(page)).to_contain_text(longer_draft())
     expect(slider).to_have_value("8")  # the visitor looks at what it changed
     page.get_by_role("button", name="Next", exact=True).click()
-    expect_step(page, tour, 6)
+    expect_step(page, 6)
     expect(slider).to_have_value("4")
     expect(page.get_by_role("button", name="Skip this step")).to_be_visible()
     page.locator(".stage .play").focus()
     page.keyboard.press("Space")
-    expect(card(page)).to_contain_text(tour.end)
+    expect(card(page)).to_contain_text(TOUR.end)
     expect(card(page)).to_contain_text("You saw the run to its end.")
-    for one in tour.next:
+    for one in TOUR.next:
         expect(card(page).get_by_role("link", name=one.name, exact=True)).to_have_attribute("href", f"./{one.page}")
     expect(page.locator(".stage[data-run=first]")).to_be_visible()  # nothing ran
     expect(page).not_to_have_url(re.compile("tour="))
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("page", ["phone"], indirect=True)
-def test_the_whole_tour_by_touch_on_a_phone(page: Page, app_server: AppServer, tour: Tour) -> None:
-    open_watch(page, app_server)
+@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_the_whole_tour_by_touch_on_a_phone(visit: Visit) -> None:
+    page = visit("", CHIP)
     page.get_by_role("button", name="New here?").tap()
-    expect_step(page, tour, 1)
+    expect_step(page, 1)
     expect(card(page)).to_be_in_viewport(ratio=0.99)  # its edge may lie between two pixels
     expect(card(page).locator(".tour-keys")).to_be_hidden()  # a phone has no keys
     page.get_by_role("button", name="Forward one step").tap()
-    expect_step(page, tour, 2)
+    expect_step(page, 2)
     chip(page, 1).tap()
-    expect_step(page, tour, 3)
+    expect_step(page, 3)
     expect(card(page)).to_contain_text("You chose “ball”. The target accepts it. “and” is the one that fails.")
     chip(page, 2).tap()
-    expect_step(page, tour, 4)
-    for _ in range(tour.beats[4].round - tour.beats[3].round):
+    expect_step(page, 4)
+    for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):
         page.get_by_role("button", name="Forward one round").tap()
-    expect_step(page, tour, 5)
+    expect_step(page, 5)
     page.get_by_role("slider", name="Draft length").fill("8")
     page.get_by_role("button", name="Next", exact=True).tap()
-    expect_step(page, tour, 6)
+    expect_step(page, 6)
     page.get_by_role("button", name="Play", exact=True).tap()
-    expect(card(page)).to_contain_text(tour.end)
+    expect(card(page)).to_contain_text(TOUR.end)
     expect_no_sideways_scroll(page)
     page.get_by_role("button", name="Close the tour").tap()
     expect(card(page)).to_be_hidden()
     expect(page.locator(".stage[data-run=first]")).to_be_visible()
 
 
-def test_a_legend_under_a_resting_pointer_does_not_cover_what_the_tour_asks_for(
-    page: Page, app_server: AppServer
-) -> None:
+def test_a_legend_under_a_resting_pointer_does_not_cover_what_the_tour_asks_for(visit: Visit) -> None:
     """The button that opens the tour stands where the legend is a moment later."""
-    open_watch(page, app_server, "?tour=1")
+    page = visit("?tour=1", CHIP)
     forward = page.get_by_role("button", name="Forward one step")
     for chip in page.locator(".legend .chip:visible").all():
         chip.hover()
@@ -162,19 +134,19 @@ def test_a_legend_under_a_resting_pointer_does_not_cover_what_the_tour_asks_for(
         assert placed(tip)[0]["y"] >= bottom(forward)
 
 
-def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(page: Page, app_server: AppServer, tour: Tour) -> None:
-    open_watch(page, app_server, "?tour=2")
-    expect_step(page, tour, 2)
+def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(visit: Visit) -> None:
+    page = visit("?tour=2", CHIP)
+    expect_step(page, 2)
     page.get_by_role("button", name="Skip this step").click()
-    expect_step(page, tour, 3)
+    expect_step(page, 3)
     page.reload()
-    expect_step(page, tour, 3)
+    expect_step(page, 3)
     expect(page.locator(".round-number")).to_have_text("Round 11 of 20")
     page.get_by_role("button", name="Back", exact=True).click()
-    expect_step(page, tour, 2)
+    expect_step(page, 2)
     page.keyboard.press("Escape")
     expect(card(page)).to_be_hidden()
     expect(page.locator(".stage")).not_to_have_attribute("data-focus", re.compile(""))
     expect(page.locator(".stage .play")).to_be_focused()
     page.get_by_role("button", name="Continue the tour: step 2 of 6").click()
-    expect_step(page, tour, 2)
+    expect_step(page, 2)

@@ -5,9 +5,8 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.conftest import NewContext
 from tests.support.layout import bottom, placed
-from tests.support.stage_page import serve_stage, visit_stage
+from tests.support.stage_page import visit_stage
 from tests.support.visitor import (
     DESK,
     PHONE,
@@ -15,7 +14,6 @@ from tests.support.visitor import (
     expect_no_sideways_scroll,
     shot,
     violations_of,
-    wait_until_drawn,
     wait_until_still,
 )
 
@@ -25,9 +23,7 @@ PROPOSED, CHECKED, JUDGED = 6, 7, 8  # of round 3
 BOXES = "all => all.map(one => { const {x, y, width} = one.getBoundingClientRect(); return [x, y, width]; })"
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return serve_stage(new_context(reduced_motion="reduce"))
+pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def open_tree(context: BrowserContext, step: int = JUDGED, query: str = SHAPE) -> Page:
@@ -51,7 +47,7 @@ def boxes_of(locator: Locator) -> list[list[float]]:
     return found
 
 
-def test_columns_are_places_and_rows_are_chains(context: BrowserContext) -> None:
+def test_a_judged_tree_is_drawn_in_columns_and_said_in_words_marks_and_costs(context: BrowserContext) -> None:
     page = open_tree(context)
     expect(page.get_by_role("tree")).to_have_accessible_name("20 guesses in a tree, 3 places deep")
     expect(nodes(page)).to_have_count(20)
@@ -63,7 +59,32 @@ def test_columns_are_places_and_rows_are_chains(context: BrowserContext) -> None
     first = page.locator(".strip .current .row").first.get_by_role("treeitem")
     expect(first).to_have_count(3)
     assert len({round(box[1]) for box in boxes_of(first)}) == 1, "a chain is one row"
-    assert page.failures == []  # type: ignore[attr-defined]
+    # what became of it
+    marks = {
+        status: set(
+            page.locator(f".strip .current .branches .{status}").evaluate_all(
+                "all => all.map(one => getComputedStyle(one, '::before').content)"
+            )
+        )
+        for status in ("accepted", "rejected", "not-taken")
+    }
+    assert marks == {"accepted": {'"✓"'}, "rejected": {'"✗"'}, "not-taken": {'"⋯"'}}
+    legend = page.locator(".legend")
+    expect(legend.get_by_text("not taken")).to_be_visible()
+    expect(page.locator("#tip-rejected")).to_contain_text("several can fail")
+    expect(page.locator(".spoken")).to_have_text(re.compile(r"Round 3 of \d+\. It accepts "))
+    label = nodes(page).first.get_attribute("aria-label") or ""
+    assert re.search("(accepted|rejected|not taken, never judged), round 3$", label)
+    # a wider check costs more, and a fixed shape has no slider
+    expect(page.locator(".lanes .block.width")).to_have_attribute("d", re.compile("M"))
+    expect(note(page)).to_contain_text(re.compile(r"21 tokens at once: \d\.\d\d× the time of one"))
+    expect(page.locator(".width-key")).to_be_visible()
+    expect(page.get_by_role("slider", name="Draft length")).to_be_hidden()
+    why = page.get_by_role("button", name="tree 4,2,1")
+    why.focus()
+    expect(page.locator("#tip-fixed")).to_be_visible()
+    for said in (page.locator("#tip-fixed"), page.locator("[data-figure=lengths] .note")):
+        expect(said).to_contain_text("what another tree would draft is not known from this run")
 
 
 def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserContext) -> None:
@@ -92,25 +113,8 @@ def test_the_accepted_path_is_text_and_only_the_tree_in_sight_is_drawn(context: 
     expect(page.locator(".strip .branches:visible")).to_have_count(1)
 
 
-def test_a_judged_tree_shows_what_was_accepted_failed_and_not_taken(context: BrowserContext) -> None:
-    page = open_tree(context)
-    marks = {
-        status: set(
-            page.locator(f".strip .current .branches .{status}").evaluate_all(
-                "all => all.map(one => getComputedStyle(one, '::before').content)"
-            )
-        )
-        for status in ("accepted", "rejected", "not-taken")
-    }
-    assert marks == {"accepted": {'"✓"'}, "rejected": {'"✗"'}, "not-taken": {'"⋯"'}}
-    legend = page.locator(".legend")
-    expect(legend.get_by_text("not taken")).to_be_visible()
-    expect(page.locator("#tip-rejected")).to_contain_text("several can fail")
-
-
 def test_the_words_of_a_chain_come_back_with_a_chain(context: BrowserContext) -> None:
     page = visit_stage(context, "step=11&sharpness=6")
-    wait_until_drawn(page, ".stage .round .chip")
     expect(page.locator("#tip-rejected")).to_contain_text("A round has at most one.")
     expect(page.locator(".stage .width-key")).to_be_hidden()
     expect(page.get_by_role("slider", name="Draft length")).to_be_visible()
@@ -142,7 +146,7 @@ def test_on_a_phone_it_is_an_outline(context: BrowserContext) -> None:
     expect_no_sideways_scroll(page)
 
 
-def test_it_has_one_tab_stop_and_the_arrow_keys_follow_its_branches(context: BrowserContext) -> None:
+def test_it_has_one_tab_stop_its_arrow_keys_follow_the_branches_and_enter_explains(context: BrowserContext) -> None:
     page = open_tree(context)
     expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
     nodes(page).first.focus()
@@ -167,22 +171,10 @@ def test_it_has_one_tab_stop_and_the_arrow_keys_follow_its_branches(context: Bro
     page.keyboard.press("ArrowRight")
     expect(nodes(page).first).to_be_focused()
     expect(page.locator(".round-number")).to_have_text(re.compile("Round 3 of"))  # no key moved the playhead
-
-
-def test_enter_explains_and_escape_closes(context: BrowserContext) -> None:
-    page = open_tree(context)
-    nodes(page).first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".spoken")).to_contain_text("in the order tried")
     page.keyboard.press("Escape")
     expect(page.locator(".unpin")).to_have_count(0)
-
-
-def test_when_paused_a_sentence_says_what_became_of_the_tree(context: BrowserContext) -> None:
-    page = open_tree(context)
-    expect(page.locator(".spoken")).to_have_text(re.compile(r"Round 3 of \d+\. It accepts "))
-    label = nodes(page).first.get_attribute("aria-label") or ""
-    assert re.search("(accepted|rejected|not taken, never judged), round 3$", label)
 
 
 @pytest.mark.parametrize("more", ["", "&greedy"])
@@ -208,17 +200,9 @@ def test_the_inspector_works_on_every_guess(context: BrowserContext, more: str) 
             else:
                 expect(inspector).to_contain_text(re.compile(f"drew .*: {status}"))
             seen.add(status)
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_a_proposed_guess_keeps_its_secret(context: BrowserContext) -> None:
-    page = open_tree(context, PROPOSED)
-    page.locator(".strip .current [aria-level='1']").nth(1).click()
-    expect(page.locator(".inspector")).to_contain_text("It is guess 2 of 4 for the next place.")
-    expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
-
-
-def test_a_large_tree_shows_its_most_probable_rows_and_opens(context: BrowserContext) -> None:
+def test_a_large_proposed_tree_shows_its_most_probable_rows_opens_and_keeps_its_secret(context: BrowserContext) -> None:
     page = open_tree(context, PROPOSED, WIDE)
     fold = page.locator(".strip .current .fold")
     expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best \."))
@@ -231,6 +215,9 @@ def test_a_large_tree_shows_its_most_probable_rows_and_opens(context: BrowserCon
     expect(fold).to_have_attribute("aria-expanded", "true")
     fold.click()
     expect(shown).to_have_count(20 - hidden)
+    page.locator(".strip .current [aria-level='1']").nth(1).click()
+    expect(page.locator(".inspector")).to_contain_text("It is guess 2 of 4 for the next place.")
+    expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
 
 
 def test_an_accepted_path_is_never_hidden(context: BrowserContext) -> None:
@@ -244,23 +231,6 @@ def test_an_accepted_path_is_never_hidden(context: BrowserContext) -> None:
         found += page.locator(".strip .current .fold.aside").count()
         page.get_by_label("Forward one round").click()
     assert found, "in one round at least the accepted path would be hidden: else this test says nothing"
-
-
-def test_a_wider_check_costs_more_and_the_timeline_shows_it(context: BrowserContext) -> None:
-    page = open_tree(context)
-    expect(page.locator(".lanes .block.width")).to_have_attribute("d", re.compile("M"))
-    expect(note(page)).to_contain_text(re.compile(r"21 tokens at once: \d\.\d\d× the time of one"))
-    expect(page.locator(".width-key")).to_be_visible()
-
-
-def test_a_tree_of_a_fixed_shape_has_no_slider_and_says_why(context: BrowserContext) -> None:
-    page = open_tree(context)
-    expect(page.get_by_role("slider", name="Draft length")).to_be_hidden()
-    why = page.get_by_role("button", name="tree 4,2,1")
-    why.focus()
-    expect(page.locator("#tip-fixed")).to_be_visible()
-    for said in (page.locator("#tip-fixed"), page.locator("[data-figure=lengths] .note")):
-        expect(said).to_contain_text("what another tree would draft is not known from this run")
 
 
 def test_a_dynamic_tree_has_a_slider_and_no_replay(context: BrowserContext) -> None:
@@ -280,7 +250,6 @@ def test_heads_that_draft_everything_at_once_say_so(context: BrowserContext) -> 
 
 def test_a_block_is_explained_as_a_block(context: BrowserContext) -> None:
     page = visit_stage(context, "step=11&sharpness=6&block")
-    wait_until_drawn(page, ".stage .round .chip")
     page.locator(".strip .chip.accepted").first.click()
     expect(page.locator(".inspector")).to_contain_text(re.compile("The block up to here"))
     page.locator(".strip .chip.discarded").first.click()
@@ -290,11 +259,9 @@ def test_a_block_is_explained_as_a_block(context: BrowserContext) -> None:
 
 def test_hostile_guesses_are_only_text(context: BrowserContext) -> None:
     page = open_tree(context, 8, "tree=3,2&hostile&sharpness=1")
-    page.on("dialog", lambda dialog: page.failures.append(dialog.message))  # type: ignore[attr-defined]
     for node in nodes(page).all():
         node.click()
     assert page.locator(".stage :is(script, img), .strip b").count() == 0
-    assert page.failures == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("step", "query"), [(JUDGED, SHAPE), (CHECKED, SHAPE), (JUDGED, WIDE)])

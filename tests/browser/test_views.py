@@ -11,10 +11,11 @@ from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
 from specviz.data.first_run import first_trace
 from specviz.player.data import SUBSTEPS
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.layout import placed
 from tests.support.visitor import SCHEMES, expect_all_in_sight, shot, wait_until_still
 
+CHIP = ".stage .round .chip"
 SMALLEST = {(1920, 1080): 24, (1280, 720): 18}  # pixels that a room can read, on each screen
 FIRST = first_trace()
 assert FIRST
@@ -53,17 +54,7 @@ TEXTS = """(exceptions) => {
 }"""
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(reduced_motion="reduce")
-
-
-def open_view(context: BrowserContext, server: AppServer, query: str) -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/?{query}")
-    expect(page.locator(".stage .round .chip").first).to_be_visible()
-    wait_until_still(page)
-    return page
+pytestmark = pytest.mark.visitor(reduced_motion="reduce")
 
 
 def small_texts(page: Page, smallest: float) -> list[Any]:
@@ -72,8 +63,8 @@ def small_texts(page: Page, smallest: float) -> list[Any]:
     return [text for text in texts if text[2] < smallest]
 
 
-def test_a_room_can_read_everything_on_the_projector(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "view=projector")
+def test_a_room_can_read_everything_on_the_projector(visit: Visit) -> None:
+    page = visit("?view=projector", CHIP)
     expect(page.locator(".says")).to_contain_text("times as fast")
     token, term = page.locator(".strip .chip.rejected").last, page.get_by_role("button", name="draft q")
     for (width, height), smallest in SMALLEST.items():
@@ -101,8 +92,17 @@ def step_of(page: Page) -> Locator:
     return page.locator(".stage .scrubber")
 
 
-def test_a_clicker_steps_whatever_was_clicked_before(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "run=first&step=9&view=projector")
+def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before(visit: Visit) -> None:
+    page = visit("?run=first&step=9&view=projector", CHIP)
+    page.locator(".strip .chip.accepted").first.click()
+    page.keyboard.press("ArrowRight")
+    expect(step_of(page)).to_have_value("10")
+    page.get_by_role("button", name="Leave the projector view").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(step_of(page)).to_have_value("9")
+    page.locator(".strip .chip[tabindex='0']").focus()  # by keyboard, arrow keys go from token to token
+    page.keyboard.press("ArrowRight")
+    expect(step_of(page)).to_have_value("9")
     page.evaluate("addEventListener('keydown', (event) => { document.prevented = event.defaultPrevented })")
     length = page.get_by_role("slider", name="Draft length")
     for clicked in (None, page.locator(".strip .chip.accepted").first, step_of(page), length):
@@ -118,39 +118,24 @@ def test_a_clicker_steps_whatever_was_clicked_before(context: BrowserContext, ap
     expect(length).to_have_value("4")
 
 
-def test_the_keys_of_the_page_stay_the_browsers_in_other_views(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "run=first&step=9&view=full")
+def test_the_keys_of_the_page_stay_the_browsers_in_other_views(visit: Visit) -> None:
+    page = visit("?run=first&step=9&view=full", CHIP)
     page.keyboard.press("PageDown")
     page.keyboard.press("f")
     page.keyboard.press("ArrowRight")
     expect(step_of(page)).to_have_value("10")  # only the arrow key stepped
 
 
-def test_arrow_keys_step_after_a_token_was_clicked(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "run=first&step=9&view=projector")
-    page.locator(".strip .chip.accepted").first.click()
-    page.keyboard.press("ArrowRight")
-    expect(step_of(page)).to_have_value("10")
-    page.get_by_role("button", name="Leave the projector view").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(step_of(page)).to_have_value("9")
-    page.locator(".strip .chip[tabindex='0']").focus()  # by keyboard, arrow keys go from token to token
-    page.keyboard.press("ArrowRight")
-    expect(step_of(page)).to_have_value("9")
-
-
-def test_f_and_a_button_switch_to_full_screen(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "view=projector")
+def test_f_and_a_button_switch_to_full_screen(visit: Visit) -> None:
+    page = visit("?view=projector", CHIP)
     page.keyboard.press("f")
     page.wait_for_function("document.fullscreenElement === document.documentElement")
     page.get_by_role("button", name="Leave full screen").click()
     page.wait_for_function("document.fullscreenElement === null")
 
 
-def test_without_colours_every_state_and_both_models_still_differ(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_view(context, app_server, "view=projector")
+def test_without_colours_every_state_and_both_models_still_differ(visit: Visit, context: BrowserContext) -> None:
+    page = visit("?view=projector", CHIP)
     marks = page.locator(".legend .chip").evaluate_all(
         "all => all.map((one) => getComputedStyle(one, '::before').content)"
     )
@@ -242,8 +227,8 @@ def test_a_link_is_copied_from_a_frame_without_the_right_to_the_clipboard(contex
     expect_link(page.evaluate("navigator.clipboard.readText()"), "stage")
 
 
-def test_a_link_is_shown_where_nothing_may_be_copied(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, f"run=first&step={REJECTED_AT}&view=projector")
+def test_a_link_is_shown_where_nothing_may_be_copied(visit: Visit) -> None:
+    page = visit(f"?run=first&step={REJECTED_AT}&view=projector", CHIP)
     page.evaluate("""() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException("refused", "NotAllowedError"));
       document.execCommand = () => false;

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
-from tests.conftest import AppServer, NewContext
+from tests.conftest import AppServer, Visit
 from tests.support.layout import bottom
 from tests.support.visitor import (
     expect_no_sideways_scroll,
@@ -16,19 +16,11 @@ from tests.support.visitor import (
 )
 
 MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
+CHIP = ".stage .round .chip"
 TRACES = Path(__file__).parents[2] / "assets" / "traces"
 
 
-@pytest.fixture
-def context(new_context: NewContext) -> BrowserContext:
-    return new_context(permissions=["clipboard-read", "clipboard-write"])
-
-
-def open_app(context: BrowserContext, server: AppServer, query: str = "?view=full") -> Page:
-    page = context.new_page()
-    page.goto(f"{server.url}/{query}")
-    page.wait_for_selector(".stage .round .chip")
-    return page
+pytestmark = pytest.mark.visitor(permissions=["clipboard-read", "clipboard-write"])
 
 
 def stage(page: Page) -> Locator:
@@ -44,9 +36,9 @@ def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
 
 @pytest.mark.parametrize("query", ["", "?view=full"])
 def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is_asked(
-    context: BrowserContext, app_server: AppServer, query: str
+    visit: Visit, app_server: AppServer, query: str
 ) -> None:
-    page = open_app(context, app_server, query)
+    page = visit(query, CHIP)
     expect(page.get_by_text("small model drafts")).to_be_visible()
     expect(stage(page).locator(".badge")).to_have_text("recorded run")
     expect(stage(page).locator(".legend .accepted")).to_be_visible()
@@ -58,8 +50,8 @@ def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is
     assert bottom(last) <= 720, "the stage is cut off on a projector"
 
 
-def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, real_app_server: AppServer) -> None:
-    page = open_app(context, real_app_server)
+def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, real_app_server: AppServer) -> None:
+    page = visit("?view=full", CHIP, real_app_server)
     page.get_by_role("slider", name="Draft length").focus()
     page.keyboard.press("ArrowRight")
     wait_for_live_run(page)
@@ -76,7 +68,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     assert wanted <= set(re.findall(r"[?&](\w+)=", link))
     strip = stage(page).locator(".round").first.inner_text()
 
-    other = open_app(context, real_app_server, link.removeprefix(f"{real_app_server.url}/"))
+    other = visit(link.removeprefix(f"{real_app_server.url}/"), CHIP, real_app_server)
     wait_for_live_run(other)
     expect(other.get_by_role("slider", name="Draft length")).to_have_value("5")
     expect(stage(other).locator(".round").first).to_have_text(strip, use_inner_text=True)
@@ -85,10 +77,8 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
 
 
-def test_after_undo_the_same_draft_length_can_be_asked_for_again(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_app(context, app_server)
+def test_after_undo_the_same_draft_length_can_be_asked_for_again(visit: Visit) -> None:
+    page = visit("?view=full", CHIP)
     slider = page.get_by_role("slider", name="Draft length")
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -103,8 +93,8 @@ def test_after_undo_the_same_draft_length_can_be_asked_for_again(
     assert "gamma=5" in page.url
 
 
-def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_app(context, app_server)
+def test_ctrl_enter_runs_again_from_inside_the_prompt(visit: Visit) -> None:
+    page = visit("?view=full", CHIP)
     prompt = page.get_by_role("textbox", name="Prompt text")
     prompt.fill("The dog saw a cat and")
     prompt.press("Control+Enter")
@@ -115,9 +105,9 @@ def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, a
     wait_for_live_run(page, other_than=first)
 
 
-def test_reloading_in_the_middle_of_a_run_brings_it_back(context: BrowserContext, app_server: AppServer) -> None:
+def test_reloading_in_the_middle_of_a_run_brings_it_back(visit: Visit, app_server: AppServer) -> None:
     with app_server.at_most(run=5):
-        page = open_app(context, app_server, "?preset=prose-1&tokens=256&gamma=2")
+        page = visit("?preset=prose-1&tokens=256&gamma=2", CHIP)
         expect(stage(page)).to_have_attribute("data-rounds", "5")
         page.reload()
         page.wait_for_selector(".stage .round .chip")
@@ -125,10 +115,8 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(context: BrowserContext
     assert "tokens=256" in page.url
 
 
-def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(
-    context: BrowserContext, app_server: AppServer, tmp_path: Path
-) -> None:
-    page = open_app(context, app_server)
+def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(visit: Visit, tmp_path: Path) -> None:
+    page = visit("?view=full", CHIP)
     page.get_by_text("Save this run, or open one").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save this run as a trace file").click()
@@ -156,8 +144,8 @@ def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(
     assert page.title() != "hacked"
 
 
-def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_app(context, app_server, "?preset=story-1&tokens=32")
+def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppServer) -> None:
+    page = visit("?preset=story-1&tokens=32", CHIP)
     first = wait_for_live_run(page)
     expect(page.get_by_text("Measured here: one target step")).to_be_visible()  # nothing else is under way
     (engine,) = app_server.engine_pids()
@@ -182,9 +170,9 @@ def test_a_long_run_is_followed_round_by_round(context: BrowserContext, app_serv
     expect(stage(page).locator(".strip .round")).to_have_count(int(stage(page).get_attribute("data-rounds") or 0))
 
 
-def test_the_settings_behind_more_are_the_runs_own(context: BrowserContext, app_server: AppServer) -> None:
+def test_the_settings_behind_more_are_the_runs_own(visit: Visit) -> None:
     """Found by a stranger: the popover opened with other values after a run, and the next run took them."""
-    page = open_app(context, app_server, "?preset=story-2&tokens=40&gamma=2&top_p=0.9&top_k=7&seed=3&temperature=1")
+    page = visit("?preset=story-2&tokens=40&gamma=2&top_p=0.9&top_k=7&seed=3&temperature=1", CHIP)
     first = wait_for_live_run(page)
     page.get_by_role("button", name="More", exact=True).click()
     expect(page.get_by_role("slider", name="New tokens")).to_have_value("40")
@@ -196,10 +184,8 @@ def test_the_settings_behind_more_are_the_runs_own(context: BrowserContext, app_
     assert {"tokens=40", "top_p=0.9", "top_k=7", "seed=3"} <= set(page.url.split("?")[1].split("&"))
 
 
-def test_coming_back_from_another_page_finds_everything_as_it_was(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_app(context, app_server, "?prompt=The+dog+and&tokens=24&gamma=6")
+def test_coming_back_from_another_page_finds_everything_as_it_was(visit: Visit) -> None:
+    page = visit("?prompt=The+dog+and&tokens=24&gamma=6", CHIP)
     run = wait_for_live_run(page)
     page.get_by_role("link", name="Worksheet").click()
     expect(page.get_by_text("Does a draft pay?")).to_be_visible()
@@ -210,8 +196,8 @@ def test_coming_back_from_another_page_finds_everything_as_it_was(
     assert stage(page).get_attribute("data-run") == run
 
 
-def test_the_chosen_view_is_remembered_by_the_browser(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_app(context, app_server, "")
+def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
+    page = visit("", CHIP)
     expect(page.locator(".stage[data-view=simple]")).to_be_visible()
     expect(page.get_by_role("slider", name="Temperature")).to_have_count(0)
     expect(page.locator(".stage [data-figure=positions]")).to_be_hidden()
@@ -219,5 +205,5 @@ def test_the_chosen_view_is_remembered_by_the_browser(context: BrowserContext, a
     expect(page.get_by_role("slider", name="Temperature")).to_be_visible()
     expect(page.locator(".stage[data-view=full] [data-figure=positions]")).to_be_visible()
     page.wait_for_function("document.cookie.includes('specviz_view=full')")
-    again = open_app(context, app_server, "")
+    again = visit("", CHIP)
     expect(again.locator(".stage[data-view=full]")).to_be_visible()

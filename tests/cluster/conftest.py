@@ -1,7 +1,6 @@
 """A Ray cluster of two nodes on this machine. Where Ray is not installed, this folder has no tests."""
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from typing import Any
 
 import psutil
 import pytest
+
+from tests.support.app_server import free_port
 
 collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]
 
@@ -76,11 +77,5 @@ def _started() -> TwoNodes | None:
 
 def _node() -> dict[str, Any]:
     """What a node is started with. With ports chosen here, Ray does not wait for its helpers to choose them."""
-    ports = {name: _free_port() for name in HELPERS}
+    ports = {name: free_port() for name in HELPERS}
     return {"num_cpus": 1, "object_store_memory": OBJECT_STORE, "include_dashboard": False, **ports}
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("", 0))
-        return int(free.getsockname()[1])

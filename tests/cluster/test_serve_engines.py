@@ -2,7 +2,6 @@
 replicas, one replica killed, cancelling, and a long pause."""
 
 import os
-import socket
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
@@ -21,6 +20,7 @@ from specviz.service.limits import Limits
 from specviz.service.protocol import Run
 from specviz.service.stream import StreamEngine, Where
 from specviz.service.wanted import stream_limits
+from tests.support.app_server import free_port
 from tests.support.services import ENGINE as REPLAYING
 
 ROOT = Path(__file__).parents[2]
@@ -44,9 +44,7 @@ def cluster() -> Iterator[int]:
     import ray
     from ray import serve
 
-    with socket.socket() as free:
-        free.bind(("", 0))
-        port = int(free.getsockname()[1])
+    port = free_port()
     ray.init(num_cpus=3, object_store_memory=80_000_000, include_dashboard=False, log_to_driver=False)
     serve.start(http_options={"host": "127.0.0.1", "port": port})
     yield port

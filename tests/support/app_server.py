@@ -86,7 +86,7 @@ def serving(app: Path, log: Path, engine: str | None = REPLAYING) -> Iterator[Ap
 
 
 def _start(app: Path, log: Path, engine: str | None) -> tuple[AppServer, "subprocess.Popen[bytes]"]:
-    port = _free_port()
+    port = free_port()
     streamlit = ["tests.support.streamlit_with", engine] if engine else ["streamlit"]
     command = [sys.executable, "-m", *streamlit, "run", str(app), "--server.headless", "true"]
     options = ["--server.fileWatcherType", "none", "--server.address", "127.0.0.1", "--server.port", str(port)]
@@ -99,7 +99,8 @@ def _start(app: Path, log: Path, engine: str | None) -> tuple[AppServer, "subpro
     return AppServer(f"http://127.0.0.1:{port}", process.pid, log), process
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """One of this machine; another process may take it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

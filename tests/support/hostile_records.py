@@ -1,9 +1,14 @@
 """Records of other systems that are small as files and large as runs: few bytes say that many tokens were drafted."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 DRAFTED = 64  # in each step, the most that a step can have
+
+
+def lines_of(*values: object) -> bytes:
+    """Each as a line of JSON without spaces."""
+    return "\n".join(json.dumps(value, separators=(",", ":")) for value in values).encode()
 
 
 def vllm(steps: int) -> bytes:
@@ -13,41 +18,35 @@ def vllm(steps: int) -> bytes:
         "usage": {"completion_tokens": steps + 1},
         "metrics": {"speculative_decoding": counted},
     }
-    return json.dumps(answer, separators=(",", ":")).encode()
+    return lines_of(answer)
 
 
 def sglang(steps: int) -> bytes:
-    def parts() -> Iterator[dict[str, object]]:
-        for written in range(1, steps + 1):
-            yield {"text": "a", "meta_info": {"completion_tokens": written}}
-        end = {"spec_verify_ct": steps, "spec_num_proposed_drafts": steps * DRAFTED}
-        yield {"meta_info": {"completion_tokens": steps + 1, "spec_correct_drafts_histogram": [steps], **end}}
-
-    return b"\n".join(json.dumps(part, separators=(",", ":")).encode() for part in parts())
+    parts = [{"text": "a", "meta_info": {"completion_tokens": at}} for at in range(1, steps + 1)]
+    end = {
+        "completion_tokens": steps + 1,
+        "spec_correct_drafts_histogram": [steps],
+        "spec_verify_ct": steps,
+        "spec_num_proposed_drafts": steps * DRAFTED,
+    }
+    return lines_of(*parts, {"meta_info": end})
 
 
 def llama_cpp(steps: int) -> bytes:
-    def parts() -> Iterator[dict[str, object]]:
-        for at in range(1, steps + 1):
-            yield {"timings": {"predicted_n": at, "draft_n": at * DRAFTED, "draft_n_accepted": 0}}
-
-    return b"\n".join(json.dumps(part, separators=(",", ":")).encode() for part in parts())
+    timings = ({"predicted_n": at, "draft_n": at * DRAFTED, "draft_n_accepted": 0} for at in range(1, steps + 1))
+    return lines_of(*({"timings": each} for each in timings))
 
 
 def lm_studio(steps: int) -> bytes:
     fragment = {"content": "a", "tokensCount": 1, "containsDrafted": True}
-    stats = {
-        "predictedTokensCount": steps,
-        "totalDraftTokensCount": steps * DRAFTED,
-        "acceptedDraftTokensCount": 0,
-    }
-    return json.dumps({"fragments": [fragment] * steps, "stats": stats}, separators=(",", ":")).encode()
+    counts = {"predictedTokensCount": steps, "totalDraftTokensCount": steps * DRAFTED, "acceptedDraftTokensCount": 0}
+    return lines_of({"fragments": [fragment] * steps, "stats": counts})
 
 
 def transformers(steps: int) -> bytes:
     """Larger than the others for its steps: it names each drafted token."""
-    line = json.dumps({"candidate_ids": [7] * DRAFTED, "num_matches": 0, "added_ids": [8]}, separators=(",", ":"))
-    return b"\n".join([b'{"prompt_ids":[1]}', *[line.encode()] * steps])
+    step = {"candidate_ids": [7] * DRAFTED, "num_matches": 0, "added_ids": [8]}
+    return lines_of({"prompt_ids": [1]}, *[step] * steps)
 
 
 RECORDS: dict[str, Callable[[int], bytes]] = {

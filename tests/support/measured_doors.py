@@ -17,27 +17,7 @@ from specviz.service.classes.registry import ClassLimits
 from specviz.ui.shared.components import MOST
 from specviz.ui.shared.middleware import MOST_FILES, MOST_VALUES, MOST_WIDGETS, SESSION_BYTES
 from specviz.ui.watch.watch_state import MAX_RUNS
-from tests.support.door_contents import (
-    CLASSES,
-    COMMAND,
-    MEGA,
-    OPTIONS,
-    PAGE,
-    TRIED,
-    dense,
-    files,
-    is_text,
-    links,
-    long_trace,
-    message,
-    plan,
-    prompts,
-    schema,
-    sweep,
-    texts,
-    typed,
-    valued,
-)
+from tests.support import door_contents as sent
 from tests.support.hostile_records import RECORDS
 
 MEASURED = "tests/pages/test_door_budgets.py::test_a_door_keeps_its_budget"
@@ -66,7 +46,7 @@ DOORS = {
         f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds",
         "from specviz.data.importers import Given, open_run",
         "f'{len(open_run(content, Given()).rounds)} rounds'",
-        lambda: [long_trace(UPLOAD.megabytes, UPLOAD.rounds), *files()],
+        lambda: [sent.long_trace(UPLOAD.megabytes, UPLOAD.rounds), *sent.files()],
         r"[0-9]{3,4} rounds",
     ),
     "a record of another system": door(
@@ -80,7 +60,7 @@ DOORS = {
         data/importers/sglang.py: reads
         data/importers/transformers.py: reads
         data/importers/vllm.py: reads""",
-        f"{MOST_UPLOADED // MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
+        f"{MOST_UPLOADED // sent.MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
         """from specviz.data.importers import Given, open_run
 from tests.support.records import FakeTokenizer
 LONG = "x" * 100_000
@@ -88,7 +68,7 @@ def opened():
     tokenizer = FakeTokenizer() if b'candidate_ids' in content else None
     return open_run(content, Given(LONG, LONG, LONG, tokenizer=tokenizer))""",
         "f'{len(opened().rounds)} rounds'",
-        lambda: [*(make(370) for make in RECORDS.values()), *files()],
+        lambda: [*(make(370) for make in RECORDS.values()), *sent.files()],
         r"37[01] rounds",
     ),
     "a sweep as CSV": door(
@@ -97,16 +77,16 @@ def opened():
         f"{table.UPLOAD_MEGABYTES} MB, {table.UPLOAD.rows:,} rows",
         "from specviz.measure.sweep.table import read_frame\nimport pandas",
         "f'{len(read_frame(content, chr(73))):,} rows'",
-        lambda: [sweep(table.UPLOAD.rows), *files()],
+        lambda: [sent.sweep(table.UPLOAD.rows), *sent.files()],
         f"{table.UPLOAD.rows:,} rows",
     ),
     "a file of prompts": door(
         """ui/helps/controls.py: file_uploader sweep_file
         measure/sweep/prompt_files.py: reads""",
-        f"{MAX_FILE_BYTES // MEGA} MB, {MAX_PROMPTS} prompts",
+        f"{MAX_FILE_BYTES // sent.MEGA} MB, {MAX_PROMPTS} prompts",
         "from specviz.measure.sweep.prompt_files import read_prompts",
         "f'{len(read_prompts(content).prompts)} prompts'",
-        lambda: [prompts(), *files()],
+        lambda: [sent.prompts(), *sent.files()],
         f"{MAX_PROMPTS} prompts",
     ),
     "a lesson plan": door(
@@ -115,19 +95,19 @@ def opened():
         f"{MAX_BYTES // 1000} kB",
         "from specviz.data.lessons.plans import MAX_BYTES, parse_plan",
         "f'{len(parse_plan(content[:MAX_BYTES + 1], chr(120)).moments)} moments'",
-        lambda: [plan(), *files()],
+        lambda: [sent.plan(), *sent.files()],
         r"\d+ moments",
     ),
     "files of one visitor together": door(
         "serve.py: middleware Uploads",
-        f"{MOST_FILES} files, {SESSION_BYTES // MEGA} MB",
+        f"{MOST_FILES} files, {SESSION_BYTES // sent.MEGA} MB",
     ),
     "a message over the page's connection": door(
         "serve.py: middleware Messages",
         f"4 MB, {MOST_WIDGETS:,} widgets",
         "from specviz.ui.shared.middleware import is_forged",
         "is_forged(content)",
-        lambda: [typed("x" * 3_900_000), *map(message, MESSAGES.values()), *files()],
+        lambda: [sent.typed("x" * 3_900_000), *map(sent.message, MESSAGES.values()), *sent.files()],
         "False",
     ),
     "values of components": door(
@@ -141,7 +121,7 @@ def opened():
         f"{MOST_VALUES:,} characters outside of texts",
         "from specviz.ui.shared.middleware import is_forged",
         "is_forged(content)",
-        lambda: [valued('{"text":"' + 'x\\"' * 600_000 + '"}'), *map(valued, dense())],
+        lambda: [sent.valued('{"text":"' + 'x\\"' * 600_000 + '"}'), *map(sent.valued, sent.dense())],
         "False",
     ),
     "a prompt that is written": door(
@@ -149,17 +129,17 @@ def opened():
         ui/race/race_page.py: text_area race_own
         ui/shared/run_controls.py: a name that is typed, key""",
         f"{MAX_PROMPT_CHARACTERS:,} characters",
-        PAGE,
+        sent.PAGE,
         "said(opened('race').run().text_area('race_own').set_value(content.decode()).run())",
-        lambda: [b"x" * MAX_PROMPT_CHARACTERS, *texts()],
+        lambda: [b"x" * MAX_PROMPT_CHARACTERS, *sent.texts()],
         "shown.*",
     ),
     "pasted counters": door(
         "ui/worksheet/worksheet_page.py: text_area worksheet_paste",
         f"{MAX_CHARACTERS:,} characters",
-        PAGE,
+        sent.PAGE,
         "said(opened('worksheet').run().text_area('worksheet_paste').set_value(content.decode()).run())",
-        lambda: [b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), *texts()],
+        lambda: [b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), *sent.texts()],
         "shown.*",
     ),
     "a guess, a name or a code": door(
@@ -171,9 +151,9 @@ def opened():
         ui/classes/membership.py: text_input class_name
         ui/classes/membership.py: text_input class_rename""",
         "4 MB, of which 200 characters are looked at",
-        PAGE,
+        sent.PAGE,
         "said(write_all(content.decode()))",
-        lambda: [b"a" * 200, *texts()],
+        lambda: [b"a" * 200, *sent.texts()],
         "shown.*",
     ),
     "a link": door(
@@ -184,9 +164,9 @@ def opened():
         ui/watch/controls.py: query_params
         ui/watch/on_stage.py: query_params""",
         "524,288 characters, 1,000 parameters",
-        PAGE,
+        sent.PAGE,
         "said(linked(content.decode()))",
-        links,
+        sent.links,
         "shown.*",
     ),
     "a game that the tab held": door(
@@ -195,7 +175,7 @@ def opened():
         f"{MOST:,} characters",
         "from specviz.game.saved import dump_game, load_game, SavedGame",
         "type(load_game(content.decode())).__name__",
-        lambda: [b'{"link":{}}', *texts(), *(each for each in files() if is_text(each))],
+        lambda: [b'{"link":{}}', *sent.texts(), *(each for each in sent.files() if sent.is_text(each))],
         "SavedGame|.*cannot be read",
     ),
     "quiz answers that the tab held": door(
@@ -204,24 +184,24 @@ def opened():
         f"{MOST:,} characters, of which 10,000 are read",
         "from specviz.ui.learn.questions import read_answers",
         "len(read_answers(content.decode()))",
-        lambda: [b'{"quiz-1": 0}', *texts(), *(each for each in files() if is_text(each))],
+        lambda: [b'{"quiz-1": 0}', *sent.texts(), *(each for each in sent.files() if sent.is_text(each))],
         "1",
     ),
     "a list of tries that the tab held": door(
         "ui/watch/tried.py: keep tried",
         f"{MOST:,} characters, of which {MAX_RUNS} runs are looked for",
-        TRIED,
+        sent.TRIED,
         "taken_back(content.decode())",
-        lambda: [" ".join(f"{n:016x}" for n in range(MOST // 17)).encode(), *texts()],
+        lambda: [" ".join(f"{n:016x}" for n in range(MOST // 17)).encode(), *sent.texts()],
         f"{MAX_RUNS} gone",
     ),
     "a class that the tab or a cookie held": door(
         """ui/classes/membership.py: keep class
         ui/shared/components.py: cookies""",
         f"{MOST:,} characters, three secrets of 64",
-        PAGE + "\nfrom specviz.ui.classes.membership import _take_back",
+        sent.PAGE + "\nfrom specviz.ui.classes.membership import _take_back",
         "_take_back(content.decode())",
-        lambda: [b"a.b.c", *texts()],
+        lambda: [b"a.b.c", *sent.texts()],
         "None",
     ),
     "what is sent for a class": door(
@@ -240,7 +220,7 @@ def opened():
         ui/classes/membership.py: class action send_answers
         ui/classes/membership.py: class action send_rounds""",
         f"{ClassLimits().classes} classes of {ClassLimits().students} students",
-        CLASSES,
+        sent.CLASSES,
         "taught()",
         lambda: [b"Ada", b"\xf0\x9f\x90\xa6" * 250_000],
         f"{ClassLimits().classes} classes, {ClassLimits().classes * ClassLimits().students} students",
@@ -249,19 +229,19 @@ def opened():
         """cli/traces.py: file trace
         cli/lessons.py: file options.what[0]""",
         f"{FILE.megabytes} MB, {FILE.rounds:,} rounds",
-        COMMAND,
+        sent.COMMAND,
         "cli('show', 'file')",
-        lambda: [long_trace(FILE.megabytes - 3, FILE.rounds), *files()],
+        lambda: [sent.long_trace(FILE.megabytes - 3, FILE.rounds), *sent.files()],
         "done",
     ),
     "a record on the command line": door(
         """cli/traces.py: file record
         cli/traces.py: file --prompt-file
         cli/traces.py: reads""",
-        f"{MOST_BYTES // MEGA} MB",
-        COMMAND,
+        f"{MOST_BYTES // sent.MEGA} MB",
+        sent.COMMAND,
         "cli('import', 'file', '--from', 'vllm', '--out', 'out')",
-        lambda: [RECORDS["vllm"](370), *files()],
+        lambda: [RECORDS["vllm"](370), *sent.files()],
         "done",
     ),
     "a prompt or a schema on the command line": door(
@@ -269,35 +249,35 @@ def opened():
         cli/options.py: file --json-schema
         cli/options.py: reads
         data/grammars.py: reads""",
-        f"{MOST_TEXT // MEGA} MB, of which 20,000 characters are taken",
-        OPTIONS,
+        f"{MOST_TEXT // sent.MEGA} MB, of which 20,000 characters are taken",
+        sent.OPTIONS,
         "both()",
-        lambda: [schema(), *files()],
+        lambda: [sent.schema(), *sent.files()],
         "prompt: read; schema: read",
     ),
     "a file of prompts on the command line": door(
         "cli/options.py: file --prompts-file",
-        f"{MAX_FILE_BYTES // MEGA} MB, {MAX_PROMPTS} prompts",
-        COMMAND + "\nfrom specviz.measure.sweep.prompt_files import read_prompt_file",
+        f"{MAX_FILE_BYTES // sent.MEGA} MB, {MAX_PROMPTS} prompts",
+        sent.COMMAND + "\nfrom specviz.measure.sweep.prompt_files import read_prompt_file",
         "f'{file.write_bytes(content) * 0 + len(read_prompt_file(file).prompts)} prompts'",
-        lambda: [prompts(), *files()],
+        lambda: [sent.prompts(), *sent.files()],
         f"{MAX_PROMPTS} prompts",
     ),
     "a sweep on the command line": door(
         "cli/sweep.py: file --csv",
-        f"{table.MOST_BYTES // MEGA} MB, {table.FILE.rows:,} rows",
+        f"{table.MOST_BYTES // sent.MEGA} MB, {table.FILE.rows:,} rows",
         "from pathlib import Path\nimport tempfile, pandas\nfrom specviz.measure.sweep.table import SweepFile\n"
         "file = Path(tempfile.mkdtemp()) / 'file'",
         "f'{file.write_bytes(content) * 0 + len(SweepFile(file).rows):,} rows'",
-        lambda: [sweep(table.FILE.rows), *files()],
+        lambda: [sent.sweep(table.FILE.rows), *sent.files()],
         f"{table.FILE.rows:,} rows",
     ),
     "a lesson plan on the command line": door(
         "cli/lessons.py: file plan",
         f"{MAX_BYTES // 1000} kB",
-        COMMAND,
+        sent.COMMAND,
         "cli('lesson', 'check', 'file')",
-        lambda: [plan(), *files()],
+        lambda: [sent.plan(), *sent.files()],
         "done",
     ),
 }

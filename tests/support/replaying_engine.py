@@ -31,7 +31,7 @@ from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, P
 from specviz.data.workloads import find_preset
 from specviz.game.game import OFFERS, Ask, Offer, Turn
 from specviz.game.words import guess_problem, joined, tidy
-from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, RecordedProof, recorded_proof
+from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, recorded_proof
 from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, RacePrompt, SampledQuality
 from specviz.measure.sweep.plan import Cell
 from specviz.measure.sweep.rows import SweepRow
@@ -40,6 +40,7 @@ from specviz.service import protocol as say
 from tests.support.fake_rows import a_row
 from tests.support.fake_traces import STORY, cut, draft_guesses_of, fake_run, pieces_of, run_of
 from tests.support.fake_turns import a_tree_turn, a_turn
+from tests.support.known import known
 
 STEP = 0.004  # seconds of a target step
 COSTS = Costs(STEP, 0.1, {1: 1.0, 2: 1.1, 5: 1.36, 9: 1.7}, 0.04)
@@ -175,7 +176,7 @@ def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> RaceLap:
     likely = LogProbability(-1.2, -1.4, -1.0)
     return RaceLap(
         speculative=replace(trace, autoregressive=None),
-        plain=alone(trace),
+        plain=replace(trace, drafter=None, rounds=[], prefill_seconds=PrefillSeconds(0.01, 0.0)),  # what it wrote alone
         speculative_seconds=[sum(round.seconds or 0.0 for round in trace.rounds)] * repeats,
         plain_seconds=[sum(trace.autoregressive.seconds_per_token)] * repeats,
         name=prompt.name,
@@ -184,11 +185,6 @@ def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> RaceLap:
         plain_tokens=[token.text for made in trace.rounds for token in [*made.accepted_tokens, made.emitted]],
         quality=GreedyQuality(None, None) if request.settings.greedy else SampledQuality(likely, likely),
     )
-
-
-def alone(trace: Trace) -> Trace:
-    """What the target alone wrote, as a run of its own."""
-    return replace(trace, drafter=None, rounds=[], prefill_seconds=PrefillSeconds(0.01, 0.0))
 
 
 def sweep(command: say.Sweep) -> Steps:
@@ -240,14 +236,8 @@ def guess_along(command: say.GuessAlong) -> Steps:
     yield say.Finished(command.job)
 
 
-def proof() -> RecordedProof:
-    found = recorded_proof()
-    assert found
-    return found
-
-
 def prove(command: say.Prove) -> Steps:
-    recorded = next(draws for draws in proof().draws if draws.rule == command.rule)
+    recorded = next(draws for draws in known(recorded_proof()).draws if draws.rule == command.rule)
     each = command.draws // BATCHES
     yield say.Started(command.job)
     yield say.Progress(command.job, "drawing", BATCHES, draws=each)
@@ -286,7 +276,8 @@ def compare_greedy(command: say.CompareGreedy) -> Steps:
     for name, text in prompts[command.done :]:
         yield say.Progress(command.job, "comparing", len(prompts), prompt=name)
         yield from working(tokens)
-        near = proof().near_tie if command.half else proof().forgotten_row
+        recorded = known(recorded_proof())
+        near = recorded.near_tie if command.half else recorded.forgotten_row
         same = GreedyRow(name, text, request.target, request.draft, "float32", 4, tokens, tokens, 80, 48, None)
         broken = near if command.half or command.forgets else None
         yield say.Item(command.job, "compare greedy", replace(broken, preset=name) if broken else same)

@@ -20,6 +20,7 @@ from specviz.player.html_file import MARK, bundle, inline_json
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
+from tests.support.visitor import wait_until_drawn
 
 HERE = Path(__file__).parent
 ADDRESS = "https://stage.test/"  # answered here: no such host is asked
@@ -29,18 +30,12 @@ MEDIA = Path(streamlit.__file__).parent / "static" / "static" / "media"
 THEME = tomllib.loads((ASSETS.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 
 
-def serve_stage(context: BrowserContext) -> BrowserContext:
-    """Have ADDRESS answered with the page for this visitor."""
-    context.route(f"{ADDRESS}**", _answer)
-    return context
-
-
 def visit_stage(context: BrowserContext, query: str) -> Page:
-    """The page with this run; what goes wrong in its scripts is in `failures`."""
+    """The page with this run, drawn: else a key may come too early."""
+    context.route(f"{ADDRESS}**", _answer)
     page = context.new_page()
-    page.failures = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
     page.goto(f"{ADDRESS}?{query}")
+    wait_until_drawn(page, ".stage .round .chip")
     return page
 
 

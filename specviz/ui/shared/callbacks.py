@@ -29,4 +29,4 @@ def keep_callbacks_whole() -> None:
         finally:
             del requests.on_scriptrunner_yield
 
-    SessionState._call_callbacks = call_whole  # type: ignore[method-assign]
+    SessionState._call_callbacks = call_whole  # type: ignore[method-assign, assignment]
