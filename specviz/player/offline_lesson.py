@@ -69,11 +69,11 @@ def _payload(number: int, moment: Moment) -> SentStage | None:
     run_id = f"moment-{number}"
     data = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
     data["view"] = _view(screen.last("view"))
-    data["hide"] = sorted(_hidden(moment))
+    data["hide"] = sorted(hidden_of(moment))
     return data
 
 
-def _hidden(moment: Moment) -> frozenset[str]:
+def hidden_of(moment: Moment) -> frozenset[str]:
     return hidden_in(moment.screen.params.get(HIDE, []))[0]
 
 
@@ -116,18 +116,22 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
 
 def _player(moment: Moment, trace: Trace) -> str:
     place = '<div class="place"></div>'
-    if "result" in _hidden(moment):
+    if "result" in hidden_of(moment):
         return place
     return f'{place}<section aria-label="Result">{result_html(trace, None, None)}</section>'
 
 
 def _needs_server(moment: Moment, address: str | None) -> str:
-    page = PAGE_NAMES.get(moment.screen.page)
-    said = f"This moment is the page “{page}”. It needs the server." if page else NOT_RECORDED
+    said = needs_in_words(moment)
     if address is None:
         return f'<p class="needs">{escape(said)}</p>'
     link = address + moment.screen.link.removeprefix("./")
     return f'<p class="needs">{escape(said)} <a href="{escape(link)}" rel="noreferrer">Open it there</a></p>'
+
+
+def needs_in_words(moment: Moment) -> str:
+    page = PAGE_NAMES.get(moment.screen.page)
+    return f"This moment is the page “{page}”. It needs the server." if page else NOT_RECORDED
 
 
 def _way(plan: Plan, at: int) -> str:

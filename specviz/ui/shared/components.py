@@ -54,13 +54,13 @@ def _by_address(name: str, code: str) -> str | None:
     if len(code) < LONG_SCRIPT:
         return None
     file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
-    if publish(_served_folder() / file, code.encode()) is None:
+    if publish(served_folder() / file, code.encode()) is None:
         return None
     address = f'new URL("app/static/{file}", document.baseURI).href'
     return f"const made = await import({address});\nexport default made.default;\n"
 
 
-def _served_folder() -> Path:
+def served_folder() -> Path:
     """Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one."""
     context = get_script_run_ctx()
     served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
