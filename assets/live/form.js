@@ -13,7 +13,7 @@ const LONGEST_VALUE = 40; // characters of a link's value that are said
 /** Settings of the app that this page has no control for, by their names in links: what is done here. */
 const FIXED = /** @type {const} */ ({ schedule: "fixed", draft_sampling: "sample", tree: "none", dtype: "exact" });
 /** How a setting is called on screen, where its name in links is another. */
-const SAID = /** @type {Record<string, string>} */ ({ tokens: "new tokens", top_k: "top-k", top_p: "top-p", gamma: "draft length", draft_sampling: "draft sampling", dtype: "number format" });
+const SAID = /** @type {Record<string, string>} */ ({ tokens: "new tokens", top_k: "top-k", top_p: "top-p", gamma: "draft length", schedule: "draft-length schedule", draft_sampling: "draft sampling", dtype: "number format" });
 /** What links call each control, as in the app's links. */
 const NAMES = /** @type {const} */ (["target", "draft", "temperature", "tokens", "seed", "top_k", "top_p", "verification"]);
 
@@ -96,7 +96,7 @@ export class Form {
     const prompt = values.get("prompt") ?? preset?.text;
     if (prompt) this.set("prompt", prompt.slice(0, LONGEST));
     if (prompt) this.set("preset", this.presets.find(({ text }) => text === prompt)?.name ?? OWN);
-    const used = { ...FIXED, gamma: this.length, ...Object.fromEntries(NAMES.map((name) => [name, this.get(name)])) };
+    const used = { ...Object.fromEntries(NAMES.map((name) => [name, this.get(name)])), gamma: this.length, ...FIXED };
     const unlike = Object.entries(used).filter(([name, value]) => values.has(name) && !same(String(value), values.get(name) ?? ""));
     const instead = unlike.map(([name, value]) => `${SAID[name] ?? name} ${value} in place of ${(values.get(name) ?? "").slice(0, LONGEST_VALUE)}`);
     if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
