@@ -84,7 +84,7 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
     """What the page is made with; see `Made` in assets/live/live.js."""
     plans = [plan for plan in all_plans() if plan.name in OWN]
     lessons = [{"name": p.name, "title": p.title, "moments": [_moment(each) for each in p.moments]} for p in plans]
-    runs = {moment["run"] for lesson in lessons for moment in lesson["moments"] if moment["run"]}
+    runs = {each.screen.last("run") for plan in plans for each in plan.moments if each.screen.run}
     return {
         "models": models,
         "tokenizer": _stored(f"models/{IN_ONE_FILE[0]}/tokenizer.json"),
@@ -96,7 +96,7 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
         "published": _published(),
         "first": {"trace": _stored("traces/first.json"), "guesses": _stored("traces/first.draft-guesses.json")},
         "lessons": lessons,
-        "runs": {name: _stored(f"traces/{name}.json") for name in sorted(runs)},
+        "runs": {name: _stored(f"traces/{name}.json") for name in sorted(filter(None, runs))},
     }
 
 

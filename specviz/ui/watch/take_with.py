@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from pathlib import Path
 
 import streamlit as st
 
@@ -27,7 +28,7 @@ def _published() -> Parts | None:
     page = live_file_with("").encode()
     stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
     weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}
-    files = {f"live-{stamp}.html": page, **dict(weights.values())}
+    files: dict[str, bytes | Path] = {f"live-{stamp}.html": page, **dict(weights.values())}
     if not all(publish(folder / name, content) for name, content in files.items()):
         return None
     return Parts(f"live-{stamp}.html", {name: (file, path.stat().st_size) for name, (file, path) in weights.items()})
