@@ -88,7 +88,6 @@ export class Lesson {
     needs.hidden = !moment.needs;
     find(panel, ".back").hidden = now.at === 0;
     find(panel, ".on").hidden = now.at === moments.length - 1;
-    panel.scrollIntoView({ block: "nearest" }); // on a phone the controls fill the screen
   }
 }
 

@@ -103,6 +103,7 @@ class Live {
     if (runs) this.run(); // the visitor's own run in that moment goes first
     else if (moment?.run) this.play(moment);
     else if (!moment) this.reveal();
+    if (moment) find(document, ".moment").scrollIntoView({ block: "nearest" }); // on a phone the controls fill the screen
   }
 
   /**
