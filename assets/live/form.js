@@ -9,6 +9,11 @@ import { element, find } from "../shared/dom.js";
 
 const OWN = "own";
 const LONGEST = 4000; // characters of a prompt
+const LONGEST_VALUE = 40; // characters of a link's value that are said
+/** Settings of the app that this page has no control for, by their names in links: what is done here. */
+const FIXED = /** @type {const} */ ({ schedule: "fixed", draft_sampling: "sample", tree: "none", dtype: "exact" });
+/** How a setting is called on screen, where its name in links is another. */
+const SAID = /** @type {Record<string, string>} */ ({ tokens: "new tokens", top_k: "top-k", top_p: "top-p", gamma: "draft length", schedule: "draft-length schedule", draft_sampling: "draft sampling", dtype: "number format" });
 /** What links call each control, as in the app's links. */
 const NAMES = /** @type {const} */ (["target", "draft", "temperature", "tokens", "seed", "top_k", "top_p", "verification"]);
 
@@ -23,6 +28,7 @@ export class Form {
     this.presets = presets;
     this.settings = settings; // what no control asks for
     this.length = settings.draft_length; // the stage has its slider
+    this.instead = ""; // of what was asked for last and is not here: what new runs use
     this._fill("preset", [...presets.map(({ name }) => name), OWN], (name) => presets.find((preset) => preset.name === name)?.label ?? "your own text");
     this._fill("target", models);
     this._fill("draft", [...models.filter((name) => name !== models[0]), lookup], (name) => (name === lookup ? "prompt lookup, no model" : name));
@@ -30,6 +36,7 @@ export class Form {
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
     node.addEventListener("change", ({ target }) => {
+      if (/** @type {HTMLInputElement} */ (target).name === "lesson") return; // no setting
       if (/** @type {HTMLInputElement} */ (target).name === "preset") this._take();
       if (/** @type {HTMLInputElement} */ (target).name === "prompt") this.set("preset", presets.find(({ text }) => text === this.get("prompt"))?.name ?? OWN);
       changed();
@@ -63,42 +70,38 @@ export class Form {
   }
 
   /**
-   * Show what a run asked for, of this page or of a file; a value that no control has is left out.
+   * A run's settings as those of an address.
    * @param {RunRequest} request
    */
-  show({ prompt, target, draft, settings }) {
-    const { temperature, max_new_tokens, seed, top_k, top_p, verification, draft_length } = settings;
-    this.length = draft_length;
-    this.set("prompt", prompt);
-    this.set("preset", this.presets.find(({ text }) => text === prompt)?.name ?? OWN);
-    const values = { target, draft, temperature, tokens: max_new_tokens, seed, top_k: top_k ?? 0, top_p: top_p ?? 1, verification };
-    for (const [name, value] of Object.entries(values)) this.set(name, String(value));
-  }
-
-  /** The controls as the fragment of an address. */
-  link() {
-    const values = new URLSearchParams(NAMES.map((name) => [name, this.get(name)]));
-    values.set("gamma", String(this.length));
-    const preset = this.get("preset");
-    if (preset === OWN) values.set("prompt", this.get("prompt"));
-    else values.set("preset", preset);
-    return `#${values}`;
+  linkOf({ prompt, target, draft, settings }) {
+    const { temperature, max_new_tokens, seed, top_k, top_p, verification, draft_length, draft_schedule, draft_sampling, tree } = settings;
+    const preset = this.presets.find(({ text }) => text === prompt);
+    const values = { target, draft, temperature, tokens: max_new_tokens, seed, top_k: top_k ?? 0, top_p: top_p ?? 1, verification, gamma: draft_length };
+    const others = Object.entries({ schedule: draft_schedule, draft_sampling, tree: tree ?? FIXED.tree }).filter(([name, value]) => value !== FIXED[/** @type {keyof typeof FIXED} */ (name)]);
+    const all = [...Object.entries(values), ...others, preset ? ["preset", preset.name] : ["prompt", prompt]];
+    return String(new URLSearchParams(all.map(([name, value]) => [String(name), String(value)])));
   }
 
   /**
-   * @param {string} fragment
-   * @returns {boolean} whether it asked for anything
+   * Show what an address, a file or a lesson asks for. `instead` says what is not here; an older one is forgotten.
+   * @param {string} asked
+   * @returns {boolean} whether it asks for a run
    */
-  open(fragment) {
-    const values = new URLSearchParams(fragment.slice(1));
+  open(asked) {
+    const values = new URLSearchParams(asked);
     for (const name of NAMES) this.set(name, values.get(name) ?? this.get(name));
     const length = Number(values.get("gamma"));
     if (length >= 1 && length <= 16) this.length = Math.round(length);
     const preset = this.presets.find(({ name }) => name === values.get("preset"));
-    const prompt = preset?.text ?? values.get("prompt")?.slice(0, LONGEST);
-    if (prompt) this.set("prompt", prompt);
-    if (prompt) this.set("preset", preset?.name ?? OWN);
-    return [...values].length > 0;
+    const prompt = values.get("prompt") ?? preset?.text;
+    if (prompt) this.set("prompt", prompt.slice(0, LONGEST));
+    if (prompt) this.set("preset", this.presets.find(({ text }) => text === prompt)?.name ?? OWN);
+    const used = { ...Object.fromEntries(NAMES.map((name) => [name, this.get(name)])), gamma: this.length, ...FIXED };
+    const unlike = Object.entries(used).filter(([name, value]) => values.has(name) && !same(String(value), values.get(name) ?? ""));
+    const instead = unlike.map(([name, value]) => `${SAID[name] ?? name} ${value} in place of ${(values.get(name) ?? "").slice(0, LONGEST_VALUE)}`);
+    if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
+    this.instead = new Intl.ListFormat("en").format(instead);
+    return ["prompt", "preset", ...Object.keys(used)].some((name) => values.has(name));
   }
 
   _take() {
@@ -137,4 +140,12 @@ export class Form {
     });
     this._control(name).replaceChildren(...options);
   }
+}
+
+/**
+ * @param {string} one
+ * @param {string} other
+ */
+function same(one, other) {
+  return one === other || (one !== "" && other !== "" && Number(one) === Number(other));
 }

@@ -1,8 +1,10 @@
 // Watch without a server: both models decode in a thread of this page, and every change runs at once.
 
-import { element, find } from "../shared/dom.js";
+import { find } from "../shared/dom.js";
+import { download } from "../shared/download.js";
 import { Stage } from "../stage/stage.js";
 import { Form } from "./form.js";
+import { Lesson } from "./lesson.js";
 import { sentOf } from "./sent.js";
 import { Tried } from "./tried.js";
 import { countedInWords, modelledInWords, timedInWords } from "./words.js";
@@ -10,6 +12,7 @@ import { bytesOf, startThread } from "./worker_thread.js";
 
 /** @import { DecodeSettings, DraftGuesses, MethodPayload, Phase, Trace } from "../shared/payloads.js" */
 /** @import { Preset } from "./form.js" */
+/** @import { Moment, Plan } from "./lesson.js" */
 /** @import { Shown } from "./sent.js" */
 /** @import { Published } from "./words.js" */
 
@@ -25,6 +28,8 @@ import { bytesOf, startThread } from "./worker_thread.js";
  * @property {Phase[]} phases
  * @property {Published[]} published
  * @property {{ trace: Trace, guesses: DraftGuesses | null }} first the recorded run, shown while the models are loaded
+ * @property {Plan[]} lessons
+ * @property {Record<string, Trace>} runs of the lessons, by name
  */
 
 const MOST_BYTES = 4_000_000; // of a run that is opened
@@ -41,18 +46,26 @@ class Live {
     this.shown = { id: "recorded", ...made.first, here: false };
     /** @type {Shown | null} */
     this.before = null;
+    /** @type {Shown | null} the run to compare with instead */
+    this.pinned = null;
     this.id = 0; // of the run that was asked for last
     this.ready = false;
     const offer = { ...made, models: Object.keys(made.models) };
     this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), offer, () => this.run());
-    this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown));
+    this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown), (shown) => {
+      this.pinned = shown;
+      this.draw();
+    });
+    this.lesson = new Lesson(find(document, ".asked [name=lesson]"), find(document, ".moment"), made.lessons, () => this.leaveLesson());
     this.stage.askDraftLength = (length) => {
       this.form.length = length;
       this.run();
     };
-    this.wanted = this.form.open(location.hash); // a link's run begins when the models are there
+    this.wanted = false;
     this.tried.add(this.shown);
     this.draw();
+    const taken = document.querySelector("#asked")?.textContent; // of a file that the app gave with its settings
+    this.follow(location.hash.slice(1) || (taken ? JSON.parse(taken) : ""));
     this.listen();
     this.load();
   }
@@ -63,10 +76,72 @@ class Live {
     addEventListener("keydown", ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && this.run());
     find(document, ".kept .save").addEventListener("click", () => this.save());
     find(document, ".kept .link").addEventListener("click", () => this.copyLink());
+    find(document, ".kept .csv").addEventListener("click", () => this.saveList());
+    find(document, ".moment .reveal").addEventListener("click", () => {
+      find(document, ".moment h2").focus(); // the button goes
+      this.reveal();
+    });
     const file = /** @type {HTMLInputElement} */ (find(document, ".kept .open input"));
     file.addEventListener("change", () => this.open(file));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
-    addEventListener("hashchange", () => this.form.open(location.hash) && this.run());
+    addEventListener("hashchange", () => {
+      this.follow(location.hash.slice(1));
+      if (this.lesson.now) find(document, ".moment h2").focus();
+    });
+  }
+
+  /**
+   * Do what an address says: run its settings, or show its moment of a lesson.
+   * @param {string} asked
+   */
+  follow(asked) {
+    const known = this.lesson.open(new URLSearchParams(asked));
+    const runs = this.form.open(asked);
+    const { moment } = this.lesson;
+    this.refuse(known ? "" : "This page has no such moment of a lesson: choose one from the menu.");
+    this.note();
+    if (runs) this.run(); // the visitor's own run in that moment goes first
+    else if (moment?.run) this.play(moment);
+    else if (!moment) this.reveal();
+    if (moment) find(document, ".moment").scrollIntoView({ block: "nearest" }); // on a phone the controls fill the screen
+  }
+
+  /**
+   * Play the recorded run of a moment. Nothing is compared with it: that would give its end away.
+   * @param {Moment} moment
+   */
+  play({ run, step, hide }) {
+    this.wanted = false;
+    this.id += 1; // a run under way is not waited for
+    this.shown = { id: `moment-${this.id}`, trace: this.whole(this.made.runs[run]), guesses: null, here: false, step, hide };
+    this.before = null;
+    this.form.open(this.linkOf(this.shown.trace));
+    this.note();
+    this.draw();
+  }
+
+  /** Show what a moment has kept as a surprise. */
+  reveal() {
+    this.shown = { ...this.shown, hide: [] };
+    this.draw();
+  }
+
+  leaveLesson() {
+    history.replaceState(null, "", this.link);
+    this.reveal();
+  }
+
+  /** The controls, and the moment of a lesson, as the fragment of an address. */
+  get link() {
+    return `#${this.form.linkOf(this.form.request())}${this.lesson.link}`;
+  }
+
+  /** Say what new runs use where this page does not have what was asked for. */
+  note() {
+    const { instead } = this.form;
+    const said = find(document, ".instead");
+    said.textContent = instead && `New runs on this page use ${instead}.`;
+    said.hidden = !instead;
   }
 
   /** Start the thread and give it the models. */
@@ -109,7 +184,7 @@ class Live {
     this.refuse("");
     this.id += 1;
     this.thread?.postMessage({ kind: "run", id: this.id, request: this.form.request() });
-    history.replaceState(null, "", this.form.link());
+    history.replaceState(null, "", this.link);
   }
 
   /**
@@ -119,7 +194,7 @@ class Live {
    */
   take(trace, guesses, done) {
     const id = `live-${this.id}`;
-    if (this.shown.id !== id && this.shown.trace.output.stopped_by) this.before = this.shown;
+    if (this.shown.id !== id && this.shown.trace.output.stopped_by && !this.shown.hide?.length) this.before = this.shown;
     this.shown = { id, trace, guesses, here: true };
     if (done) this.tried.add(this.shown);
     this.draw();
@@ -130,18 +205,33 @@ class Live {
     this.id += 1; // a run under way is not waited for
     if (shown.id !== this.shown.id) this.before = this.shown;
     this.shown = shown;
-    const { trace } = shown;
-    const draft = trace.drafter?.kind === "model" ? trace.drafter.name : this.made.lookup;
-    this.form.show({ prompt: trace.prompt.text, target: trace.target.name, draft, settings: trace.settings });
+    this.form.open(this.linkOf(shown.trace));
+    this.note();
     this.draw();
     this.stage.node.scrollIntoView({ block: "nearest" });
   }
 
+  /**
+   * With the settings that traces of before did not have yet.
+   * @param {Trace} trace
+   */
+  whole(trace) {
+    return { ...trace, settings: { ...this.made.settings, ...trace.settings } };
+  }
+
+  /** @param {Trace} trace */
+  linkOf({ prompt, target, drafter, settings }) {
+    const draft = drafter && drafter.kind !== this.made.lookup ? drafter.name : this.made.lookup;
+    return this.form.linkOf({ prompt: prompt.text, target: target.name, draft, settings });
+  }
+
   draw() {
-    const { trace } = this.shown;
-    const compared = this.before && this.before.id !== this.shown.id ? this.before : null;
-    this.stage.put(sentOf(this.shown, this.made, compared));
-    const over = trace.output.stopped_by !== null && trace.rounds.length > 0;
+    const { trace, hide } = this.shown;
+    const surprise = hide?.includes("result") ?? false;
+    const compared = surprise ? null : ([this.pinned, this.before].find((other) => other && other.id !== this.shown.id) ?? null);
+    this.stage.put(sentOf(this.shown, this.made, compared, compared === this.pinned));
+    find(document, ".moment .reveal").hidden = !hide?.length;
+    const over = trace.output.stopped_by !== null && trace.rounds.length > 0 && !surprise;
     find(document, ".outcome").hidden = !over;
     if (!over) return;
     find(document, ".counted").textContent = countedInWords(trace);
@@ -150,12 +240,12 @@ class Live {
   }
 
   save() {
-    const file = new Blob([JSON.stringify(this.shown.trace)], { type: "application/json" });
-    const link = element("a");
-    link.href = URL.createObjectURL(file);
-    link.download = "specviz-trace.json";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    download(new Blob([JSON.stringify(this.shown.trace)], { type: "application/json" }), "specviz-trace.json");
+  }
+
+  saveList() {
+    const here = location.href.split("#")[0];
+    download(new Blob([this.tried.csv((trace) => `${here}#${this.linkOf(trace)}`)], { type: "text/csv" }), "specviz-tried.csv");
   }
 
   /** @param {HTMLInputElement} input */
@@ -168,7 +258,7 @@ class Live {
     try {
       const trace = /** @type {Trace} */ (JSON.parse(await file.text()));
       if (trace.schema > 2 || !trace.output.stopped_by) throw new Error(NO_RUN);
-      this.bringBack({ id: `file-${(this.id += 1)}`, trace, guesses: null, here: false });
+      this.bringBack({ id: `file-${(this.id += 1)}`, trace: this.whole(trace), guesses: null, here: false });
       this.tried.add(this.shown);
       this.refuse("");
     } catch {
@@ -179,7 +269,7 @@ class Live {
   }
 
   async copyLink() {
-    history.replaceState(null, "", this.form.link());
+    history.replaceState(null, "", this.link);
     const did = find(document, ".kept .did");
     try {
       await navigator.clipboard.writeText(location.href);

@@ -8,15 +8,24 @@ import { resultOf } from "./words.js";
 const LONGEST = 16; // of a draft
 const SHOWN_PROMPT_TOKENS = 60;
 
-/** @typedef {{ id: string, trace: Trace, guesses: DraftGuesses | null, here: boolean }} Shown `here`: decoded by this page */
+/**
+ * @typedef {object} Shown a run
+ * @property {string} id
+ * @property {Trace} trace
+ * @property {DraftGuesses | null} guesses
+ * @property {boolean} here decoded by this page
+ * @property {number} [step] where it begins
+ * @property {string[]} [hide] what a lesson keeps as a surprise
+ */
 
 /**
  * @param {Shown} shown
  * @param {{ methods: Record<string, MethodPayload>, phases: Phase[] }} made methods by the drafter's kind
  * @param {Shown | null} before the run that this one is compared with
+ * @param {boolean} pinned whether the visitor chose that run
  * @returns {SentStage}
  */
-export function sentOf({ id, trace, guesses, here }, { methods, phases }, before) {
+export function sentOf({ id, trace, guesses, here, step, hide = [] }, { methods, phases }, before, pinned) {
   const running = trace.output.stopped_by === null;
   const hidden = Math.max(0, trace.prompt.tokens.length - SHOWN_PROMPT_TOKENS);
   const prompt = { ...trace.prompt, tokens: trace.prompt.tokens.slice(-SHOWN_PROMPT_TOKENS) };
@@ -25,9 +34,9 @@ export function sentOf({ id, trace, guesses, here }, { methods, phases }, before
     stream: "", version: 0, run_id: id, name: nameOf(trace), differs: before ? differences(trace, before.trace) : "", running,
     phases, longest_draft: LONGEST, notice: null, badge: here ? "live · this browser" : "recorded run",
     measured: `measured on ${trace.recorded_on.machine}`, idle: running ? "Waiting for the first round…" : "No draft took part in this run.",
-    link: {}, playhead: null, gamma: trace.settings.draft_length,
-    ...(running ? {} : { result: resultOf(trace) }),
-    ...(before ? { before: comparedWith(before) } : {}),
+    link: {}, playhead: step ?? null, gamma: trace.settings.draft_length,
+    ...(running || hide.includes("result") ? {} : { result: resultOf(trace) }), hide,
+    ...(before ? { before: { ...comparedWith(before), pinned } } : {}),
     view: "full",
     run: { trace: { ...trace, prompt }, hidden, method, guesses, times: guesses ? timesOf(trace) : null },
   };

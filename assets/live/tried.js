@@ -1,22 +1,39 @@
-/** The list of what was tried on this visit; a row brings its run back exactly. */
+/** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
 
 import { element } from "../shared/dom.js";
+import { csvOf } from "./csv.js";
 import { timedOf } from "./timing.js";
 import { countsOf } from "./words.js";
 
+/** @import { Trace } from "../shared/payloads.js" */
+/** @import { Cell } from "./csv.js" */
 /** @import { Shown } from "./sent.js" */
 
+/** @typedef {{ number: number, shown: Shown, row: HTMLElement, compare: HTMLButtonElement }} Try */
+
 const MOST = 50; // rows
-const PROMPT = 24; // characters
+const [SHORT, LONG] = [24, 40]; // characters of a prompt: in the table and in the file
+/** The columns of Watch's file, of which this page has no calibrated costs: `COLUMNS` in specviz/ui/watch/tried.py. */
+const COLUMNS = [
+  "run", "draft", "draft length", "tokens a call", "accepted %", "speedup", "95 % from", "95 % to", "time trusted",
+  "prompt", "temperature", "target", "link",
+];
 
 export class Tried {
   /**
    * @param {HTMLElement} body of the table
    * @param {(shown: Shown) => void} bringBack
+   * @param {(shown: Shown | null) => void} compare null: no longer
    */
-  constructor(body, bringBack) {
+  constructor(body, bringBack, compare) {
     this.body = body;
     this.bringBack = bringBack;
+    this.compare = compare;
+    /** @type {Try[]} newest first */
+    this.tries = [];
+    this.count = 0;
+    /** @type {string | null} the id of the run that others are compared with */
+    this.pinned = null;
   }
 
   /** @param {Shown} shown a run that is over */
@@ -25,28 +42,98 @@ export class Tried {
     const { drafted, accepted, rounds, emitted } = countsOf(trace);
     const timed = timedOf(trace);
     const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}× (${timed.low.toFixed(2)} to ${timed.high.toFixed(2)})` : "not trusted";
+    const number = this.count++;
     const cells = [
-      trace.drafter?.name ?? "no draft",
+      String(number),
+      draftOf(trace),
       String(trace.settings.draft_length),
       String(trace.settings.temperature),
-      [...trace.prompt.text].slice(0, PROMPT).join("").replace(/\s+/g, " "),
+      start(trace.prompt.text, SHORT),
       drafted ? `${Math.round((100 * accepted) / drafted)} %` : "–",
       rounds ? (emitted / rounds).toFixed(2) : "–",
       timed ? speed : "–",
     ];
     const row = element("tr");
-    row.append(...cells.map((text) => element("td", "", text)), this._back(shown));
+    const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
+    const last = element("td");
+    last.append(button("Show again", () => this.bringBack(shown)), compare);
+    row.append(...cells.map((text) => element("td", "", text)), last);
     this.body.prepend(row);
-    while (this.body.children.length > MOST) this.body.lastElementChild?.remove();
+    this.tries.unshift({ number, shown, row, compare });
+    if (this.tries.length > MOST) this._forgetOldest();
+    this._name();
   }
 
-  /** @param {Shown} shown */
-  _back(shown) {
-    const cell = element("td");
-    const button = element("button", "", "Show again");
-    button.type = "button";
-    button.addEventListener("click", () => this.bringBack(shown));
-    cell.append(button);
-    return cell;
+  /** @param {Shown | null} shown the run that takes the place of the run before, in every plot */
+  pin(shown) {
+    this.pinned = shown?.id ?? null;
+    this._name();
+    this.compare(shown);
   }
+
+  /** @param {(trace: Trace) => string} linkOf */
+  csv(linkOf) {
+    return csvOf([COLUMNS, ...this.tries.toReversed().map((each) => lineOf(each, linkOf(each.shown.trace)))]);
+  }
+
+  /** The run that is compared with stays. */
+  _forgetOldest() {
+    const at = this.tries.findLastIndex(({ shown }) => shown.id !== this.pinned);
+    const [oldest] = this.tries.splice(at, 1);
+    oldest.row.remove();
+  }
+
+  _name() {
+    for (const { shown, row, compare } of this.tries) {
+      const pinned = shown.id === this.pinned;
+      compare.textContent = pinned ? "Stop comparing" : "Compare with it";
+      row.classList.toggle("pinned", pinned);
+    }
+  }
+}
+
+/**
+ * @param {Try} run
+ * @param {string} link
+ * @returns {Cell[]}
+ */
+function lineOf({ number, shown: { trace } }, link) {
+  const { drafted, accepted, rounds, emitted } = countsOf(trace);
+  const timed = timedOf(trace);
+  const trusted = timed && (timed.trusted ? "yes" : "no");
+  const { draft_length, temperature } = trace.settings;
+  return [
+    number ? String(number) : "0, recorded", draftOf(trace), draft_length,
+    rounds ? emitted / rounds : null, drafted ? (100 * accepted) / drafted : null,
+    timed?.speedup ?? null, timed?.low ?? null, timed?.high ?? null, trusted,
+    start(trace.prompt.text, LONG), temperature, trace.target.name, link,
+  ];
+}
+
+/**
+ * Without the details of a method, such as “n-grams up to 3”.
+ * @param {Trace} trace
+ */
+function draftOf({ drafter }) {
+  return drafter?.name.split(",")[0] ?? "no draft";
+}
+
+/**
+ * @param {string} text
+ * @param {number} most characters
+ */
+function start(text, most) {
+  const characters = [...text.trim().replace(/\s+/g, " ")];
+  return characters.slice(0, most).join("") + (characters.length > most ? "…" : "");
+}
+
+/**
+ * @param {string} label
+ * @param {() => void} pressed
+ */
+function button(label, pressed) {
+  const made = element("button", "", label);
+  made.type = "button";
+  made.addEventListener("click", pressed);
+  return made;
 }

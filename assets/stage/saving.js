@@ -1,6 +1,7 @@
 // Save a drawing of the stage as it is shown: SVG, or PNG at twice its size. The browser makes the file itself.
 
 import { find } from "../shared/dom.js";
+import { download } from "../shared/download.js";
 import { fileName } from "../shared/file_name.js";
 import { svg } from "../shared/svg.js";
 
@@ -90,16 +91,4 @@ async function painted(picture) {
   canvas.height = SCALE * image.height;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => canvas.toBlob((file) => (file ? resolve(file) : reject(new Error("no picture"))), "image/png"));
-}
-
-/**
- * @param {Blob} file
- * @param {string} name
- */
-function download(file, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000); // not at once: some browsers read it later
 }

@@ -16,11 +16,13 @@ from specviz.core.files import ASSETS
 from specviz.core.names import first_words
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo
+from specviz.data.lessons.plans import OWN, Moment, all_plans
 from specviz.data.published import PUBLISHED
 from specviz.data.workloads import WORKLOADS
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
+from specviz.player.offline import hidden_of, needs_in_words
 
 MODELS = ASSETS / "models"
 IN_ONE_FILE = ("wren-base", "wren-nano")
@@ -40,9 +42,13 @@ def live_file() -> str:
     Raises:
         InputError: the file would be larger than 35 MB.
     """
-    stored = [_weights_in_page(name) for name in IN_ONE_FILE]
+    return live_file_with("\n".join(map(_weights_in_page, IN_ONE_FILE)))
+
+
+def live_file_with(weights: str) -> str:
+    """The same with these script elements; with none, a browser can put them in: assets/live/take.js."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
-    return _page(models, "\n".join(stored), "'none'", "This file needs no network: it works from disk.")
+    return _page(models, weights, "'none'", "This file needs no network: it works from disk.")
 
 
 def live_site() -> dict[str, bytes]:
@@ -78,7 +84,10 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
 def _made(models: dict[str, Any]) -> dict[str, Any]:
     """What the page is made with; see `Made` in assets/live/live.js."""
     first = ((each.title, each.prompts[0]) for each in WORKLOADS)
-    runs = {run.pair: run for run in reversed(PUBLISHED)}
+    papers = {run.pair: run for run in reversed(PUBLISHED)}
+    plans = [plan for plan in all_plans() if plan.name in OWN]
+    lessons = [{"name": p.name, "title": p.title, "moments": [_moment(each) for each in p.moments]} for p in plans]
+    runs = {each.screen.last("run") for plan in plans for each in plan.moments if each.screen.run}
     return {
         "models": models,
         "tokenizer": _stored(f"models/{IN_ONE_FILE[0]}/tokenizer.json"),
@@ -93,9 +102,25 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
         "phases": list(PHASES),
         "published": [  # what a draft step costs in two papers, in passes of the target
             {"pair": run.pair, "machine": run.machine, "cost": run.cost_ratio, "source": run.source.split(",")[0]}
-            for run in map(runs.__getitem__, CHECKS_ARE_CHEAP)
+            for run in map(papers.__getitem__, CHECKS_ARE_CHEAP)
         ],
         "first": {"trace": _stored("traces/first.json"), "guesses": _stored("traces/first.draft-guesses.json")},
+        "lessons": lessons,
+        "runs": {name: _stored(f"traces/{name}.json") for name in sorted(filter(None, runs))},
+    }
+
+
+def _moment(moment: Moment) -> dict[str, Any]:
+    """See `Moment` in assets/live/lesson.js."""
+    screen = moment.screen
+    return {
+        "title": moment.title,
+        "minutes": moment.minutes,
+        "question": moment.question,
+        "needs": "" if screen.run else needs_in_words(moment),
+        "run": screen.last("run") if screen.run else "",
+        "step": screen.step,
+        "hide": sorted(hidden_of(moment)),
     }
 
 

@@ -218,7 +218,7 @@ def _played(plan: Plan) -> OfflineLesson:
         sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
-        sent["hide"] = sorted(_hidden(moment))
+        sent["hide"] = sorted(hidden_of(moment))
         name = screen.last("run") or ""
         runs[name] = sent["run"]
         own = {key: value for key, value in sent.items() if key != "run"}
@@ -226,7 +226,7 @@ def _played(plan: Plan) -> OfflineLesson:
     return {"runs": runs, "moments": moments}
 
 
-def _hidden(moment: Moment) -> frozenset[str]:
+def hidden_of(moment: Moment) -> frozenset[str]:
     return hidden_in(moment.screen.params.get(HIDE, []))[0]
 
 
@@ -240,7 +240,7 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
     moment = plan.moments[at]
     if trace := moment.screen.run:
         shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
-        body = f'<div class="place"></div>{"" if "result" in _hidden(moment) else shown}'
+        body = f'<div class="place"></div>{"" if "result" in hidden_of(moment) else shown}'
     else:
         body = _needs_server(moment, address)
     return (
@@ -251,16 +251,17 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
 
 
 def _needs_server(moment: Moment, address: str | None) -> str:
-    page = PAGE_NAMES.get(moment.screen.page)
-    said = (
-        f"This moment is the page “{page}”. It needs the server."
-        if page
-        else "This moment is a run that the server makes. It needs the server."
-    )
+    said = needs_in_words(moment)
     if address is None:
         return f'<p class="needs">{escape(said)}</p>'
     link = address + moment.screen.link.removeprefix("./")
     return f'<p class="needs">{escape(said)} <a href="{escape(link)}" rel="noreferrer">Open it there</a></p>'
+
+
+def needs_in_words(moment: Moment) -> str:
+    page = PAGE_NAMES.get(moment.screen.page)
+    what = f"the page “{page}”" if page else "a run that the server makes"
+    return f"This moment is {what}. It needs the server."
 
 
 def _way(plan: Plan, at: int) -> str:

@@ -1,5 +1,6 @@
 """The page that decodes in the browser: from disk, from a static site, without a network, and when things go wrong."""
 
+import csv
 import json
 import re
 import threading
@@ -13,7 +14,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import parse_trace
 from specviz.data.first_run import first_trace
+from specviz.data.lessons.plans import find_plan
 from specviz.player.live import live_file, write_site
+from specviz.ui.watch.tried import COLUMNS
 from tests.conftest import NewContext
 from tests.support.known import known
 from tests.support.visitor import expect_no_sideways_scroll, violations_now
@@ -94,6 +97,92 @@ def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offli
     expect(page.locator(LIVE)).to_be_visible()  # nothing is lost
     page.set_viewport_size({"width": 320, "height": 640})
     expect_no_sideways_scroll(page)
+
+
+def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
+    offline_page: Page, one_file: Path
+) -> None:
+    page, plan = offline_page, find_plan("fifty-minutes")
+    assert plan is not None
+    moment, question = page.locator(".moment"), page.locator(".moment .question")
+    open_file(page, one_file)
+    expect(moment).to_be_hidden()
+    control(page, "lesson").select_option("lesson=fifty-minutes&moment=1")
+    expect(question).to_have_text(plan.moments[0].question)
+    expect(moment.locator(".needs")).to_have_text("This moment is the page “Learn”. It needs the server.")
+    page.get_by_role("button", name="Next moment").click()
+    expect(question).to_have_text(plan.moments[1].question)
+    expect(moment.locator(".needs")).to_be_hidden()
+    expect(page.locator(".stage")).to_have_attribute("data-hide", "result")
+    expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(page.locator(".outcome")).to_be_hidden()
+    expect(moment.get_by_role("heading")).to_be_focused()
+    assert violations_now(page) == []
+    page.get_by_role("button", name="Show what is hidden").click()
+    expect(page.locator(".outcome")).to_be_visible()
+    page.go_back()
+    expect(question).to_have_text(plan.moments[0].question)
+    costly = next(at for at, each in enumerate(plan.moments, 1) if each.screen.last("run") == "story-costly")
+    open_file(page, one_file, f"#lesson=fifty-minutes&moment={costly}")
+    page.reload()
+    expect(question).to_have_text(plan.moments[costly - 1].question)
+    said = (
+        "New runs on this page use target wren-base in place of wren-mini and draft wren-nano in place of wren-small."
+    )
+    expect(page.locator(".instead")).to_have_text(said)
+    expect(told(page)).to_have_text(READY)
+    page.get_by_role("button", name="Run again").click()  # the moment's settings, decoded here
+    page.wait_for_selector(LIVE)
+    expect(question).to_be_visible()
+    assert f"&lesson=fifty-minutes&moment={costly}" in page.url
+    page.set_viewport_size({"width": 320, "height": 640})
+    expect_no_sideways_scroll(page)
+    page.get_by_role("button", name="Leave the lesson").click()
+    expect(moment).to_be_hidden()
+    expect(control(page, "lesson")).to_be_focused()
+    assert "lesson" not in page.url
+
+
+def test_a_link_to_no_moment_is_a_sentence(offline_page: Page, one_file: Path) -> None:
+    open_file(offline_page, one_file, "#lesson=fifty-minutes&moment=99")
+    expect(offline_page.get_by_role("alert")).to_have_text(
+        "This page has no such moment of a lesson: choose one from the menu."
+    )
+    expect(offline_page.locator(".moment")).to_be_hidden()
+
+
+def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
+    offline_page: Page, one_file: Path, tmp_path: Path
+) -> None:
+    page, earlier = offline_page, offline_page.locator(".stage .before-name").first
+    open_file(page, one_file, '#draft=prompt-lookup&gamma=2&tokens=24&prompt==1%2B1,+"two"')
+    page.wait_for_selector(LIVE)
+    page.get_by_role(
+        "button", name="Compare with it"
+    ).first.click()  # the run on screen: with itself nothing is compared
+    control(page, "draft").select_option("wren-nano")
+    rows = page.locator(".kept tbody tr")
+    expect(rows).to_have_count(3)
+    control(page, "seed").fill("3")
+    control(page, "seed").press("Tab")
+    expect(rows).to_have_count(4)
+    expect(earlier).to_contain_text("prompt lookup")
+    page.get_by_role("button", name="Stop comparing").click()
+    expect(earlier).to_contain_text("wren-nano")  # the run before again
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the list as CSV").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    with file.open(encoding="utf-8", newline="") as lines:
+        saved = list(csv.DictReader(lines))
+    assert list(saved[0]) == [name for name, _ in COLUMNS if name != "at calibrated costs"] + ["link"]
+    assert [row["run"] for row in saved] == ["0, recorded", "1", "2", "3"]
+    assert saved[1]["prompt"] == '\'=1+1, "two"'  # no formula
+    assert (saved[1]["draft"], saved[1]["draft length"], saved[1]["target"]) == ("prompt lookup", "2", "wren-base")
+    assert all(0 <= float(row["accepted %"] or 0) <= 100 <= 100 * float(row["tokens a call"]) for row in saved)
+    page.goto(saved[1]["link"])
+    expect(control(page, "draft")).to_have_value("prompt-lookup")
+    expect(control(page, "prompt")).to_have_value('=1+1, "two"')
 
 
 def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:

@@ -20,6 +20,7 @@ ENTRIES = (
     "stage/run.js",
     "lesson/follow.js",
     "live/live.js",
+    "live/take.js",
     "live/service_worker.js",
     "memory/keep.js",
     "memory/memory.js",

@@ -48,14 +48,17 @@ def _by_address(name: str, code: str) -> str | None:
     code itself is sent.
     """
     file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
-    # Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one.
-    context = get_script_run_ctx()
-    served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
-    folder = Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
-    if len(code) < LONG_SCRIPT or publish(folder / file, code.encode()) is None:
+    if len(code) < LONG_SCRIPT or publish(served_folder() / file, code.encode()) is None:
         return None
     address = f'new URL("app/static/{file}", document.baseURI).href'
     return f"const made = await import({address});\nexport default made.default;\n"
+
+
+def served_folder() -> Path:
+    """Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one."""
+    context = get_script_run_ctx()
+    served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
+    return Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
 
 
 def publish(target: Path, content: bytes | Path) -> Path | None:

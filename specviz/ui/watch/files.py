@@ -19,6 +19,7 @@ from specviz.ui.shared.address import only_here, own_address
 from specviz.ui.shared.parts import download, uploaded
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.controls import fill_in_trace
+from specviz.ui.watch.take_with import take_with
 from specviz.ui.watch.watch_state import Shown, Watching
 
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
@@ -129,6 +130,7 @@ def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> Non
                 disabled=unfinished,
                 help=OFFLINE_HELP,
             )
+            take_with(watching)
         with right:
             open_one(watching)
 

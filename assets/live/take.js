@@ -1,0 +1,132 @@
+/**
+ * “Take this with you”: the browser puts the live file together, page, weights and settings, and saves it. The server only
+ * hands out files as they lie on its disk, and keeps nothing for a visitor.
+ */
+
+import { find } from "../shared/dom.js";
+import { download } from "../shared/download.js";
+import { mount } from "../shared/mounting.js";
+import { Form } from "./form.js";
+
+/** @import { Loaded } from "../shared/mounting.js" */
+
+/** @typedef {{ page: string, weights: Record<string, [file: string, bytes: number]> }} Parts static files of the server */
+/** @typedef {Parts & { link: Record<string, string> }} Taken with the settings on screen, as those of a link */
+
+const NAME = "specviz-live.html";
+const DATA = '<script type="application/json" id="live">'; // the weights and the settings go before it
+const PREPARING = "Preparing the file of 34 MB…";
+const FAILED = "The file could not be loaded from the server. Press the button to try again.";
+
+class Take {
+  /** @param {ParentNode & Node} root */
+  constructor(root) {
+    this.node = find(root, ".take");
+    this.bar = /** @type {HTMLProgressElement} */ (find(root, "progress"));
+    this.busy = false;
+    find(root, "button").addEventListener("click", () => void this.#press());
+  }
+
+  /** @param {Loaded<Taken>} component */
+  load({ data }) {
+    const { link } = data;
+    if (this.data && JSON.stringify(link) !== JSON.stringify(this.data.link) && !this.busy) this.#say("");
+    this.data = data;
+  }
+
+  async #press() {
+    if (this.busy || !this.data) return;
+    this.busy = true;
+    this.#say(PREPARING);
+    try {
+      const { file, instead } = await made(this.data, (share) => this.#tell(share));
+      download(file, NAME);
+      this.#say(`Saved as ${NAME}: it opens in a browser, without a network.${instead && ` In it, new runs use ${instead}.`}`);
+    } catch {
+      this.#say(FAILED);
+    }
+    this.bar.hidden = true;
+    this.busy = false;
+  }
+
+  /** @param {number} share */
+  #tell(share) {
+    this.bar.hidden = false;
+    this.bar.value = share;
+  }
+
+  /** @param {string} words */
+  #say(words) {
+    find(this.node, "p").textContent = words;
+  }
+
+  stop() {}
+}
+
+/**
+ * @param {Taken} taken
+ * @param {(share: number) => void} tell
+ */
+async function made({ page, weights, link }, tell) {
+  const html = await (await loaded(page, () => {})).text();
+  const at = html.indexOf(DATA);
+  if (at < 0) throw new Error("no page");
+  const asked = String(new URLSearchParams(link));
+  const all = Object.values(weights).reduce((sum, [, bytes]) => sum + bytes, 0);
+  let before = 0;
+  const parts = [];
+  for (const [name, [file, bytes]] of Object.entries(weights)) {
+    const content = await loaded(file, (got) => tell((before + got) / all));
+    if (content.size !== bytes) throw new Error("a part of the file");
+    before += bytes;
+    parts.push(`<script type="text/plain" id="weights-${name}">`, await base64(content), "</script>\n");
+  }
+  const settings = `<script type="application/json" id="asked">${JSON.stringify(asked).replaceAll("<", "\\u003c")}</script>\n`;
+  return { file: new Blob([html.slice(0, at), ...parts, settings, html.slice(at)], { type: "text/html" }), instead: insteadIn(html, asked) };
+}
+
+/**
+ * What the file uses where it does not have what is on screen: its own controls say it.
+ * @param {string} html
+ * @param {string} asked
+ */
+function insteadIn(html, asked) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const data = JSON.parse(find(page, "#live").textContent ?? "");
+  const form = new Form(/** @type {HTMLFormElement} */ (find(page, "form.asked")), { ...data, models: Object.keys(data.models) }, () => {});
+  form.open(asked);
+  return form.instead;
+}
+
+/**
+ * A static file. Asked for by its bytes: else the server compresses it anew for each visitor.
+ * @param {string} file
+ * @param {(bytes: number) => void} tell
+ */
+async function loaded(file, tell) {
+  const answer = await fetch(new URL(`app/static/${file}`, document.baseURI), { headers: { Range: "bytes=0-" } });
+  if (!answer.ok || !answer.body) throw new Error(String(answer.status));
+  const reader = answer.body.getReader();
+  const chunks = [];
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(chunks);
+    chunks.push(value);
+    tell((bytes += value.length));
+  }
+}
+
+/**
+ * @param {Blob} content
+ * @returns {Promise<string>}
+ */
+function base64(content) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).split(",")[1]);
+    reader.onerror = reject;
+    reader.readAsDataURL(content);
+  });
+}
+
+export default mount(".take", (root) => new Take(root));

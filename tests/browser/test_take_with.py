@@ -1,0 +1,87 @@
+"""“Take this with you”: the live file with the settings on screen, put together in the visitor's browser."""
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import violations_of
+
+EVIL = "A dog</script><script>document.title='hacked'</script>"
+ASKED = {"prompt": EVIL, "target": "wren-base", "draft": "wren-small", "gamma": "3", "seed": "7", "tokens": "24"}
+INSTEAD = "use draft wren-nano in place of wren-small."
+WEIGHTS = "**/app/static/*.safetensors"
+
+
+@pytest.fixture
+def visited(new_context: NewContext, app_server: AppServer) -> Page:
+    page = new_context(once=True).new_page()
+    page.goto(f"{app_server.url}/?{urlencode(ASKED | {'view': 'full'})}")
+    page.wait_for_selector(".stage .round .chip")
+    page.get_by_text("Save this run, or open one").click()
+    return page
+
+
+def button(page: Page) -> Locator:
+    return page.get_by_role("button", name="Take this with you")
+
+
+def said(page: Page) -> Locator:
+    return page.locator(".take [role=status]")
+
+
+def test_the_file_has_the_settings_on_screen_as_text_and_says_what_it_has_not(
+    visited: Page, new_context: NewContext, tmp_path: Path
+) -> None:
+    with visited.expect_download() as download:
+        button(visited).press("Enter")
+    assert download.value.suggested_filename == "specviz-live.html"
+    expect(said(visited)).to_contain_text("Saved as specviz-live.html")
+    expect(said(visited)).to_contain_text(INSTEAD)
+    assert [problem for problem in violations_of(visited) if "take" in problem] == []
+    file = tmp_path / "live.html"
+    download.value.save_as(file)
+    page = new_context(offline=True, once=True).new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector(".stage[data-run^='live'][data-done]")
+    values = {
+        name: page.locator(f".asked [name={name}]").input_value() for name in ("prompt", "draft", "seed", "tokens")
+    }
+    assert values == {"prompt": EVIL, "draft": "wren-nano", "seed": "7", "tokens": "24"}
+    expect(page.locator(".stage .draft-length output")).to_have_text("3")
+    expect(page.locator(".instead")).to_contain_text(INSTEAD)
+    assert page.title() == "Speculative decoding, live in this browser"
+
+
+def test_while_it_is_prepared_it_says_so_and_after_a_failure_it_can_be_tried_again(visited: Page) -> None:
+    held: list[Route] = []
+    visited.route(WEIGHTS, lambda route: held.append(route))
+    button(visited).click()
+    expect(said(visited)).to_have_text("Preparing the file of 34 MB…")
+    button(visited).click()  # a second press while it is prepared asks for nothing
+    assert len(held) == 1
+    held.pop().fulfill(status=206, body="half a model")
+    expect(said(visited)).to_have_text("The file could not be loaded from the server. Press the button to try again.")
+    expect(visited.locator(".take progress")).to_be_hidden()
+    visited.unroute(WEIGHTS)
+    with visited.expect_download():
+        button(visited).click()
+    expect(said(visited)).to_contain_text("Saved as")
+
+
+def test_its_parts_are_sent_as_they_lie_on_the_disk(visited: Page) -> None:
+    """The server would compress 25 MB anew for each visitor."""
+    with visited.expect_download(), visited.expect_response(WEIGHTS) as answer:
+        button(visited).click()
+    assert answer.value.status == 206
+    assert "content-encoding" not in answer.value.headers
+
+
+@pytest.mark.parametrize("query", ["view=projector", "view=full&hide=files"])
+def test_it_is_hidden_as_the_other_files_are(new_context: NewContext, app_server: AppServer, query: str) -> None:
+    page = new_context().new_page()
+    page.goto(f"{app_server.url}/?{query}")
+    page.wait_for_selector(".stage .round .chip")
+    expect(button(page)).to_have_count(0)
