@@ -240,7 +240,7 @@ def on_phone(page: Page) -> dict[str, float]:
 
     And the milliseconds from a change to the first round on screen, with the parts that the engine's own trace has.
     """
-    made = {}
+    made: dict[str, float] = {}
     for length in (1, SETTINGS.draft_length):
         began = time.perf_counter()
         trace, _ = decode(page, WORKLOADS[0].prompts[0].text, length)
