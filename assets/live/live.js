@@ -5,6 +5,7 @@ import { download } from "../shared/download.js";
 import { Stage } from "../stage/stage.js";
 import { Form } from "./form.js";
 import { Lesson } from "./lesson.js";
+import { Pace } from "./pace.js";
 import { sentOf } from "./sent.js";
 import { Tried } from "./tried.js";
 import { countedInWords, modelledInWords, timedInWords } from "./words.js";
@@ -50,6 +51,7 @@ class Live {
     this.pinned = null;
     this.id = 0; // of the run that was asked for last
     this.ready = false;
+    this.pace = new Pace();
     const offer = { ...made, models: Object.keys(made.models) };
     this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), offer, () => this.run());
     this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown), (shown) => {
@@ -167,7 +169,7 @@ class Live {
     if (kind === "failed" && id === undefined) return this.fail(message.sentence);
     if (id !== this.id) return; // of a run whose place another one has taken
     if (kind === "failed") return this.refuse(message.sentence);
-    this.take(message.trace, message.guesses ?? null, kind === "done");
+    this.pace.take(kind === "done", () => this.take(message.trace, message.guesses ?? null, kind === "done"));
   }
 
   /** @param {string[]} models */
@@ -183,6 +185,7 @@ class Live {
     if (!this.ready) return; // it begins when the models are there
     this.refuse("");
     this.id += 1;
+    this.pace.begin();
     this.thread?.postMessage({ kind: "run", id: this.id, request: this.form.request() });
     history.replaceState(null, "", this.link);
   }

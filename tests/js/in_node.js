@@ -1,14 +1,20 @@
 // What the engine of the browser makes in node, for tests in Python: JSON in, JSON out.
 //
-// In: { texts, passes: [[model, ids]], runs: [RunRequest] }. Out: { ids of each text, logits of each pass, traces }.
+// In: { texts, passes: [[model, ids]], runs: [RunRequest], draws: [[RunRequest, count]] }. Out: { ids of each text, logits of
+// each pass, traces, pairs: of each draw the first two tokens with the seeds 0, 1, 2, ... }.
 
 import { readFileSync } from "node:fs";
+import { ModelDrafter } from "../../assets/engine/drafters.js";
 import { Run } from "../../assets/engine/run.js";
+import { setUpRun } from "../../assets/engine/run_setup.js";
+import { SpeculativeRun } from "../../assets/engine/speculative.js";
 import { loaded } from "./made_models.js";
 
-const { texts, passes, runs } = JSON.parse(readFileSync(0, "utf-8"));
+const { texts, passes, runs, draws } = JSON.parse(readFileSync(0, "utf-8"));
 const models = new Map();
 for (const name of ["wren-base", "wren-small", "wren-mini", "wren-nano"]) models.set(name, await loaded(name));
+/** @type {Map<string, any>} */
+const remembered = new Map(draws.length ? [...models].map(([name, model]) => [name, remembering(model)]) : []);
 const machine = { machine: "node", torch: "not used", transformers: "not used", threads: 1 };
 
 /** @param {import("../../assets/engine/run.js").RunRequest} request */
@@ -31,9 +37,50 @@ function logits(name, ids) {
   return rows;
 }
 
+/**
+ * A model that remembers what it has read: a pass gives the same bits however the text before it was read.
+ * @param {import("../../assets/engine/loaded_model.js").LoadedModel} loaded
+ */
+function remembering(loaded) {
+  const { llama } = loaded;
+  const [own, rows] = [llama.cache(), new Map()];
+  /** @type {number[]} */
+  let inside = []; // what the model's own cache holds
+  const read = (/** @type {{ ids: number[], length: number }} */ cache, /** @type {number[]} */ ids) => {
+    cache.ids = [...cache.ids.slice(0, cache.length), ...ids];
+    const keys = ids.map((_, i) => cache.ids.slice(0, cache.length + i + 1).join());
+    cache.length = cache.ids.length;
+    if (keys.some((key) => !rows.has(key))) {
+      const shared = [...cache.ids.slice(0, -ids.length), -1].findIndex((id, i) => id !== inside[i]);
+      own.length = shared;
+      inside = [...cache.ids];
+      llama.read(own, inside.slice(shared)).slice(-ids.length).forEach((row, i) => rows.set(keys[i], row));
+    }
+    return keys.map((key) => rows.get(key));
+  };
+  return { ...loaded, llama: { cache: () => ({ ids: [], length: 0 }), release: () => {}, read } };
+}
+
+/**
+ * The first two tokens that speculation writes, without the target's own run beside it.
+ * @param {import("../../assets/engine/run.js").RunRequest} request
+ * @param {number} seed
+ */
+function pair({ prompt, target, draft, settings }, seed) {
+  const [written, drafting] = [remembered.get(target), remembered.get(draft)];
+  const run = new SpeculativeRun(setUpRun(written, drafting, prompt, { ...settings, seed }), new ModelDrafter(drafting));
+  const ids = [];
+  for (const { drafted, emitted } of run.rounds()) {
+    ids.push(...drafted.filter(({ status }) => status === "accepted").map(({ id }) => id), emitted.id);
+  }
+  run.close();
+  return ids.slice(0, 2);
+}
+
 const made = {
   ids: texts.map((/** @type {string} */ text) => models.get("wren-base").tokenizer.encode(text)),
   logits: passes.map((/** @type {[string, number[]]} */ [name, ids]) => logits(name, ids)),
   traces: runs.map(decoded),
+  pairs: draws.map((/** @type {[import("../../assets/engine/run.js").RunRequest, number]} */ [request, count]) => Array.from({ length: count }, (_, seed) => pair(request, seed))),
 };
 process.stdout.write(JSON.stringify(made));
