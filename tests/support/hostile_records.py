@@ -39,8 +39,12 @@ def llama_cpp(steps: int) -> bytes:
 
 def lm_studio(steps: int) -> bytes:
     fragment = {"content": "a", "tokensCount": 1, "containsDrafted": True}
-    drafted = {"totalDraftTokensCount": steps * DRAFTED, "acceptedDraftTokensCount": 0}
-    return lines_of({"fragments": [fragment] * steps, "stats": {"predictedTokensCount": steps, **drafted}})
+    stats = {
+        "predictedTokensCount": steps,
+        "totalDraftTokensCount": steps * DRAFTED,
+        "acceptedDraftTokensCount": 0,
+    }
+    return lines_of({"fragments": [fragment] * steps, "stats": stats})
 
 
 def transformers(steps: int) -> bytes:
