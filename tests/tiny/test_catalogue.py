@@ -7,7 +7,7 @@ import pytest
 from specviz.core.theory import ideal_speedup
 from specviz.models.catalogue import bundled_names, weight_bytes
 from specviz.models.pairs import NOT_MEASURED, PAIRS, known_names
-from tests.support.commands import Cli, command_line
+from tests.support.commands import command_line
 
 
 def test_every_pair_is_of_known_models_and_every_statement_has_a_source() -> None:
@@ -35,12 +35,8 @@ def test_the_modelled_figure_is_the_papers_formula() -> None:
     assert f"at most {best:.2f}." in stated[0]
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(capsys)
-
-
-def test_the_command_line_lists_models_and_pairs_with_their_sizes(run: Cli) -> None:
+def test_the_command_line_lists_models_and_pairs_with_their_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    run = command_line(capsys)
     status, shown, err = run("models")
     assert (status, err) == (0, "")
     assert "405.33 M" in shown
