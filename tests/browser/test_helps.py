@@ -59,6 +59,7 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Vis
         page.get_by_role("link", name="Watch").click()
         page.wait_for_selector(".stage .round .chip")
         page.get_by_role("button", name="Show everything").click()
+        wait_until_still(page)
         page.get_by_role("button", name="Run again").click()
         page.wait_for_selector(".stage[data-run^='live'][data-done]")  # beside the sweep
         allow(sweep=7)

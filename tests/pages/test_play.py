@@ -45,7 +45,7 @@ def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: Ap
     assert page.text_input(key="play_guess").value == ""
     assert page.query_params["seed"] == str(Plan().seed)
     linked = opened_in_app("play", seed="12", set="prose", mode="cheat")
-    assert drawn(linked, "play_text")["text"] == Plan(12, "prose").prompts[0].text
+    assert drawn(linked, "play_text")["text"] == Plan(seed=12, set="prose").prompts[0].text
     assert "mode is not type or pick" in linked.warning[0].value
     assert not visit(linked).play.slot.busy
 

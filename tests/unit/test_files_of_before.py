@@ -17,7 +17,7 @@ from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
 from specviz.game.game import load_turn
-from specviz.measure.proof import recorded
+from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
 from specviz.measure.sweep.table import dump_frame, read_frame
 from tests.support.before import BEFORE, holds
@@ -111,8 +111,8 @@ def test_a_sweeps_table_reads_as_before_and_is_written_with_the_columns_added_si
 def test_a_proof_reads_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "proof.json"
     file.write_bytes(content("proof.json"))
-    monkeypatch.setattr(recorded, "PATH", file)
-    proof, expected = recorded.recorded_proof.__wrapped__(), FILES["proof.json"]
+    monkeypatch.setattr(rows, "PATH", file)
+    proof, expected = rows.recorded_proof.__wrapped__(), FILES["proof.json"]
     assert proof
     assert [draws.rule for draws in proof.draws] == expected["rules"]
     assert [len(draws.batches) for draws in proof.draws] == expected["batches"]
