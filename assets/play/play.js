@@ -21,7 +21,7 @@ const FATES = {
 };
 const INPUT = ".st-key-play_guess input";
 const SECOND = ".st-key-play_second input";
-const FOCUS_TRIES = 120; // frames: Streamlit draws the input a little later
+const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
 
 /** @param {TextPicture} picture */
 function drawText({ text, fresh, inside }) {
@@ -128,12 +128,13 @@ function drawWants({ wants, asked, mine: whose }) {
   return box;
 }
 
-/** Put the caret into the input, once Streamlit has drawn it. */
-function focusInput(tries = FOCUS_TRIES) {
+/** Put the caret into the input, once Streamlit has drawn it, unless the visitor goes somewhere else meanwhile. */
+function focusInput(since = performance.now(), at = document.activeElement) {
   /** @type {HTMLInputElement | null} */
   const input = document.querySelector(INPUT);
   if (input && !input.disabled) return void input.focus({ preventScroll: true });
-  if (tries) requestAnimationFrame(() => focusInput(tries - 1));
+  const here = [at, document.body].includes(document.activeElement); // what had the focus may be gone
+  if (here && performance.now() < since + FOCUS_PATIENCE) requestAnimationFrame(() => focusInput(since, at));
 }
 
 /**
