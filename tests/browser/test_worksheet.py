@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.conftest import Visit
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll
 
-ADDRESS = "worksheet?gamma=10", ".chart"  # its widest figures
+ADDRESS = "worksheet?gamma=10", ".chart .main-svg"  # its widest figures
 SLIDERS = ("Acceptance of checked guesses", "Draft length", "Cost of a guess", "Cost of a check")
 CUT = "nodes => nodes.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
 
