@@ -76,11 +76,6 @@ def test_a_greedy_run_is_the_targets_own_and_its_rounds_are_those_of_our_loop() 
     counts = count(trace.rounds)
     assert counts.accepted > 0
     assert counts.rejected > 0
-
-
-def test_models_machine_and_times_are_named() -> None:
-    """The prompt is part of the first round."""
-    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
     assert all(round.draft_seconds > 0 for round in trace.rounds if round.drafted)
     assert all(round.verify_seconds > 0 and round.overhead_seconds >= 0 for round in trace.rounds)
     assert (trace.prefill_seconds.target, trace.prefill_seconds.draft, trace.autoregressive) == (None, None, None)
@@ -90,8 +85,7 @@ def test_models_machine_and_times_are_named() -> None:
     assert trace.target.forward == trace.drafter.forward == "transformers"
     assert trace.imported is not None
     assert (trace.imported.system, trace.imported.unknown) == (f"transformers {transformers.__version__}", [])
-    assert trace.prompt.token_ids == PROMPT
-    assert trace.prompt.tokens == ["w1", "w2", "w3", "w1", "w2"]
+    assert (trace.prompt.token_ids, trace.prompt.tokens) == (PROMPT, ["w1", "w2", "w3", "w1", "w2"])
 
 
 def test_a_sampled_run_draws_the_same_tokens_and_has_p_q_and_acceptance() -> None:
@@ -167,15 +161,16 @@ def test_every_call_of_generate_is_a_trace_and_plain_ones_are_none() -> None:
         generate(**GREEDY)
     with pytest.raises(InputError, match="Nothing was recorded"):
         _ = nothing.trace
-
-
-def listened_to() -> tuple[bool, int, int]:
-    model = TARGET.model
-    return "_get_candidate_generator" in vars(model), len(model._forward_hooks), len(model._forward_pre_hooks)
+    with pytest.raises(InputError, match="Linear has no _get_candidate_generator"):
+        record_assisted_generation(torch.nn.Linear(1, 1), TARGET.tokenizer).__enter__()
 
 
 def test_nothing_is_left_behind_even_after_an_error_and_one_recording_inside_another_ends_alone() -> None:
-    forward = TARGET.model.forward
+    model, forward = TARGET.model, TARGET.model.forward
+
+    def listened_to() -> tuple[bool, int, int]:
+        return "_get_candidate_generator" in vars(model), len(model._forward_hooks), len(model._forward_pre_hooks)
+
     with suppress(ZeroDivisionError), record_assisted_generation(TARGET.model, TARGET.tokenizer) as outer:
         with record_assisted_generation(TARGET.model, TARGET.tokenizer) as inner:
             generate(assistant_model=DRAFT.model, **GREEDY)
@@ -204,11 +199,6 @@ def test_a_run_that_a_criterion_of_the_call_stops_says_so() -> None:
     trace = recorded(assistant_model=DRAFT.model, stopping_criteria=StoppingCriteriaList([at_six]), **GREEDY)
     assert 6 <= len(trace.output.token_ids) < 24
     assert trace.output.stopped_by == "other"
-
-
-def test_a_model_that_makes_no_candidates_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="Linear has no _get_candidate_generator"):
-        record_assisted_generation(torch.nn.Linear(1, 1), TARGET.tokenizer).__enter__()
 
 
 DOCUMENT = Path(__file__).parents[2] / "docs/traces.md"

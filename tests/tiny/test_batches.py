@@ -39,24 +39,22 @@ def counts_of(rounds: list[BatchRound], number: int) -> Counts:
     return total([row.counts for round in rounds for row in round.rows if row.number == number])
 
 
-def alone(target: LoadedModel, number: int, settings: DecodeSettings) -> tuple[list[int], Counts]:
-    """What a text of the batch is when it is decoded alone, and its counts."""
-    own = replace(settings, seed=settings.seed + number)
-    trace = speculative_decode(target, ModelDrafter(DRAFT), PROMPTS[number], own, record=False)
-    return trace.output.token_ids, count(trace.rounds)
+def decoded_as_alone(target: LoadedModel, prompts: list[list[int]], settings: DecodeSettings) -> list[BatchRound]:
+    """The rounds of a batch, after a check that each text and its counts are what they are when it is decoded alone."""
+    run = BatchRun(target, DRAFT, prompts, settings)
+    rounds = list(run.rounds())
+    for number, prompt in enumerate(prompts):
+        own = replace(settings, seed=settings.seed + number)
+        trace = speculative_decode(target, ModelDrafter(DRAFT), prompt, own, record=False)
+        assert run.outputs[number] == trace.output.token_ids
+        assert counts_of(rounds, number) == count(trace.rounds)
+    return rounds
 
 
-@pytest.mark.parametrize("draft_length", [1, 3, 6])
-@pytest.mark.parametrize("texts", [1, 2, 5])
+@pytest.mark.parametrize(("texts", "draft_length"), [(1, 3), (2, 6), (5, 1), (5, 3)])
 @pytest.mark.parametrize("how", HOWS)
 def test_each_text_of_a_batch_is_what_it_is_alone(how: str, texts: int, draft_length: int) -> None:
-    settings = settings_of(how, draft_length=draft_length)
-    run = BatchRun(TARGET, DRAFT, PROMPTS[:texts], settings)
-    rounds = list(run.rounds())
-    for number in range(texts):
-        written, counts = alone(TARGET, number, settings)
-        assert run.outputs[number] == written
-        assert counts_of(rounds, number) == counts
+    decoded_as_alone(TARGET, PROMPTS[:texts], settings_of(how, draft_length=draft_length))
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -73,17 +71,10 @@ def test_without_a_draft_each_text_is_what_the_target_writes_alone(how: str) -> 
 
 @pytest.mark.parametrize("how", HOWS)
 def test_a_text_that_has_ended_leaves_and_the_others_go_on(how: str) -> None:
-    target = ending(TARGET, 3)
-    settings = settings_of(how, max_new_tokens=40)
-    run = BatchRun(target, DRAFT, PROMPTS, settings)
-    rounds = list(run.rounds())
+    rounds = decoded_as_alone(ending(TARGET, 3), PROMPTS, settings_of(how, max_new_tokens=40))
     sizes = [len(round.rows) for round in rounds]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] == 5 > sizes[-1]
-    for number in range(5):
-        written, counts = alone(target, number, settings)
-        assert run.outputs[number] == written
-        assert counts_of(rounds, number) == counts
 
 
 def test_a_long_prompt_is_read_in_chunks_beside_a_short_one() -> None:
@@ -114,12 +105,9 @@ def test_what_cannot_be_decoded_together_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(InputError, match=says):
         BatchRun(TARGET, DRAFT, prompts, settings_of("greedy", **more))
-
-
-def test_a_model_that_transformers_reads_is_refused() -> None:
-    other = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
+    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
     with pytest.raises(InputError, match="reads one text at a time"):
-        BatchRun(other, DRAFT, PROMPTS, settings_of("greedy"))
+        BatchRun(by_transformers, DRAFT, PROMPTS, settings_of("greedy"))
 
 
 # ---- measuring them
@@ -162,6 +150,8 @@ def test_a_point_is_made_of_the_repeats_own_ratios() -> None:
     found = speedup_of(2, 2, [drafting(), drafting()], [plainly(4.0), plainly(5.0)])
     assert found.speedup.value == pytest.approx((20 / 19 * 25 / 19) ** 0.5)
     assert found.speedup.low < found.speedup.value < found.speedup.high
+    same = Ratio.of([3.0, 3.0, 3.0])
+    assert (same.value, same.low, same.high) == pytest.approx((3, 3, 3))
     assert found.full_speedup.value == pytest.approx((2.0 / 2 * 2.5 / 2) ** 0.5)
     assert found.cost_ratio.value == pytest.approx((2 / 4 * 2 / 5) ** 0.5)
     assert found.verification.value == pytest.approx((3 / 4 * 3 / 5) ** 0.5)
@@ -171,12 +161,6 @@ def test_a_point_is_made_of_the_repeats_own_ratios() -> None:
     assert found.plain_tokens_per_second == pytest.approx((10 / 20 + 10 / 25) / 2)
     steps = 2 * found.cost_ratio.value + found.verification.value + found.overhead.value
     assert found.modelled == pytest.approx(10 / 5 / steps)
-
-
-def test_a_ratio_is_a_geometric_mean_with_its_interval() -> None:
-    assert Ratio.of([0.5, 2.0]).value == pytest.approx(1)
-    same = Ratio.of([3.0, 3.0, 3.0])
-    assert (same.value, same.low, same.high) == pytest.approx((3, 3, 3))
 
 
 def test_passes_are_timed_in_batches_of_each_size() -> None:
@@ -191,7 +175,9 @@ def test_passes_are_timed_in_batches_of_each_size() -> None:
     assert passes[0].growth.value == pytest.approx(1)
 
 
-def test_a_study_decodes_every_prompt_in_every_way_and_compares_the_texts() -> None:
+def test_a_study_decodes_every_prompt_in_every_way_and_counts_the_texts_that_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[str] = []
     study = measure_batches(TARGET, DRAFT, NAMED, PLAN, told.append)
     assert (study.target, study.draft, study.prompts) == ("target", "draft", list(NAMED))
@@ -204,9 +190,6 @@ def test_a_study_decodes_every_prompt_in_every_way_and_compares_the_texts() -> N
         assert point.counts.emitted == 4 * 9
         assert (point.empty_places == 0) == (point.batch == 1)
     assert TypeAdapter(BatchStudy).validate_json(json.dumps(asdict(study)), strict=True) == study
-
-
-def test_a_text_that_differs_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     right = vars(BatchRun)["outputs"].fget
 
     def outputs(run: BatchRun) -> list[list[int]]:
@@ -214,8 +197,7 @@ def test_a_text_that_differs_is_counted(monkeypatch: pytest.MonkeyPatch) -> None
         return [[*found[0][:-1], -1], *found[1:]] if len(found) == 4 else found
 
     monkeypatch.setattr(BatchRun, "outputs", property(outputs))
-    study = measure_batches(TARGET, DRAFT, NAMED, PLAN)
-    assert study.different == 2 * 3  # one text of the batch of four, in each repeat and way
+    assert measure_batches(TARGET, DRAFT, NAMED, PLAN).different == 2 * 3  # one of four, in each repeat and way
 
 
 def test_prompts_that_do_not_fill_the_batches_are_refused() -> None:
