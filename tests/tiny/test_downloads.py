@@ -185,9 +185,9 @@ def catalogued(monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
 def test_a_model_of_the_catalogue_is_downloaded_at_its_commit(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     catalogued(monkeypatch, COMMIT)
     assert load_model(NAME).info.weights_hash == COMMIT[:16]
-    assert [path for _, path, _ in hub.requests if path.startswith("/api/")] == [
+    assert [path for _, path, _ in hub.requests if path.startswith("/api/models/")] == [
         f"/api/models/{NAME}/revision/{COMMIT}"
-    ] * len([path for _, path, _ in hub.requests if path.startswith("/api/")])
+    ] * len([path for _, path, _ in hub.requests if path.startswith("/api/models/")])
     assert {path.split("/")[4] for _, path, _ in hub.requests if "/resolve/" in path} == {COMMIT}
     catalogued(monkeypatch, "feed" + "0" * 36)  # what was published since is not used
     assert find_cached(NAME) is None
