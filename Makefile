@@ -6,7 +6,7 @@
 # make test-all  that with every grid in full, every page on every screen, the soak and the cluster; CI runs this
 # make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability
-# make lock   write the lock files anew, after a change of the requirements
+# make lock   write the lock files again, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
 # make clean  forget the environment and the caches
 PYTHON ?= python3

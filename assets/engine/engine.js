@@ -112,7 +112,7 @@ function warmUp(llama) {
 function sentenceOf(error) {
   if (error instanceof PlainError) return error.message;
   console.error(error);
-  return "Something went wrong in the engine of this page. Try again; if it happens again, load the page anew.";
+  return "Something went wrong in the engine of this page. Try again; if it happens again, load the page again.";
 }
 
 /** Let messages in that have come meanwhile; a timer would wait for milliseconds. */

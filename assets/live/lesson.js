@@ -47,7 +47,7 @@ export class Lesson {
 
   /**
    * @param {URLSearchParams} asked of an address
-   * @returns {boolean} whether there is such a moment, or none is asked for
+   * @returns {boolean} false: the address asks for a moment that is not here
    */
   open(asked) {
     const plan = this.plans.find(({ name }) => name === asked.get("lesson"));

@@ -99,7 +99,7 @@ function insteadIn(html, asked) {
 }
 
 /**
- * A static file. Asked for by its bytes: else the server compresses it anew for each visitor.
+ * A static file. Asked for by its bytes: else the server compresses it again for each visitor.
  * @param {string} file
  * @param {(bytes: number) => void} tell
  */

@@ -72,7 +72,7 @@ def test_while_it_is_prepared_it_says_so_and_after_a_failure_it_can_be_tried_aga
 
 
 def test_its_parts_are_sent_as_they_lie_on_the_disk(visited: Page) -> None:
-    """The server would compress 25 MB anew for each visitor."""
+    """The server would compress 25 MB again for each visitor."""
     with visited.expect_download(), visited.expect_response(WEIGHTS) as answer:
         button(visited).click()
     assert answer.value.status == 206

@@ -139,7 +139,10 @@ def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(vis
     wait_until_still(page)
     upload.set_input_files(hostile)
     page.wait_for_selector(".stage[data-run^='file']")
+    expect(page.get_by_text("That file cannot be shown.")).to_have_count(0)
     page.get_by_role("button", name="Last step").click()
+    upload.set_input_files(broken)  # at once: what the stage reported in this moment made it be lost
+    expect(page.get_by_text("That file cannot be shown.")).to_be_visible()
     expect(stage(page).locator(".strip")).to_contain_text("<script>")
     assert page.title() != "hacked"
 

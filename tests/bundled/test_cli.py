@@ -3,9 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -320,6 +321,31 @@ def test_as_a_process_from_any_folder(tmp_path: Path) -> None:
     assert (done.returncode, err) == (0, b"")
     assert parse_trace(out).prompt.text == "Once upon a time"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Processes started now obey Ctrl-C, even where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_as_a_process_ctrl_c_is_status_130_and_the_rows_so_far_are_saved(tmp_path: Path) -> None:
+    prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
+    prompts.write_text("\n".join(f"Once upon a time {number}" for number in range(150)))
+    command = ["compare", *LOOKUP, "--prompts-file", str(prompts), "--draft-length", "2", "--csv", str(rows)]
+    with process(*command, cwd=tmp_path) as running:
+        assert running.stderr is not None
+        assert any(b": 3 of 150" in line for line in running.stderr), "two rows are saved by then"
+        running.send_signal(signal.SIGINT)
+        said = running.stderr.read().decode()
+    assert running.returncode == 130
+    found = re.search(r"has (\d+) rows; the same command measures the rest", said)
+    assert found is not None
+    assert 2 <= int(found[1]) <= len(rows.read_text().splitlines()) - 1
+    assert "Traceback" not in said
 
 
 def test_a_reader_that_ends_early_causes_no_error_message() -> None:

@@ -42,6 +42,8 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run", *SHORT, "--prompt", "word " * 900], "do not fit wren-base's context window of 512 tokens"),
         (["sweep", *PAIR, "--max-new-tokens", "510"], "do not fit"),
         (["run", *PAIR, *PROMPT, "--max-new-tokens", "0"], "max_new_tokens must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "1e3"], "invalid int value: '1e3'"),
+        (["run", *SHORT, *PROMPT, "--draft-schedule", "wild"], "invalid choice: 'wild'"),
         (["run", *SHORT, *PROMPT, "--regex", "a("], "regular expression cannot be used: unclosed group."),
         (["compare", *SHORT, *PROMPT, "--json-schema", "/no/such/file"], "/no/such/file cannot be read: No such file"),
         (["run", *SHORT, *PROMPT, "--json-schema", "README.md"], "JSON schema is not JSON"),

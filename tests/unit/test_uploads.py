@@ -54,9 +54,9 @@ def server() -> Server:
 
 def test_a_session_has_room_for_a_few_files(server: Server) -> None:
     """Before: 300 uploads of 4 MB took 1,170 MB."""
-    said = [server.put("one", 4 * MEGABYTE) for _ in range(30)]
-    assert said == [""] * 3 + [FULL] * 27
-    assert server.told == [("one", FULL)] * 27
+    said = [server.put("one", 4 * MEGABYTE) for _ in range(300)]
+    assert said == [""] * 3 + [FULL] * 297
+    assert server.told == [("one", FULL)] * 297
     assert sum(server.files["one"]) <= middleware.SESSION_BYTES
     assert server.put("another", 4 * MEGABYTE) == ""
     server.files["one"].pop()  # the visitor removes one

@@ -26,7 +26,7 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
     else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text without
     an error. Bytes are such a text already.
 
-    `html` is HTML or the file in assets/ that has it; so are `styles` and `script`, the entry module.
+    `html` is HTML, or the file in assets/ that has it. `styles` and `script`, the entry module, are files in assets/.
     """
 
     @cache
