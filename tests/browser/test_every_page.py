@@ -13,6 +13,7 @@ from tests.conftest import ROOT, AppServer, NewContext, contexts_of
 from tests.support.paper import expect_nothing_cut, on_paper, pages_of, print_page
 from tests.support.visitor import (
     DESK,
+    RULES,
     SCHEMES,
     SHOTS,
     expect_no_sideways_scroll,
@@ -100,7 +101,7 @@ def test_a_page_is_right_in_every_look(visitor: BrowserContext, app_server: AppS
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", as_css(THEME[scheme]["backgroundColor"]))
-        assert violations_of(page) == [], scheme
+        assert violations_of(page, *RULES[scheme]) == [], scheme
     if path in ON_WHITE:
         expect_dark_on_white(page, ON_WHITE[path])
     if not any(part in path for part in NOT_FOR_PAPER):

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import AppServer, Visit
+from tests.support.grids import grid
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, expect_nothing_cut_off, shot, wait_until_drawn
 
 SCREENS: dict[str, dict[str, Any]] = {
@@ -59,7 +60,7 @@ def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server:
     shot(page, "play")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
 def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -> None:
     page = visit("play", SO_FAR, **SCREENS[screen])
     expect_no_sideways_scroll(page)

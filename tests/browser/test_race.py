@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer, Visit
+from tests.support.grids import grid
 from tests.support.layout import boxes_of, outside, overlapping, placed, upright
 from tests.support.visitor import (
     PHONE,
@@ -103,7 +104,7 @@ SCREENS: dict[str, dict[str, Any]] = {
 WORDS = ".annotation-text, .ytick text, .xtick text, .xtitle, .ytitle"
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
 def test_the_verdict_is_above_the_lanes_and_the_plots_words_are_whole(visit: Visit, screen: str) -> None:
     page = visit("race", ".race .lane", reduced_motion="reduce", **SCREENS[screen])
     verdict = page.get_by_text("it depends on the kind of prompt.")

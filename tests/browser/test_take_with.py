@@ -77,11 +77,3 @@ def test_its_parts_are_sent_as_they_lie_on_the_disk(visited: Page) -> None:
         button(visited).click()
     assert answer.value.status == 206
     assert "content-encoding" not in answer.value.headers
-
-
-@pytest.mark.parametrize("query", ["view=projector", "view=full&hide=files"])
-def test_it_is_hidden_as_the_other_files_are(new_context: NewContext, app_server: AppServer, query: str) -> None:
-    page = new_context().new_page()
-    page.goto(f"{app_server.url}/?{query}")
-    page.wait_for_selector(".stage .round .chip")
-    expect(button(page)).to_have_count(0)

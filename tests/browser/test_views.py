@@ -92,7 +92,7 @@ def step_of(page: Page) -> Locator:
     return page.locator(".stage .scrubber")
 
 
-def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before(visit: Visit) -> None:
+def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before_and_f_is_full_screen(visit: Visit) -> None:
     page = visit("?run=first&step=9&view=projector", CHIP)
     page.locator(".strip .chip.accepted").first.click()
     page.keyboard.press("ArrowRight")
@@ -116,6 +116,10 @@ def test_a_clicker_and_arrow_keys_step_whatever_was_clicked_before(visit: Visit)
         page.keyboard.press("PageUp")
         expect(step_of(page)).to_have_value(str(before))
     expect(length).to_have_value("4")
+    page.keyboard.press("f")
+    page.wait_for_function("document.fullscreenElement === document.documentElement")
+    page.get_by_role("button", name="Leave full screen").click()
+    page.wait_for_function("document.fullscreenElement === null")
 
 
 def test_the_keys_of_the_page_stay_the_browsers_in_other_views(visit: Visit) -> None:
@@ -124,14 +128,6 @@ def test_the_keys_of_the_page_stay_the_browsers_in_other_views(visit: Visit) -> 
     page.keyboard.press("f")
     page.keyboard.press("ArrowRight")
     expect(step_of(page)).to_have_value("10")  # only the arrow key stepped
-
-
-def test_f_and_a_button_switch_to_full_screen(visit: Visit) -> None:
-    page = visit("?view=projector", CHIP)
-    page.keyboard.press("f")
-    page.wait_for_function("document.fullscreenElement === document.documentElement")
-    page.get_by_role("button", name="Leave full screen").click()
-    page.wait_for_function("document.fullscreenElement === null")
 
 
 def test_without_colours_every_state_and_both_models_still_differ(visit: Visit, context: BrowserContext) -> None:
@@ -202,7 +198,9 @@ def test_a_frame_shows_the_player_alone_without_scroll_bars(
         expect(back).to_be_in_viewport(ratio=1)
 
 
-def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab(context: BrowserContext, course: str) -> None:
+def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab_and_is_copied_without_the_right_to_the_clipboard(
+    context: BrowserContext, course: str
+) -> None:
     page, frame = frame_of(context, course, 800, 520)
     back = frame.get_by_role("link", name="Open in specviz")
     assert back.get_attribute("rel") == "noopener"
@@ -213,11 +211,6 @@ def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab(context: BrowserCon
     expect(step_of(tab)).to_have_value(str(REJECTED_AT))
     assert "view" not in parse_qs(urlsplit(tab.url).query)
     assert tab.evaluate("opener") is None
-    page.close()
-
-
-def test_a_link_is_copied_from_a_frame_without_the_right_to_the_clipboard(context: BrowserContext, course: str) -> None:
-    page, frame = frame_of(context, course, 800, 520)
     frame.get_by_role("button", name="Copy link").click()
     field = frame.locator(".copy-field")
     expect(field).to_be_in_viewport(ratio=1)

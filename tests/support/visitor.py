@@ -13,8 +13,9 @@ SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 DESK: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+RULES = {"light": (), "dark": ("color-contrast",)}  # of axe: after the first scheme, the one that looks at colours
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-VIOLATIONS = "axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)"
+VIOLATIONS = "(options) => axe.run(document, options).then((done) => done.violations)"
 LOOKS = 4
 RESTING = "[data-testid=stApp][data-test-script-state=notRunning]"
 STILL = """() => new Promise((done) => {
@@ -71,20 +72,21 @@ def expect_nothing_cut_off(box: Locator) -> None:
     box.page.wait_for_function("box => box.scrollWidth <= box.clientWidth", arg=box.element_handle())
 
 
-def violations_of(page: Page) -> list[str]:
+def violations_of(page: Page, *rules: str) -> list[str]:
     """What axe finds and goes on finding: while a page's script runs once more, its parts are faded for a moment."""
     for _ in range(LOOKS):
         wait_until_still(page)
-        if not (found := violations_now(page)):
+        if not (found := violations_now(page, *rules)):
             break
     return found
 
 
-def violations_now(page: Page) -> list[str]:
-    """What axe finds at this moment, on a page of any kind."""
+def violations_now(page: Page, *rules: str) -> list[str]:
+    """What axe finds at this moment by these rules, or by all, on a page of any kind."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
+    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS, options)
     return [f"{one['id']}: {node['html'][:120]} {_measured(node)}" for one in found for node in one["nodes"]]
 
 
