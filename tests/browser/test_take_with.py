@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.conftest import AppServer, NewContext
-from tests.support.visitor import violations_of
+from tests.support.visitor import violations_of, wait_for_what_an_event_starts
 
 EVIL = "A dog</script><script>document.title='hacked'</script>"
 ASKED = {"prompt": EVIL, "target": "wren-base", "draft": "wren-small", "gamma": "3", "seed": "7", "tokens": "24"}
@@ -58,11 +58,13 @@ def test_the_file_has_the_settings_on_screen_as_text_and_says_what_it_has_not(
 def test_while_it_is_prepared_it_says_so_and_after_a_failure_it_can_be_tried_again(visited: Page) -> None:
     held: list[Route] = []
     visited.route(WEIGHTS, lambda route: held.append(route))
-    button(visited).click()
+    with visited.expect_request(WEIGHTS):
+        button(visited).click()
     expect(said(visited)).to_have_text("Preparing the file of 34 MB…")
     button(visited).click()  # a second press while it is prepared asks for nothing
-    assert len(held) == 1
-    held.pop().fulfill(status=206, body="half a model")
+    wait_for_what_an_event_starts(visited)
+    [route] = held
+    route.fulfill(status=206, body="half a model")
     expect(said(visited)).to_have_text("The file could not be loaded from the server. Press the button to try again.")
     expect(visited.locator(".take progress")).to_be_hidden()
     visited.unroute(WEIGHTS)
