@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -22,6 +24,14 @@ def one_engine() -> Iterator[None]:
         patch.setattr(engine, "service_wanted", lambda: EngineService((sys.executable, *REPLAYING.split())))
         yield
         engine.end_engine()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_search_for_components() -> Iterator[None]:
+    """At each run of a script AppTest looks for components in all installed packages: most of the time of a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(autouse=True)
