@@ -19,18 +19,7 @@ class RunRequest:
     prompt: str
     target: str = DEFAULT_TARGET
     draft: str = DEFAULT_DRAFT  # a model's or a head's name, or a method's: see `core/drafters.py`
-    precision: Annotated[
-        Precision,
-        Setting(
-            label="Number format",
-            help="float32 is exact. bfloat16 can be faster, but then one pass over many tokens rounds differently from "
-            "a pass over one, and nearly equal tokens may be chosen differently.",
-            labels={"exact": "Exact: float32", "fast": "Fast: whichever is faster on this machine"},
-            link="dtype",
-            control="precision",
-            flag="",
-        ),
-    ] = "exact"
+    precision: Annotated[Precision, Setting(link="dtype", control="precision", flag="")] = "exact"
     settings: DecodeSettings = field(default_factory=DecodeSettings)
 
     @classmethod

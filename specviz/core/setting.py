@@ -1,7 +1,8 @@
 """A row of the table of settings: what links, controls, options, files and documents say about one setting.
 
-`DecodeSettings` and `RunRequest` declare their fields with such rows; `table_of` reads the table back. So a setting is
-declared in one place, and whatever shows or reads settings goes through the rows.
+`DecodeSettings` and `RunRequest` declare their fields with such rows, and assets/settings.yaml has their words;
+`table_of` reads the table back. So a setting is declared in one place, and whatever shows or reads settings goes through
+the rows.
 """
 
 import dataclasses
@@ -10,14 +11,18 @@ from dataclasses import dataclass, field
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+import yaml
+
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 
 OWN_NAME = "the name of the setting"
+WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((ASSETS / "settings.yaml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting. The first four attributes are filled in by `table_of`, from the field that the row belongs to.
+    """One setting. `table_of` fills in the first four attributes, from the field that the row belongs to, and its words.
 
     A value of None means "not limited"; links and controls then hold `unset`.
     """
@@ -43,8 +48,7 @@ class Setting:
     step: float | None = None  # of a slider
     typed: bool = False  # a field for a number, not a slider
     unset: Any = None
-    fact: bool = True  # listed by `facts`; False: a page puts it into a sentence of its own
-    words: str | Mapping[str, str] = ""  # for lists of what is not usual: of the value, or by choice
+    words: str | Mapping[str, str] = ""  # for lists of what is not usual: of the value, or by choice; none: not listed
     if_sampled: bool = False  # changes nothing in greedy runs
 
     # links
@@ -120,6 +124,7 @@ def table_of(owner: type) -> dict[str, Setting]:
 
 
 def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
+    row = dataclasses.replace(row, **WORDS.get(name, {}))
     declared = get_args(hint)[0]
     choices = get_args(declared) if get_origin(declared) is Literal else ()
     kinds = [str] if choices else [kind for kind in get_args(declared) or [declared] if kind is not NoneType]
@@ -131,7 +136,7 @@ def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
         choices=choices,
         link=name if row.link == OWN_NAME else row.link,
         flag=f"--{name.replace('_', '-')}" if row.flag == OWN_NAME else row.flag,
-        expected=row.expected or " or ".join(choices),
+        expected=row.expected.format(least=row.limits[0], most=row.limits[1]) or " or ".join(choices),
     )
 
 

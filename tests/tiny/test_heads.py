@@ -105,6 +105,6 @@ def test_what_it_guesses_along_an_output_gives_every_draft_length(
     for length in (1, 2, 5):
         real = speculative_decode(TARGET, drafter, prompt, replace(settings, draft_length=length))
         replayed = replay(guesses, length, settings.max_new_tokens)
-        assert [[(guess.id, guess.status) for guess in round.guesses] for round in replayed] == [
+        assert [[(guess.id, guess.status) for guess in round.drafted] for round in replayed] == [
             [(token.id, token.status) for token in round.drafted] for round in real.rounds
         ]
