@@ -31,6 +31,7 @@ from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
 from specviz.core.replay import DraftGuesses, every_length
 from specviz.core.rounds import Round
+from specviz.core.steps import result_of
 from specviz.core.theory import expected_tokens, expected_tokens_by_position, round_steps
 from specviz.data.workloads import WORKLOADS
 from specviz.measure.calibration import Calibration, calibrate
@@ -120,7 +121,7 @@ def draft_guesses_of(pair: tuple[LoadedModel, LoadedModel], prompt: str, tokens:
     """What the draft would have guessed along the target's greedy output."""
     drafter = ModelDrafter(pair[1])
     trace = speculative_decode(pair[0], drafter, prompt, to_the_end(tokens), record=False)
-    found = drafter.guess_along(pair[0], trace.prompt.token_ids, trace.output.token_ids)
+    found = result_of(drafter.guess_along(pair[0], trace.prompt.token_ids, trace.output.token_ids))
     assert found is not None
     return found
 

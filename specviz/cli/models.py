@@ -7,8 +7,17 @@ from typing import Any
 
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_table, say, status_line, write_json
-from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_models, weight_bytes
-from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
+from specviz.models.catalogue import (
+    BYTES_OF,
+    HUB_MODELS,
+    PAIRS,
+    KnownModel,
+    Pair,
+    bundled_heads,
+    bundled_models,
+    known_models,
+    weight_bytes,
+)
 
 
 def list_models(options: argparse.Namespace) -> None:

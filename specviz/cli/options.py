@@ -15,8 +15,7 @@ from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
-from specviz.core.setting import Setting
-from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.core.settings import SETTINGS, DecodeSettings, Setting
 from specviz.core.tree_shape import parse_tree
 from specviz.data.grammars import Grammar, compile_grammar
 from specviz.measure.sweep.prompt_files import prompts_in

@@ -134,11 +134,7 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used.
-
-    Raises:
-        InputError: it cannot be read, or has no prompt.
-    """
+    """The prompts of a file; a note on standard error for each line that cannot be used."""
     file = read_prompt_file(path)
     for problem in file.problems:
         note(problem)

@@ -1,7 +1,7 @@
 """Every way to draft, and what a name of a draft means. The rest of the program asks here.
 
 A new way is an entry in assets/methods.yaml and a module that has it draft (see CONTRIBUTING, "How to add a drafter").
-Menus, links, the command line, sweeps, sentences, figures and the stage's JavaScript take what they need from the entry.
+Menus, links, options, sweeps, sentences, figures and the stage's JavaScript take what they need from the entry.
 """
 
 import re

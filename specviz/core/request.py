@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self
 
-from specviz.core.setting import Setting, table_of
-from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.core.settings import SETTINGS, DecodeSettings, Setting, table_of
 
 DEFAULT_TARGET = "wren-base"
 DEFAULT_DRAFT = "wren-nano"
@@ -24,11 +23,7 @@ class RunRequest:
 
     @classmethod
     def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
-        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`.
-
-        Raises:
-            InputError: the settings do not go together.
-        """
+        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`."""
         values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
         return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
 

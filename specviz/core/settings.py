@@ -1,12 +1,156 @@
-"""The settings of one decode run: a table with a row for each, from which everything that shows them is made."""
+"""The settings of one decode run: a table with a row for each, from which everything that shows them is made.
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated, Literal, get_args
+`DecodeSettings` and `RunRequest` declare their fields with rows, and assets/settings.yaml has their words. `table_of`
+reads both, and whatever shows or reads settings goes through the rows.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import yaml
 
 from specviz.core.errors import InputError
-from specviz.core.setting import Setting, check, table_of
+from specviz.core.files import ASSETS
 from specviz.core.tree_shape import MAX_DEPTH, TreeShape, parse_tree
+
+OWN_NAME = "the name of the setting"
+WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((ASSETS / "settings.yaml").read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting. `table_of` fills in its words, and the first four attributes from the field that the row belongs to.
+
+    A value of None means "not limited"; links and controls then hold `unset`.
+    """
+
+    name: str = ""  # in Python, JSON, and as the column of a CSV
+    kind: type = object  # int, float, bool or str
+    default: Any = None
+    choices: tuple[str, ...] = ()  # of a Literal
+
+    # what is allowed
+    least: float | None = None
+    most: float | None = None
+    above: bool = False  # `least` itself is too little
+    most_in_words: str = ""
+    check: Callable[[str], object] | None = None  # of a text; raises InputError
+    locked_by: str = ""  # the setting beside which this one keeps its default
+
+    # pages
+    label: str = ""  # of its control and among a run's facts; none: no page has a control for it
+    help: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)  # of the choices
+    offered: tuple[Any, ...] = ()  # by controls and links, least and most; or the texts to choose from
+    step: float | None = None  # of a slider
+    typed: bool = False  # a field for a number, not a slider
+    unset: Any = None
+    words: str | Mapping[str, str] = ""  # for lists of what is not usual: of the value, or by choice; none: not listed
+    if_sampled: bool = False  # changes nothing in greedy runs
+
+    # links
+    link: str = OWN_NAME  # its name there; none: links do not have it
+    control: str = ""  # its name in pages and in Python's links, where another one
+    expected: str = ""  # what a link's value must be; by default one of the choices
+
+    # the command line and files of sweeps
+    flag: str = OWN_NAME  # a switch sets what is not the default; none: no command has it
+    metavar: str | None = None
+    option_help: str = ""
+    in_every_file: bool = False  # False: files of before lack the column, and mean the default
+    pooled: bool = False  # rows with different values may be averaged
+
+    @property
+    def rule(self) -> str:
+        """What its values must be: "from 1 to 16"."""
+        if self.choices:
+            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
+        most = self.most_in_words or f"{self.most:g}" if self.most is not None else ""
+        if self.above:
+            return f"above {self.least:g} and at most {most}"
+        return f"from {self.least:g} to {most}" if most else f"at least {self.least:g}"
+
+    def allows(self, value: Any) -> bool:
+        """Whether the value is one of the choices, or within the limits; nan never is."""
+        if value is None or not (self.choices or self.least is not None):
+            return True
+        if self.choices:
+            return value in self.choices
+        enough = value > self.least if self.above else value >= self.least
+        return bool(enough and (self.most is None or value <= self.most))
+
+    def shown(self, value: Any) -> Any:
+        """The value as links and controls hold it."""
+        return self.unset if value is None else float(value) if self.kind is float else value
+
+    def taken(self, shown: Any) -> Any:
+        """The value of what a link or a control holds."""
+        return None if self.unset is not None and shown == self.unset else shown
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the most that controls and links offer."""
+        return (self.offered[0], self.offered[1]) if self.offered else (self.least, self.most)
+
+    @property
+    def on_page(self) -> str:
+        return self.control or self.link
+
+    def in_words(self, value: Any) -> str:
+        """The value for a list of what is not usual; empty where the list leaves it out."""
+        if value == self.default or not self.words:
+            return ""
+        return self.words.get(value, "") if isinstance(self.words, Mapping) else self.words.format(value)
+
+    def in_facts(self, value: Any) -> str:
+        """The value in a list of facts; a choice by its label."""
+        label = self.labels.get(value) if self.labels else None
+        return label[0].lower() + label[1:] if label else f"{value:g}" if self.kind is float else str(value)
+
+
+def table_of(owner: type) -> dict[str, Setting]:
+    """The rows that a dataclass declares its fields with, by their names."""
+    defaults = {each.name: each.default for each in fields(owner)}
+    return {
+        name: _filled_in(name, row, hint, defaults[name])
+        for name, hint in get_type_hints(owner, include_extras=True).items()
+        if get_origin(hint) is Annotated
+        for row in hint.__metadata__
+        if isinstance(row, Setting)
+    }
+
+
+def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
+    row = replace(row, **WORDS.get(name, {}))
+    declared = get_args(hint)[0]
+    choices = get_args(declared) if get_origin(declared) is Literal else ()
+    kinds = [str] if choices else [kind for kind in get_args(declared) or [declared] if kind is not NoneType]
+    return replace(
+        row,
+        name=name,
+        kind=kinds[0],
+        default=default,
+        choices=choices,
+        link=name if row.link == OWN_NAME else row.link,
+        flag=f"--{name.replace('_', '-')}" if row.flag == OWN_NAME else row.flag,
+        expected=row.expected.format(least=row.limits[0], most=row.limits[1]) or " or ".join(choices),
+    )
+
+
+def check(table: Mapping[str, Setting], values: Any) -> None:
+    for row in table.values():
+        value = getattr(values, row.name)
+        if not row.allows(value):
+            raise InputError(f"{row.name} must be {row.rule}, not {value}.")
+        if row.check and value is not None:
+            row.check(value)
+    for row in table.values():
+        value = getattr(values, row.name)
+        if row.locked_by and value != row.default and getattr(values, row.locked_by) != table[row.locked_by].default:
+            raise InputError(f"with a {row.locked_by}, {row.name} must be {row.default}, not {value}.")
+
 
 MAX_DRAFT_LENGTH = MAX_DEPTH
 # transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23). Its default draft
@@ -33,11 +177,7 @@ TREES_OFFERED = (NO_TREE, "2,2", "4,2,1", "dynamic:8", "dynamic:16", "dynamic:32
 
 @dataclass(frozen=True, slots=True)
 class DecodeSettings:
-    """Settings of both decoders, checked when they are made.
-
-    Raises:
-        InputError: a value is outside its range; the sentence names the setting.
-    """
+    """Settings of both decoders, checked when they are made: the InputError names the setting."""
 
     max_new_tokens: Annotated[
         int, Setting(least=1, offered=(1, 256), link="tokens", in_every_file=True, pooled=True)

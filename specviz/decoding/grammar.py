@@ -47,11 +47,8 @@ class GrammarConstraint:
 
     An end of text is allowed where the output is complete; after it, only another one is allowed. Each token is read
     once: a text that only became longer costs its new tokens, and rejected guesses are rolled back. `opened` is the end
-    of the prompt, which is the beginning of what the grammar describes.
-
-    Raises:
-        InputError: it cannot begin with `opened`; later, from `allowed`, the grammar has become too complex to
-            follow.
+    of the prompt, which is the beginning of what the grammar describes. Raises InputError: it cannot begin so; later,
+    from `allowed`, the grammar has become too complex to follow.
     """
 
     def __init__(

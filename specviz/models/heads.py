@@ -137,8 +137,8 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
     weights = {key: weight.to(target.device, DTYPES[dtype]) for key, weight in stored.items()}
-    network = _NETWORKS[config["kind"]](config, weights, whole)
-    return LoadedHead(name, config["kind"], info, of, digest, network)
+    make: Callable[..., EagleHead | MedusaHeads] = eagle if config["kind"] == "eagle" else medusa
+    return LoadedHead(name, config["kind"], info, of, digest, make(config, weights, whole))
 
 
 def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
@@ -159,12 +159,6 @@ def eagle(config: Mapping[str, Any], weights: Weights, target: Llama) -> EagleHe
 def medusa(config: Mapping[str, Any], weights: Weights, target: Llama) -> MedusaHeads:
     up = Linear(stored_fast(weights["up.weight"]), weights["up.bias"])
     return MedusaHeads(up, weights["down.weight"], _output(target, up.weight.dtype))
-
-
-_NETWORKS: dict[str, Callable[[Mapping[str, Any], Weights, Llama], EagleHead | MedusaHeads]] = {
-    "eagle": eagle,
-    "medusa": medusa,
-}
 
 
 def _output(target: Llama, dtype: torch.dtype) -> Linear:

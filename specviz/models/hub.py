@@ -14,7 +14,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -49,9 +49,8 @@ from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progr
 
 from specviz.core.errors import InputError
 from specviz.models import downloads
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_names, known_models
 from specviz.models.memory import in_words
-from specviz.models.pairs import known_models
 
 SMALL_FILES = ("*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
@@ -60,6 +59,7 @@ SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 CHUNK = 2**20  # bytes written at a time
 CONNECT_SECONDS = 5  # the longest wait for the Hub to take a connection
 SILENCE_SECONDS = 30  # the longest time without an answer
+WAITS: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
 RETRIES = 3  # in a row without a byte in between
 PAUSE_SECONDS = 1.0  # before each
 SILENT_SECONDS = 60.0  # a Hub that did not answer is not asked again for this long: everyone behind would wait
@@ -99,24 +99,19 @@ def find_cached(name: str) -> Path | None:
     """The folder of a completely downloaded model, if there is one; does not use the network."""
     for cache in (downloads.folder(), None):  # ours, then the one that other programs use too
         config = try_to_load_from_cache(name, "config.json", cache_dir=cache, revision=pinned(name))
-        if isinstance(config, str) and _is_complete(Path(config).parent):
-            return Path(config).parent
+        if isinstance(config, str):
+            folder = Path(config).parent
+            with suppress(InputError):  # it has no weights that could be complete
+                if all((folder / file).is_file() for file in weights_in(folder)):
+                    return folder
     return None
-
-
-def _is_complete(folder: Path) -> bool:
-    try:
-        return all((folder / file).is_file() for file in weights_in(folder))
-    except InputError:
-        return False
 
 
 def look_up(name: str) -> HubModel:
     """Ask the Hub which files a model has, and download the small ones."""
     check_reachable(name)
     with hub_errors(name):
-        waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
-        info = HfApi().model_info(name, revision=pinned(name), timeout=waits, files_metadata=True)
+        info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
         if info.sha != (pinned(name) or info.sha):
             raise _not_understood(name)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
@@ -244,8 +239,7 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
     with partial.open("ab") as out:
         if out.tell():
             headers["Range"] = f"bytes={out.tell()}-"
-        waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
-        with get_session().stream("GET", url, headers=headers, timeout=waits) as answer:
+        with get_session().stream("GET", url, headers=headers, timeout=WAITS) as answer:
             hf_raise_for_status(answer)
             if answer.status_code != 206:  # the server ignored the range and sends the whole file
                 out.truncate(0)
@@ -268,15 +262,12 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
-    try:
+    with suppress(HFValidationError):
         validate_repo_id(name)
-        valid = re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
-    except HFValidationError:
-        valid = False
-    if not valid:
-        known = ", ".join(bundled_names())
-        raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
-    return name
+        if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+            return name
+    known = ", ".join(bundled_names())
+    raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
 
 
 def check_folder(name: str, folder: Path) -> None:

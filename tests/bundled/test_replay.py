@@ -16,6 +16,7 @@ from specviz.core.replay import (
     replay,
 )
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.steps import result_of
 from specviz.core.theory import realistic_speedup
 from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.data.workloads import find_preset
@@ -59,7 +60,7 @@ def test_every_draft_length_is_replayed_as_it_is_decoded(
     drafter = PromptLookupDrafter() if draft == "lookup" else ModelDrafter(nano)
     prompt = known(find_preset(preset))
     plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
-    draft_guesses = known(drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids))
+    draft_guesses = known(result_of(drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)))
     assert draft_guesses.exact
     for length in (1, 4, 7, 16):
         settings = DecodeSettings(max_new_tokens=30, draft_length=length)
@@ -77,7 +78,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(draft: str) -> None:
         target = ending(tiny_model(1), end)
         settings = DecodeSettings(max_new_tokens=cap, stop_at_eos=stop)
         plain = autoregressive_decode(target, prompt, settings)
-        draft_guesses = known(drafter.guess_along(target, prompt, plain.output.token_ids))
+        draft_guesses = known(result_of(drafter.guess_along(target, prompt, plain.output.token_ids)))
         for length in (1, 3, 8, 16):
             trace = speculative_decode(target, drafter, prompt, replace(settings, draft_length=length))
             same_as(trace, replay(draft_guesses, length, cap, ends_of(trace)))
@@ -89,7 +90,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(draft: str) -> None:
 def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: Dtype) -> None:
     """Passes over one, two or nine tokens round differently, so another draft length may write another text."""
     drafter = ModelDrafter(load_model("wren-nano", draft))
-    assert not known(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9])).exact
+    assert not known(result_of(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9]))).exact
 
 
 # ---- by hand

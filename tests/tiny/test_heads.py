@@ -8,6 +8,7 @@ import torch
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
+from specviz.core.steps import result_of
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
@@ -100,7 +101,7 @@ def test_what_it_guesses_along_an_output_gives_every_draft_length(
     drafter = HeadDrafter(heads[kind])
     settings = DecodeSettings(max_new_tokens=24)
     output = autoregressive_decode(TARGET, prompt, settings).output.token_ids
-    guesses = drafter.guess_along(TARGET, prompt, output)
+    guesses = result_of(drafter.guess_along(TARGET, prompt, output))
     assert guesses.exact
     for length in (1, 2, 5):
         real = speculative_decode(TARGET, drafter, prompt, replace(settings, draft_length=length))

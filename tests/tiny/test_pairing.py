@@ -13,10 +13,10 @@ from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz import InputError, load_model
-from specviz.models import configuration, memory
+from specviz.models import memory, transformers_models
+from specviz.models.catalogue import known_models
 from specviz.models.loading import inspect_model
 from specviz.models.pairing import PairReport, check_pair, difference, same_tokens
-from specviz.models.pairs import known_models
 from tests.support.architectures import DECODABLE, GPT2, REFUSED, SMALL
 from tests.support.tiny_models import tiny_model, tokenizer_of, word_tokenizer
 
@@ -144,7 +144,9 @@ def test_a_missing_token_and_one_too_many_are_differences(theirs: dict[str, int]
 
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = change(folder, **SEVENTY_B)
-    monkeypatch.setattr(configuration, "shapes_in_folder", lambda *_: {})  # as of a model in so many files on the Hub
+    monkeypatch.setattr(
+        transformers_models, "shapes_in_folder", lambda *_: {}
+    )  # as of a model in so many files on the Hub
     monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
     report = check_pair(name, "wren-nano")
     sentence = only_problem(report)

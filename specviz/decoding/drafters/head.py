@@ -134,7 +134,7 @@ class HeadDrafter(Drafter):
         reader = self._reader(context.target.store_states(), setup.prompt.token_ids, setup.vocabulary)
         return proposer_of(reader, context)
 
-    def guess_along_steps(
+    def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         """The guesses of a round at each place of the output: they depend on the text before it and on nothing else."""

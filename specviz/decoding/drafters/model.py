@@ -83,7 +83,7 @@ class ModelDrafter(Drafter):
         model = context.open_model(self._model, context.setup.vocabulary)
         return proposer_of(ModelNodes(model, context.setup.prompt.token_ids), context)
 
-    def guess_along_steps(
+    def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         """The model's most probable token before each token of the output.
@@ -115,11 +115,7 @@ def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
-    """Token by token if the tokenizers are equal, else by way of the text.
-
-    Raises:
-        InputError: they differ, and the settings ask for sampling.
-    """
+    """Token by token if the tokenizers are equal, else by way of the text."""
     if same_tokens(target.tokens, loaded.tokens):
         return ModelDrafter(loaded)
     drafter = TranslatedDrafter(loaded, target)

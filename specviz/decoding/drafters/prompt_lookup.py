@@ -35,7 +35,7 @@ class PromptLookupDrafter(Drafter, Proposer):
                     return Draft(list(token_ids[start + n : start + n + count]), None)
         return Draft([], None)
 
-    def guess_along_steps(
+    def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         yield from ()  # it is done in a moment

@@ -16,7 +16,7 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
@@ -150,8 +150,8 @@ class Drafter(Protocol):
 
     def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
-    ) -> DraftGuesses | None:
-        """What the drafter would guess before each token of a greedy output, in one pass.
+    ) -> Steps[DraftGuesses | None]:
+        """What the drafter would guess before each token of a greedy output, in one pass that can be paused.
 
         Args:
             target: the model that wrote the output.
@@ -161,11 +161,5 @@ class Drafter(Protocol):
         Returns:
             None, the default, if that is not known without decoding again.
         """
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
-
-    def guess_along_steps(
-        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
-    ) -> Steps[DraftGuesses | None]:
-        """The same in steps that can be paused: what a drafter with guesses defines."""
         yield from ()
         return None
