@@ -38,8 +38,8 @@ from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.sweep.measure import sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, workload_prompts
 from specviz.measure.sweep.rows import SweepRow
-from specviz.models import LoadedModel
 from specviz.models.devices import describe_machine
+from specviz.models.loaded_model import LoadedModel
 
 KINDS = ("story", "code", "structured", "boilerplate", "copy", "prose")
 GAMMAS = (1, 2, 4, 8)

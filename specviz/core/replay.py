@@ -32,7 +32,7 @@ class DraftGuesses:
     guesses: Ids | None  # a model's guess at each place; None where a round's guesses are in `proposals`
     proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # lookup's and heads', up to 16 from a place
     pieces: dict[TokenId, Piece]  # the text of each token in it
-    exact: bool  # whether a real run chooses the same tokens, see `is_exact`
+    exact: bool  # whether a real run chooses the same tokens, models in float32 do
     seconds: Seconds = 0.0  # the time it took
 
     def proposal(self, start: int, count: int) -> list[int | None]:
@@ -51,11 +51,6 @@ class DraftGuesses:
         """For each place whether the guess there is the target's own token; None where prompt lookup has no guess."""
         first = [self.proposal(place, 1) for place in range(len(self.token_ids))]
         return [guess[0] == own if guess else None for guess, own in zip(first, self.token_ids, strict=True)]
-
-
-def is_exact(target_dtype: str, draft_dtype: str | None) -> bool:
-    """Whether a replay with models in these number formats is exact; the draft's is None if it has no model."""
-    return target_dtype == "float32" and draft_dtype in ("float32", None)
 
 
 def replay(

@@ -4,8 +4,11 @@
 reads both, and whatever shows or reads settings goes through the rows.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
+from operator import mul
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -13,7 +16,6 @@ import yaml
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
-from specviz.core.tree_shape import MAX_DEPTH, TreeShape, parse_tree
 
 OWN_NAME = "the name of the setting"
 WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((ASSETS / "settings.yaml").read_text("utf-8"))
@@ -59,7 +61,7 @@ class Setting:
     flag: str = OWN_NAME  # a switch sets what is not the default; none: no command has it
     metavar: str | None = None
     option_help: str = ""
-    in_every_file: bool = False  # False: files of before lack the column, and mean the default
+    later: bool = False  # files of before lack the column, and mean the default
     pooled: bool = False  # rows with different values may be averaged
 
     @property
@@ -152,7 +154,55 @@ def check(table: Mapping[str, Setting], values: Any) -> None:
             raise InputError(f"with a {row.locked_by}, {row.name} must be {row.default}, not {value}.")
 
 
-MAX_DRAFT_LENGTH = MAX_DEPTH
+MAX_DRAFT_LENGTH = 16  # and the most depths of a tree
+MAX_NODES = 64  # of one tree; a round of a trace holds no more
+DYNAMIC = "dynamic:"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeShape:
+    """The shape of a draft tree, from a setting: children a depth ("4,2,1") or a budget ("dynamic:16")."""
+
+    children: tuple[int, ...] | None  # of each node, by depth; None: the most probable paths within `nodes`
+    nodes: int  # the most drafted tokens in the tree
+
+    @property
+    def depth(self) -> int | None:
+        """The longest path of a fixed shape; None: the draft length decides."""
+        return None if self.children is None else len(self.children)
+
+
+def parse_tree(text: str) -> TreeShape:
+    if re.fullmatch(rf"{DYNAMIC}[0-9]{{1,3}}", text):
+        return _sized(None, int(text.removeprefix(DYNAMIC)), text)
+    if not re.fullmatch(r"[1-9][0-9]?(,[1-9][0-9]?){0,31}", text):
+        raise InputError(f'A tree is children a depth, like "4,2,1", or "dynamic:16", not {text[:40]!a}.')
+    children = tuple(int(number) for number in text.split(","))
+    if len(children) > MAX_DRAFT_LENGTH:
+        raise InputError(f"A tree has at most {MAX_DRAFT_LENGTH} depths, not {len(children)}.")
+    return _sized(children, sum(accumulate(children, mul)), text)
+
+
+def _sized(children: tuple[int, ...] | None, nodes: int, text: str) -> TreeShape:
+    if not 1 <= nodes <= MAX_NODES:
+        raise InputError(f'A tree has from 1 to {MAX_NODES} drafted tokens, and "{text}" has {nodes}.')
+    return TreeShape(children, nodes)
+
+
+def with_depth(text: str, depth: int) -> str:
+    """The tree of this shape with so many depths: the deepest are left out, or one guess a node is added.
+
+    A tree that would be too large loses children where it has most. A budget of nodes has any depth: it stays as it is.
+    """
+    shape = parse_tree(text)
+    if shape.children is None:
+        return text
+    children = [*shape.children[:depth], *[1] * (depth - len(shape.children))]
+    while sum(accumulate(children, mul)) > MAX_NODES:
+        children[children.index(max(children))] -= 1
+    return ",".join(map(str, children))
+
+
 # transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23). Its default draft
 # length is a constant 20, so "confidence" is nearest to what it does unless told otherwise; "heuristic" is an option.
 UNSURE_BELOW = 0.4
@@ -179,36 +229,23 @@ TREES_OFFERED = (NO_TREE, "2,2", "4,2,1", "dynamic:8", "dynamic:16", "dynamic:32
 class DecodeSettings:
     """Settings of both decoders, checked when they are made: the InputError names the setting."""
 
-    max_new_tokens: Annotated[
-        int, Setting(least=1, offered=(1, 256), link="tokens", in_every_file=True, pooled=True)
-    ] = 64
-    draft_length: Annotated[  # gamma: tokens proposed in a round; see draft_schedule
-        int, Setting(least=1, most=MAX_DRAFT_LENGTH, link="gamma", in_every_file=True, pooled=True)
-    ] = 4
-    temperature: Annotated[  # 0 is greedy
-        float, Setting(least=0, most=10, offered=(0.0, 2.0), step=0.1, in_every_file=True)
-    ] = 0.0
-    top_k: Annotated[  # only the k most probable tokens; None: all
-        int | None, Setting(least=1, offered=(0, 1000), typed=True, unset=0, in_every_file=True)
-    ] = None
-    top_p: Annotated[  # only the smallest set with this much probability; None: all
-        float | None, Setting(least=0, above=True, most=1, step=0.01, unset=1.0, in_every_file=True)
-    ] = None
-    seed: Annotated[
-        int, Setting(least=0, most=MAX_SEED, offered=(0, MAX_SEED_OFFERED), typed=True, in_every_file=True, pooled=True)
-    ] = 0
-    stop_at_eos: Annotated[  # False: always emit exactly max_new_tokens
-        bool, Setting(link="", flag="--ignore-eos", in_every_file=True, pooled=True)
-    ] = True
-    draft_schedule: Annotated[
-        DraftSchedule, Setting(locked_by="tree", link="schedule", in_every_file=True, pooled=True)
-    ] = "fixed"
+    max_new_tokens: Annotated[int, Setting(least=1, offered=(1, 256), link="tokens", pooled=True)] = 64
+    # gamma: tokens proposed in a round; see draft_schedule
+    draft_length: Annotated[int, Setting(least=1, most=MAX_DRAFT_LENGTH, link="gamma", pooled=True)] = 4
+    temperature: Annotated[float, Setting(least=0, most=10, offered=(0.0, 2.0), step=0.1)] = 0.0  # 0 is greedy
+    # only the k most probable tokens; None: all
+    top_k: Annotated[int | None, Setting(least=1, offered=(0, 1000), typed=True, unset=0)] = None
+    # only the smallest set with this much probability; None: all
+    top_p: Annotated[float | None, Setting(least=0, above=True, most=1, step=0.01, unset=1.0)] = None
+    seed: Annotated[int, Setting(least=0, most=MAX_SEED, offered=(0, MAX_SEED_OFFERED), typed=True, pooled=True)] = 0
+    # False: always emit exactly max_new_tokens
+    stop_at_eos: Annotated[bool, Setting(link="", flag="--ignore-eos", pooled=True)] = True
+    draft_schedule: Annotated[DraftSchedule, Setting(locked_by="tree", link="schedule", pooled=True)] = "fixed"
     # Greedy runs always take the most probable token, and verify in one way.
-    draft_sampling: Annotated[DraftSampling, Setting(if_sampled=True)] = "sample"
-    verification: Annotated[VerificationMode, Setting(locked_by="tree", if_sampled=True)] = "token"
-    tree: Annotated[  # children a depth, like "4,2,1", or "dynamic:16"; None: the draft is a chain
-        str | None, Setting(check=parse_tree, offered=TREES_OFFERED, unset=NO_TREE)
-    ] = None
+    draft_sampling: Annotated[DraftSampling, Setting(if_sampled=True, later=True)] = "sample"
+    verification: Annotated[VerificationMode, Setting(locked_by="tree", if_sampled=True, later=True)] = "token"
+    # children a depth, like "4,2,1", or "dynamic:16"; None: the draft is a chain
+    tree: Annotated[str | None, Setting(check=parse_tree, offered=TREES_OFFERED, unset=NO_TREE, later=True)] = None
 
     def __post_init__(self) -> None:
         check(SETTINGS, self)

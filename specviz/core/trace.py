@@ -32,8 +32,7 @@ from specviz.core.rounds import Seconds as Seconds
 from specviz.core.rounds import Status as Status
 from specviz.core.rounds import TokenId as TokenId
 from specviz.core.rounds import round_problems
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.tree_shape import MAX_NODES
+from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,14 +33,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import (
-    HEAD_FILE,
-    MODELS_FOLDER,
-    count_parameters,
-    head_names,
-    weights_hash,
-    wrong_target,
-)
+from specviz.models.catalogue import HEAD_FILE, MODELS_FOLDER, count_parameters, head_names, weights_hash, wrong_target
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
@@ -71,8 +64,7 @@ class EagleHead:
         Args:
             states: (n, hidden) the target's last hidden state at each place, or the head's own guess at it.
             ids: (n,) the token after each place.
-            cache: of the places before.
-            positions, mask: as in `Llama.hidden`, for the guesses of a tree.
+            cache, positions, mask: as in `Llama.hidden`.
         """
         return self.body.through_layers(self.body.embedding[ids] + self.from_state(states), cache, positions, mask)
 

@@ -25,22 +25,12 @@ import httpx2
 from huggingface_hub import (
     HfApi,
     constants,
+    errors,
     get_session,
     hf_hub_download,
     hf_hub_url,
     hf_raise_for_status,
     try_to_load_from_cache,
-)
-from huggingface_hub.errors import (
-    FileMetadataError,
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-    SafetensorsParsingError,
 )
 from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils._headers import build_hf_headers
@@ -262,20 +252,12 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
-    with suppress(HFValidationError):
+    with suppress(errors.HFValidationError):
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
             return name
     known = ", ".join(bundled_names())
     raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
-
-
-def check_folder(name: str, folder: Path) -> None:
-    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed."""
-    if not (folder / "config.json").is_file():
-        raise InputError(f"{name} is not a model: it has no config.json.")
-    if not any(folder.glob("*.safetensors")):
-        raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")
 
 
 _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
@@ -306,7 +288,7 @@ def hub_errors(name: str) -> Iterator[None]:
             if isinstance(error, httpx2.TransportError):
                 _silent_since[:] = [monotonic()]
             raise InputError(_in_one_sentence(name, error)) from error
-        except SafetensorsParsingError as error:
+        except errors.SafetensorsParsingError as error:
             raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise _not_understood(name) from error
@@ -318,25 +300,25 @@ def _not_understood(name: str) -> InputError:
 
 def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
     match error:
-        case GatedRepoError() | RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
+        case errors.GatedRepoError() | errors.RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
             return (
                 f"{name} is not on the Hub, or not public: this server downloads public models only. Its operator can "
                 f"download others with `hf download {name}`."
             )
-        case GatedRepoError():
+        case errors.GatedRepoError():
             return (
                 f"{name} is gated: accept its terms on https://huggingface.co/{name}, then log in with "
                 f"`hf auth login` or set HF_TOKEN, and try again."
             )
-        case RepositoryNotFoundError():
+        case errors.RepositoryNotFoundError():
             return f"There is no model named {name} on the Hub; if it is private, log in with `hf auth login`."
-        case RevisionNotFoundError():
+        case errors.RevisionNotFoundError():
             return f"{name} was changed on the Hub: the version that this app knows is gone. Use another model."
-        case HfHubHTTPError():
+        case errors.HfHubHTTPError():
             return f"The Hub refuses {name}: it answered {error.response.status_code}."
-        case FileMetadataError():
+        case errors.FileMetadataError():
             return str(_not_understood(name))
-        case httpx2.HTTPError() | OfflineModeIsEnabled() | LocalEntryNotFoundError() | ConnectionError():
+        case httpx2.HTTPError() | errors.OfflineModeIsEnabled() | errors.LocalEntryNotFoundError() | ConnectionError():
             return _unreachable(name)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return f"The disk is full: free some space and load {name} again."

@@ -53,9 +53,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         dtype: "float32" is exact; "auto" is the one with the smaller T(1) + T(5) on this machine.
         progress: called with the progress of a Hub download.
 
-    Raises:
-        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
-            sentence.
+    Raises InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory.
     """
     if dtype not in (*DTYPES, "auto"):
         raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")

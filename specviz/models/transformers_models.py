@@ -35,7 +35,7 @@ from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import find_folder
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
-from specviz.models.hub import HubModel, check_folder, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.hub import HubModel, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama_weights import build, store_fast, unknown_because
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
@@ -60,11 +60,6 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def in_short(error: Exception) -> str:
-    """The message of a library, shortened: some are several paragraphs long, and name folders of this machine."""
-    return shorten(without_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
-
-
 @contextmanager
 def one_sentence(name: str) -> Iterator[None]:
     try:
@@ -76,7 +71,9 @@ def one_sentence(name: str) -> Iterator[None]:
             raise MemoryError from error
         if "ignore_mismatched_sizes" in str(error):
             raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
-        raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error
+        # Some messages of libraries are several paragraphs long, and name folders of this machine.
+        why = shorten(without_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
+        raise InputError(f"{name} is not a causal language model that can be loaded: {why}") from error
 
 
 def inspect_configuration(name: str) -> Inspection:
@@ -110,7 +107,10 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     """The folder of configuration and tokenizer, and how to get the shapes of the weights (empty: not yet)."""
     folder = find_folder(name)
     if folder:
-        check_folder(name, folder)
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{name} is not a model: it has no config.json.")
+        if not any(folder.glob("*.safetensors")):
+            raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")
     else:
         folder = find_cached(hub_id(name))
     if folder:
@@ -249,13 +249,13 @@ by nothing at all."""
 
 
 def from_transformers(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo, *, light: bool = True
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo
 ) -> LoadedModel:
     """A model of transformers, ready to decode: on its device, in evaluation mode.
 
-    With `light`, the light forward pass reads for it where it knows the architecture and agrees with the model.
+    The light forward pass reads for it where it knows the architecture and agrees with the model.
     """
-    forward = _light(model) if light and not forced() else None
+    forward = None if forced() else _light(model)
     if forward is None:
         store_fast(model)
     chosen: Forward = forward or TransformersForward(model, name)

@@ -30,12 +30,7 @@ def make_drafter(
     - "early-exit:2": the target's own first two layers; any number below that of its layers;
     - "prompt-lookup" ("lookup" in links): what followed the same words earlier in the text.
 
-    Args:
-        name: one of these.
-        target: the model whose output is wanted.
-        settings: those of the planned run; None: the defaults.
-        dtype: of the draft model or head; an early exit has the target's.
-
+    `settings` are those of the planned run; `dtype` is that of the draft model or head: an early exit has the target's.
     Raises InputError: there is nothing of that name, or it cannot draft for the target.
     """
     return fit_drafter(target, load_draft(name, target, dtype), settings or DecodeSettings())

@@ -8,6 +8,7 @@ only `propose`. `examples/own_drafter.py` is a complete one.
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 import torch
@@ -22,6 +23,7 @@ from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.tokens import texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +153,23 @@ class Drafter(Protocol):
     def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses | None]:
-        """What the drafter would guess before each token of a greedy output, in one pass that can be paused.
+        """What the drafter would guess before each token of the target's greedy output, in steps that can be paused.
 
-        Args:
-            target: the model that wrote the output.
-            prompt_ids: the prompt, at least one token.
-            output_ids: the target's greedy output.
-
-        Returns:
-            None, the default, if that is not known without decoding again.
+        None, the default, if that is not known without decoding again. The prompt has at least one token.
         """
         yield from ()
         return None
+
+
+def guesses_of(
+    drafter: DrafterInfo,
+    target: LoadedModel,
+    output: list[int],
+    seconds: float,
+    guesses: list[int] | None = None,
+    proposals: list[list[int]] | None = None,
+) -> DraftGuesses:
+    """What was guessed along an output, as `guesses` or as `proposals`, with the text of each token."""
+    texts = texts_of(target.tokens, [*output, *(guesses or []), *chain.from_iterable(proposals or [])])
+    exact = target.info.dtype == "float32" and drafter.dtype in ("float32", None)
+    return DraftGuesses(drafter, output, guesses, proposals, texts, exact, seconds)

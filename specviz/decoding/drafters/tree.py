@@ -9,8 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from specviz.core.settings import UNSURE_BELOW
-from specviz.core.tree_shape import TreeShape
+from specviz.core.settings import UNSURE_BELOW, TreeShape
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
 from specviz.decoding.sampler import Sampler, constrain
 

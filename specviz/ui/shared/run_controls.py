@@ -11,8 +11,7 @@ import streamlit as st
 from specviz.core.drafters import READ_ON, menu_title, named
 from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, unlocked
-from specviz.core.settings import NO_TREE, Setting
-from specviz.core.tree_shape import parse_tree, with_depth
+from specviz.core.settings import NO_TREE, Setting, parse_tree, with_depth
 from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
 from specviz.models.catalogue import (
