@@ -94,9 +94,6 @@ COMMANDS = (
         "measure c, v(k) and overhead on this machine",
         calibrate,
         add_pair,
-        (
-            "--target wren-base --draft wren-nano",
-            "--target wren-base --draft wren-nano --tree 4,2,1 --json costs.json",
-        ),
+        ("--target wren-base --draft wren-nano", "--target wren-base --draft wren-nano --tree 4,2,1 --json costs.json"),
     ),
 )

@@ -186,7 +186,7 @@ def load_models(
         status.show("checking the pair")
         greedy, new_tokens = options.temperature == 0, options.max_new_tokens
         report = check_pair(options.target, draft, *dtypes, greedy=greedy, new_tokens=new_tokens)
-        if not report.ok:
+        if report.problems:
             raise InputError(report.problems[0])
         for line in report.notes:
             status.note(line)

@@ -75,11 +75,7 @@ def realistic_speedup(
 
 
 def best_draft_length(
-    alpha: float,
-    cost_ratio: float,
-    verification: Verification = 1.0,
-    overhead: float = 0.0,
-    longest: int = 16,
+    alpha: float, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0, longest: int = 16
 ) -> int:
     """The draft length from 1 to `longest` with the highest realistic speedup (the shortest of equal ones).
 

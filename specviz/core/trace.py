@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
 from specviz.core.files import content_of
-from specviz.core.outside import AtMost, Shape, outside, values_in
+from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedKind as EmittedKind
@@ -229,16 +229,16 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     if len(raw) > limits.bytes:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
     outline = values_in(raw, limits.shape)
-    _check_schema(outline)
-    if len(raw) > SMALL_FILE:
+    small = len(raw) <= SMALL_FILE
+    _check_outline(outline, small=small)
+    if not small:
         outline = None  # its memory is needed for the trace
     try:
         trace = _TRACE.validate_json(raw, strict=True)
     except ValidationError as error:
         found = problems_of(error)
         if isinstance(outline, dict) and found[0].where != WHOLE:
-            absent = [problem for problem in found if problem.where in _FIELDS and problem.where not in outline]
-            found = [*absent, *islice(_every_problem(outline), MOST_PROBLEMS + 1)]
+            found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
         raise InputError(in_a_sentence("trace", found)) from None
     if len(trace.rounds) > limits.rounds:
         raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
@@ -247,11 +247,15 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     return trace
 
 
-def _check_schema(outline: object) -> None:
+def _check_outline(outline: object, *, small: bool) -> None:
     """The version first: the rest of another version's file may be anything."""
     schema = outline.get("schema", SCHEMA) if isinstance(outline, dict) else SCHEMA
     if schema not in SCHEMAS:
         raise InputError(f"The trace's schema is {str(schema)[:40]!r}; this version reads schemas 1 and {SCHEMA}.")
+    if isinstance(outline, dict) and (missing := list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))):
+        absent = [Problem(path, "Field required") for path in missing if not small or "." not in path]
+        others = islice(_every_problem(outline), MOST_PROBLEMS + 1) if small else ()
+        raise InputError(in_a_sentence("trace", [*absent, *others]))
 
 
 def _every_problem(outline: dict[str, Any]) -> Iterator[Problem]:

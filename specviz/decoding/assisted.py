@@ -63,10 +63,7 @@ def record_assisted_generation(model: Any, tokenizer: Any) -> Iterator["Assisted
         return generator
 
     setattr(model, FACTORY, make_and_listen)
-    hooks = [
-        model.register_forward_pre_hook(recording.pass_begins),
-        model.register_forward_hook(recording.pass_ends),
-    ]
+    hooks = [model.register_forward_pre_hook(recording.pass_begins), model.register_forward_hook(recording.pass_ends)]
     try:
         yield recording
     finally:

@@ -48,16 +48,8 @@ class EagleHead:
     from_state: Linear  # to hidden
     body: Llama  # of one layer, with an embedding of its own; its output embedding is the target's
 
-    def cache(self) -> KeyValues:
-        return self.body.cache()
-
     def hidden(
-        self,
-        states: Tensor,
-        ids: Tensor,
-        cache: KeyValues,
-        positions: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, states: Tensor, ids: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
     ) -> Tensor:
         """Read n places after those in the cache, which grows by them; returns the head's own states, (n, hidden).
 
@@ -67,10 +59,6 @@ class EagleHead:
             cache, positions, mask: as in `Llama.hidden`.
         """
         return self.body.through_layers(self.body.embedding[ids] + self.from_state(states), cache, positions, mask)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """What the head expects after the token that it read last at each place, (n, vocabulary)."""
-        return self.body.logits(hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,13 +50,9 @@ def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    problems: list[str]  # one sentence each: what is wrong, and what would work
+    problems: list[str]  # one sentence each: what is wrong, and what would work; none: the pair works
     notes: list[str]  # one sentence each: worth knowing
     sizes: dict[str, int]  # parameters by model name
-
-    @property
-    def ok(self) -> bool:
-        return not self.problems
 
 
 def check_pair(

@@ -157,7 +157,7 @@ class Workshop:
         draft, settings = names[1] if len(names) == 2 else None, request.settings
         check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
         report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
-        if not report.ok:
+        if report.problems:
             raise InputError(report.problems[0])
         return report.sizes
 

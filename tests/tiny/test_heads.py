@@ -46,7 +46,7 @@ def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
         guessed, chain = LONG[place + 1 : place + steps], range(-1, steps - 2)
         tree = Tree(guessed, list(chain))
         rows += [reader.after_nodes(tree, [node]) for node in range(steps - 1)]
-        wanted = [loaded.network.logits(made[step][0, place - 1]) for step in range(steps)]
+        wanted = [loaded.network.body.logits(made[step][0, place - 1]) for step in range(steps)]
         assert torch.allclose(torch.cat(rows), torch.stack(wanted), atol=1e-4), place
 
 

@@ -34,7 +34,7 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
         raise InputError(
             f"{target.name} has {count} layers: an early exit takes 1 to {count - 1} of them, not {layers}."
         )
-    first = whole.first(layers)
+    first = replace(whole, layers=whole.layers[:layers])  # with the norm and the output embedding of the whole
     left_out = sum(_parameters(layer) for layer in whole.layers[layers:])
     info = replace(target.info, name=name, parameters=target.info.parameters - left_out)
     return replace(

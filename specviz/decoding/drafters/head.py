@@ -56,7 +56,7 @@ class EagleReader(NodeReader):
         self._states = states
         self._prompt = prompt
         self._vocabulary = vocabulary
-        self._cache = head.cache()
+        self._cache = head.body.cache()
         self._sure = 0  # pairs in the cache that were read with the target's states
         self._text = 0  # pairs in the cache before the guesses of this round
         self._read: list[int] = []  # the guesses in the cache, in order
@@ -106,7 +106,7 @@ class EagleReader(NodeReader):
         return self._head.hidden(states.to(self._own.dtype), ids, self._cache, positions, mask)
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        return self._head.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
+        return self._head.body.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
 
 
 class HeadDrafter(Drafter):
