@@ -31,8 +31,9 @@ from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoreg
 from specviz.decoding.alternating import take_turns
 from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.paired_runs import PairedRuns
-from specviz.models import LoadedModel, pass_timing
+from specviz.models import pass_timing
 from specviz.models.devices import describe_machine
+from specviz.models.loaded_model import LoadedModel
 
 PAIRS = (("wren-base", "wren-nano"), ("wren-base", "wren-mini"), ("wren-mini", "wren-nano"))
 DRAFT_LENGTH = 4

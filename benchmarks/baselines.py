@@ -25,10 +25,9 @@ from benchmarks.family import find_prompts, instructions, settings
 from benchmarks.timing import report
 from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.rounds import known_seconds
-from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import Dtype
+from specviz.models.loaded_model import Dtype, LoadedModel
 from training.data import read_corpus
 from training.report import held_out_losses, save_model
 from training.shapes import load_llama, with_layers

@@ -24,9 +24,9 @@ from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_mo
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
 from specviz.data.workloads import WORKLOADS
-from specviz.models import LoadedModel
 from specviz.models.devices import describe_machine
 from specviz.models.forward import Reader
+from specviz.models.loaded_model import LoadedModel
 
 KINDS = ("story", "prose", "code", "structured")
 GAMMAS = (2, 3, 4, 5, 7)

@@ -28,15 +28,18 @@ import torch
 
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
-from specviz.core.replay import DraftGuesses, ReplayedRound, counts_of, every_length
+from specviz.core.metrics import count
+from specviz.core.replay import DraftGuesses, every_length
+from specviz.core.rounds import Round
+from specviz.core.steps import result_of
 from specviz.core.theory import expected_tokens, expected_tokens_by_position, round_steps
 from specviz.data.workloads import WORKLOADS
 from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.sweep.measure import sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, workload_prompts
 from specviz.measure.sweep.rows import SweepRow
-from specviz.models import LoadedModel
 from specviz.models.devices import describe_machine
+from specviz.models.loaded_model import LoadedModel
 
 KINDS = ("story", "code", "structured", "boilerplate", "copy", "prose")
 GAMMAS = (1, 2, 4, 8)
@@ -118,7 +121,7 @@ def draft_guesses_of(pair: tuple[LoadedModel, LoadedModel], prompt: str, tokens:
     """What the draft would have guessed along the target's greedy output."""
     drafter = ModelDrafter(pair[1])
     trace = speculative_decode(pair[0], drafter, prompt, to_the_end(tokens), record=False)
-    found = drafter.guess_along(pair[0], trace.prompt.token_ids, trace.output.token_ids)
+    found = result_of(drafter.guess_along(pair[0], trace.prompt.token_ids, trace.output.token_ids))
     assert found is not None
     return found
 
@@ -147,7 +150,7 @@ def counterfactual(pair: tuple[LoadedModel, LoadedModel], plan: SweepPlan, repea
 # ---- the prediction
 
 
-Replays = dict[str, dict[str, dict[int, list[ReplayedRound]]]]  # by workload, prompt and draft length
+Replays = dict[str, dict[str, dict[int, list[Round]]]]  # by workload, prompt and draft length
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +161,8 @@ class Case:
     prompt: str  # empty for a point
     draft_length: int
     measured: float
-    others: list[ReplayedRound]  # of other prompts, at this draft length
-    own: list[ReplayedRound]  # of the same prompts: separates errors of the costs from errors of the acceptance
+    others: list[Round]  # of other prompts, at this draft length
+    own: list[Round]  # of the same prompts: separates errors of the costs from errors of the acceptance
 
 
 def replays_of(pair: tuple[LoadedModel, LoadedModel], tokens: int) -> Replays:
@@ -204,10 +207,10 @@ def by_prompt(rows: Sequence[SweepRow], replays: Replays) -> list[Case]:
     ]
 
 
-def predicted(rounds: Sequence[ReplayedRound], gamma: int, calibration: Calibration) -> dict[str, float]:
+def predicted(rounds: Sequence[Round], gamma: int, calibration: Calibration) -> dict[str, float]:
     """Speedup from these rounds' acceptance, by one α and by position, at the calibration's costs."""
     steps = round_steps(gamma, calibration.cost_ratio, calibration.verification, calibration.overhead)
-    alpha = counts_of(rounds).per_judgement_rate
+    alpha = count(rounds).per_judgement_rate
     assert alpha is not None
     return {
         "one_alpha": expected_tokens(alpha, gamma) / steps,
@@ -215,12 +218,12 @@ def predicted(rounds: Sequence[ReplayedRound], gamma: int, calibration: Calibrat
     }
 
 
-def position_rates(rounds: Sequence[ReplayedRound], gamma: int) -> list[float]:
+def position_rates(rounds: Sequence[Round], gamma: int) -> list[float]:
     """Accepted / judged at each position, up to the last position that was ever judged."""
     rates = []
     for position in range(gamma):
-        accepted = sum(round.count("accepted") > position for round in rounds)
-        judged = sum(round.count("accepted") + round.count("rejected") > position for round in rounds)
+        accepted = sum(round.accepted > position for round in rounds)
+        judged = sum(round.accepted + round.rejected > position for round in rounds)
         if not judged:
             break
         rates.append(accepted / judged)

@@ -26,10 +26,9 @@ from specviz.core.metrics import Counts, count
 from specviz.core.rounds import known_seconds
 from specviz.data.workloads import find_workload
 from specviz.measure.calibration import calibrate
-from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import Dtype
+from specviz.models.loaded_model import Dtype, LoadedModel
 from training.data import held_out_count, read_corpus, read_documents
 from training.report import held_out_losses
 from training.shapes import load_llama

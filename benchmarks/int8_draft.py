@@ -23,10 +23,10 @@ from specviz import ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
-from specviz.models import LoadedModel
 from specviz.models.devices import describe_machine
 from specviz.models.forward import LightForward
 from specviz.models.llama import Layer, Linear, Llama
+from specviz.models.loaded_model import LoadedModel
 
 
 class Int8Linear(Linear):

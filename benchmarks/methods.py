@@ -51,9 +51,9 @@ from specviz.data.measured_methods import (
     Way,
 )
 from specviz.decoding import Drafter, make_drafter
-from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
+from specviz.models.loaded_model import LoadedModel
 
 TARGET = "wren-base"
 LENGTHS = (2, 3, 4, 6)

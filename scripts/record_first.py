@@ -23,6 +23,7 @@ from scripts.record_story import median_run
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count, repetition
 from specviz.core.replay import dump_draft_guesses
+from specviz.core.steps import result_of
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import FIRST, FIRST_GUESSES
 from specviz.data.lessons.tour import tour_of
@@ -40,7 +41,7 @@ def main() -> None:
     _, draft, preset = min(candidates(), key=lambda candidate: candidate[0])
     target, drafter = load_model(TARGET), ModelDrafter(load_model(draft))
     trace = median_run([run_both(target, drafter, preset.text, DecodeSettings()) for _ in range(REPEATS)])
-    guesses = drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
+    guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
     assert guesses is not None
     FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")
     FIRST_GUESSES.write_text(dump_draft_guesses(guesses) + "\n", encoding="utf-8")

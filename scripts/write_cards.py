@@ -18,7 +18,7 @@ from benchmarks.family_goals import against_the_quickest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import find_workload
 from specviz.decoding import autoregressive_decode
-from specviz.models import load_model
+from specviz.models.loading import load_model
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -2,16 +2,16 @@
 
 from specviz.core.files import APP_FOLDER
 from specviz.core.request import SHOWN
-from specviz.core.setting import Setting
-from specviz.core.settings import SETTINGS
+from specviz.core.settings import SETTINGS, Setting
 
 PAGE = APP_FOLDER / "docs" / "settings.md"
 HEAD = """# Settings of a run
 
 Written by `python -m scripts.write_settings_table` from the rows in `specviz/core/settings.py` and
-`specviz/core/request.py`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how to add one. The name is
-that in Python (`DecodeSettings`), in trace files, and of the column in a sweep's CSV. Only `precision` is not
-one of them: it says how an app's run loads its models, as `--dtype` does on the command line.
+`specviz/core/request.py`, and their words in `assets/settings.yaml`.
+[CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how to add one. The name is that in Python
+(`DecodeSettings`), in trace files, and of the column in a sweep's CSV. Only `precision` is not one of them: it says
+how an app's run loads its models, as `--dtype` does on the command line.
 
 | name | values | default | in a link | option | what it does |
 | --- | --- | --- | --- | --- | --- |

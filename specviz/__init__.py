@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         speculative_decode,
     )
     from specviz.decoding.assisted import record_assisted_generation
-    from specviz.models import load_model
+    from specviz.models.loading import load_model
     from specviz.player.offline import show
 
 _LATER = {
@@ -31,7 +31,7 @@ _LATER = {
     "iter_speculative_decode": "specviz.decoding",
     "make_drafter": "specviz.decoding",
     "speculative_decode": "specviz.decoding",
-    "load_model": "specviz.models",
+    "load_model": "specviz.models.loading",
     "record_assisted_generation": "specviz.decoding.assisted",
     "show": "specviz.player.offline",
     "summary": "specviz.core.result",

@@ -73,10 +73,7 @@ export interface ComparedPayload {
 }
 
 /**
- * Settings of both decoders, checked when they are made.
- *
- * Raises:
- *     InputError: a value is outside its range; the sentence names the setting.
+ * Settings of both decoders, checked when they are made: the InputError names the setting.
  */
 export interface DecodeSettings {
   max_new_tokens: number;

@@ -22,10 +22,9 @@ from specviz.core.metrics import Counts
 from specviz.core.settings import MAX_SEED, DecodeSettings
 from specviz.data.batches import Clock
 from specviz.decoding.drafters.protocol import Draft, DraftContext
-from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import set_up_run, until_end
 from specviz.decoding.sampler import make_sampler
-from specviz.decoding.verification import AcceptanceRule
+from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.models.loaded_model import LoadedModel
 
 CLOCKS: dict[Clock, Callable[[], float]] = {"wall": perf_counter, "processor": thread_time}

@@ -128,12 +128,7 @@ COMMANDS = (
         "check a lesson plan, a YAML file, or write its sheet and key",
         lambda options: ACTIONS[options.action](options),
         _lesson_options,
-        (
-            "check my-plan.yaml",
-            "check",
-            "sheet my-plan.yaml -o sheet.html",
-            "sheet my-plan.yaml --key -o key.html",
-        ),
+        ("check my-plan.yaml", "check", "sheet my-plan.yaml -o sheet.html", "sheet my-plan.yaml --key -o key.html"),
         writes_json=False,
     ),
 )

@@ -7,42 +7,43 @@ from typing import Any
 
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_table, say, status_line, write_json
-from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_models, weight_bytes
-from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
+from specviz.models import catalogue
+from specviz.models.catalogue import KnownModel, Pair, weight_bytes
 
 
 def list_models(options: argparse.Namespace) -> None:
     result = {
-        "bundled": [asdict(model) for model in bundled_models()],
-        "heads": [asdict(head) for head in bundled_heads()],
-        "catalogue": [_with_memory(model) for model in HUB_MODELS],
-        "pairs": [_with_memory(pair) for pair in PAIRS],
+        "bundled": [asdict(model) for model in catalogue.bundled_models()],
+        "heads": [asdict(head) for head in catalogue.bundled_heads()],
+        "catalogue": [_with_memory(model) for model in catalogue.HUB_MODELS],
+        "pairs": [_with_memory(pair) for pair in catalogue.PAIRS],
     }
     if write_json(options.json, json.dumps(result, indent=2)):
         rows = [
-            [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)] for m in known_models().values()
+            [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, *_sizes(m)]
+            for m in catalogue.known_models().values()
         ]
         print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
         say("\npairs worth trying, target first")
-        for pair in PAIRS:
+        for pair in catalogue.PAIRS:
             memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
             say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
             for statement in pair.statements:
                 say(f"    {statement.text} [{statement.source}]")
         say("\nheads, each for one target")
-        for head in bundled_heads():
+        for head in catalogue.bundled_heads():
             most = f", at most {head.longest} tokens a round" if head.longest else ""
             say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
 def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
-    memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in BYTES_OF}
+    memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF}
     return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
 
 
 def _sizes(what: KnownModel | Pair) -> list[str]:
     """Of the weights, in each number format."""
-    counts = [weight_bytes(what.parameters, dtype) for dtype in BYTES_OF]
+    counts = [weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF]
     return [f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB" for count in counts]
 
 
@@ -93,9 +94,6 @@ COMMANDS = (
         "measure c, v(k) and overhead on this machine",
         calibrate,
         add_pair,
-        (
-            "--target wren-base --draft wren-nano",
-            "--target wren-base --draft wren-nano --tree 4,2,1 --json costs.json",
-        ),
+        ("--target wren-base --draft wren-nano", "--target wren-base --draft wren-nano --tree 4,2,1 --json costs.json"),
     ),
 )

@@ -15,9 +15,7 @@ from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
-from specviz.core.setting import Setting
-from specviz.core.settings import SETTINGS, DecodeSettings
-from specviz.core.tree_shape import parse_tree
+from specviz.core.settings import SETTINGS, DecodeSettings, Setting, parse_tree
 from specviz.data.grammars import Grammar, compile_grammar
 from specviz.measure.sweep.prompt_files import prompts_in
 from specviz.models.catalogue import bundled_names, check_heads, method_named
@@ -25,7 +23,7 @@ from specviz.models.catalogue import bundled_names, check_heads, method_named
 if TYPE_CHECKING:
     from specviz.decoding import Drafter
     from specviz.decoding.drafters.choose import Loaded
-    from specviz.models import LoadedModel
+    from specviz.models.loaded_model import LoadedModel
 
 PROGRAM = "python -m specviz"
 MOST_TEXT = 4_000_000  # bytes of a prompt or a schema
@@ -123,7 +121,6 @@ def add_prompts_file(parser: argparse._ActionsContainer) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> DecodeSettings:
-    """Raises InputError: a value cannot be used."""
     values = {}
     for row in SETTINGS.values():
         if row.flag:
@@ -148,7 +145,6 @@ def prompt_of(options: argparse.Namespace) -> str:
 
 
 def grammar_of(options: argparse.Namespace) -> Grammar | None:
-    """Raises InputError: the grammar cannot be used."""
     if options.json_schema is None and options.regex is None:
         return None
     regex = options.regex is not None
@@ -163,7 +159,6 @@ def _read(file: Path) -> str:
 
 
 def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
-    """Raises InputError: a model cannot be loaded, or the two cannot work together."""
     target, draft = load_models(options, status)
     from specviz.decoding import fit_drafter  # imports torch
 
@@ -179,7 +174,7 @@ def load_models(
     import torch  # takes seconds: bad input and commands without models must not wait for it
 
     from specviz.decoding.drafters.choose import load_draft
-    from specviz.models import load_model
+    from specviz.models.loading import load_model
     from specviz.models.pairing import check_pair
 
     torch.set_num_threads(options.threads)
@@ -191,7 +186,7 @@ def load_models(
         status.show("checking the pair")
         greedy, new_tokens = options.temperature == 0, options.max_new_tokens
         report = check_pair(options.target, draft, *dtypes, greedy=greedy, new_tokens=new_tokens)
-        if not report.ok:
+        if report.problems:
             raise InputError(report.problems[0])
         for line in report.notes:
             status.note(line)

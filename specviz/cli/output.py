@@ -94,11 +94,7 @@ def number(value: Any) -> str:
 
 
 def write_json(path: str | None, text: str) -> bool:
-    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write JSON to the path given with --json, if any. False: standard output holds it, so print nothing else."""
     if path is None:
         return True
     if path == "-":

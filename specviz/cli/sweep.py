@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
     from specviz.measure.sweep.rows import SweepRow
     from specviz.measure.sweep.table import SweepFile
-    from specviz.models import LoadedModel
+    from specviz.models.loaded_model import LoadedModel
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
 # Shown only if rows differ in it; repeats differ in the seed.
@@ -134,11 +134,7 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used.
-
-    Raises:
-        InputError: it cannot be read, or has no prompt.
-    """
+    """The prompts of a file; a note on standard error for each line that cannot be used."""
     file = read_prompt_file(path)
     for problem in file.problems:
         note(problem)
@@ -175,7 +171,6 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> None:
-    """Raises InputError: a value cannot be used; the sentence names the option."""
     settings = settings_of(options)
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:

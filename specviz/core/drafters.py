@@ -1,7 +1,7 @@
-"""Every way to draft: one entry each, and what a name of a draft means. The rest of the program asks here.
+"""Every way to draft, and what a name of a draft means. The rest of the program asks here.
 
-A new way is an entry in `METHODS` and a module that has it draft (see CONTRIBUTING, "How to add a drafter"). Menus,
-links, the command line, sweeps, sentences, figures and the stage's JavaScript take what they need from the entry.
+A new way is an entry in assets/methods.yaml and a module that has it draft (see CONTRIBUTING, "How to add a drafter").
+Menus, links, options, sweeps, sentences, figures and the stage's JavaScript take what they need from the entry.
 """
 
 import re
@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import yaml
+from pydantic import TypeAdapter
+
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 
 Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are part of the target: loaded with it
 
@@ -19,11 +23,6 @@ class Group:
     title: str
     colour: str
     symbol: str  # of plotly.js
-
-
-SMALL_MODELS = Group("Small models", "#0072B2", "circle")
-HEADS = Group("Heads on the target", "#D55E00", "square")
-NO_MODEL = Group("No model", "#00765a", "diamond")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,100 +69,8 @@ class Method:
 READ_ON = "23 November 2026"  # who serves text with what was read in the projects' documents and code on that day
 PROMPT_LOOKUP = "lookup"  # in requests and links
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
-_FOLDER = "specviz.decoding.drafters"
-
-MODEL = Method(
-    kind="model",
-    label="small model",
-    module=f"{_FOLDER}.model",
-    loads="model",
-    group=SMALL_MODELS,
-    about="A second, smaller language model of the same family writes the guesses, one token after the other.",
-    used="Used with vLLM, SGLang, llama.cpp, LM Studio, TensorRT-LLM and transformers.",
-)
-OTHER = Method(  # another system's; it does not say what drafted
-    kind="other", label="another draft", lead="A <b>cheap draft proposes</b> a few tokens."
-)
-METHODS: list[Method] = [
-    MODEL,
-    Method(
-        kind="eagle",
-        label="EAGLE head",
-        module=f"{_FOLDER}.head",
-        loads="head",
-        group=HEADS,
-        about="A head is trained for one target and reads its last hidden state: wren-eagle guesses token after token,",
-        used="Served today: EAGLE heads with vLLM, SGLang, llama.cpp and TensorRT-LLM; MTP heads, their relatives, "
-        "with these and transformers; Medusa heads with vLLM.",
-        sees_state=True,
-        subject="the head on the target",
-        title="head on the target",
-        gives="The head, which reads the target’s own state, gave it",
-        lead="A <b>head on the big model drafts</b> a few tokens, from the big model’s own state.",
-    ),
-    Method(
-        kind="medusa",
-        label="Medusa heads",
-        module=f"{_FOLDER}.head",
-        loads="head",
-        group=HEADS,
-        about="wren-medusa up to four tokens at once.",
-        at_once=True,
-        sees_state=True,
-        subject="the heads on the target",
-        several=True,
-        title="heads on the target",
-        gives="The head for this place, which does not see the guesses before it, gave it",
-        lead="<b>Heads on the big model draft</b> a few tokens, all at once.",
-    ),
-    Method(
-        kind="prompt-lookup",
-        label="prompt lookup",
-        module=f"{_FOLDER}.prompt_lookup",
-        names=(PROMPT_LOOKUP, "prompt-lookup"),
-        group=NO_MODEL,
-        about="Prompt lookup copies what followed the same words earlier.",
-        used="vLLM, SGLang, llama.cpp and TensorRT-LLM have prompt lookup under the name n-gram, transformers under "
-        "its own name;",
-        trees=False,
-        samples=False,
-        fills=False,
-        proposes="A match in the text so far proposes {tokens}.",
-        nothing="No match in the text so far: nothing is drafted.",
-        certain="Prompt lookup copies it from the text so far (q = 1).",
-        lead="<b>Prompt lookup drafts</b> a few tokens: it copies them from the text so far.",
-    ),
-    Method(
-        kind="early-exit",
-        label="early exit",
-        module=f"{_FOLDER}.early_exit",
-        loads="layers",
-        names=(EARLY_EXIT,),
-        takes=(1, 2, 4),
-        group=NO_MODEL,
-        about="Early exit lets the target’s first layers guess; a target that was not trained for it mostly loses.",
-        used="early exit is in transformers, for targets that were trained for it (LayerSkip).",
-        subject="the target’s first layers",
-        several=True,
-        title="first layers",
-        gives="The target’s first layers gave it",
-        lead="The <b>big model’s first layers draft</b> a few tokens.",
-    ),
-    Method(
-        kind="person",
-        label="a person",
-        samples=False,
-        by_hand=True,
-        subject="you",
-        several=True,
-        proposes="You propose {tokens}.",
-        nothing="You skip: nothing is drafted.",
-        gives="You named it for certain:",
-        certain="You named it for certain (q = 1).",
-        lead="A <b>person drafts</b> a few tokens.",
-    ),
-    OTHER,
-]
+METHODS = TypeAdapter(list[Method]).validate_python(yaml.safe_load((ASSETS / "methods.yaml").read_text("utf-8")))
+MODEL, *_, OTHER = METHODS
 
 
 def method_of(kind: str | None) -> Method:

@@ -15,10 +15,8 @@ _ABANDONED = 3_600  # seconds after which a process that began such a file has s
 def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file through a temporary one beside it, so that nobody reads half of it.
 
-    Where that fails, the temporary file is removed; those of processes that were killed go with the next write.
-
-    Raises:
-        OSError: it cannot be written, because the disk is full for example; an older file stays as it was.
+    Where that raises an OSError, because the disk is full for example, an older file stays as it was, and the temporary
+    file is removed; those of processes that were killed go with the next write.
     """
     for other in target.parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
@@ -38,11 +36,7 @@ def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 def content_of(file: Path, most: int) -> bytes:
-    """What is in a file; one byte more than `most` where it is larger, also where its size says nothing of it.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """What is in a file; one byte more than `most` where it is larger, also where its size says nothing of it."""
     try:
         with file.open("rb") as opened:
             return opened.read(most + 1)
@@ -51,11 +45,7 @@ def content_of(file: Path, most: int) -> bytes:
 
 
 def text_of(file: Path, most: int) -> str:
-    """The text in a file, with its own ends of lines.
-
-    Raises:
-        InputError: it cannot be read, is larger than so many bytes, or is no text.
-    """
+    """The text in a file of at most so many bytes, with its own ends of lines."""
     content = content_of(file, most)
     if len(content) > most:
         raise InputError(f"{file} is larger than {most // 10**6} MB.")

@@ -5,13 +5,14 @@ run are exact, so the interval is of its times only: what the same rounds would 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, stdev
 
 from specviz.core import metrics
 from specviz.core.rounds import known_seconds
+from specviz.core.theory import least
 from specviz.core.trace import Trace
 
 FEWEST = 5  # blocks from which an interval is computed
@@ -108,12 +109,3 @@ def _below(t: float, freedom: int) -> float:
         term *= math.cos(angle) ** 2 * (power + 1) / (power + 2)
     inside = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
     return (1 + inside) / 2
-
-
-def least(holds: Callable[[float], bool], high: float) -> float:
-    """The least value from 0 to `high` for which it holds, as for all above it."""
-    low = 0.0
-    for _ in range(80):  # halves the interval: exact to the last digits
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high

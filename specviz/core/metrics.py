@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate, zip_longest
 from statistics import median
 
@@ -55,10 +56,7 @@ class Counts:
 
 
 def count(rounds: Sequence[Round]) -> Counts:
-    counts = Counts()
-    for round in rounds:
-        counts = counts.plus(round)
-    return counts
+    return reduce(Counts.plus, rounds, Counts())
 
 
 @dataclass(frozen=True, slots=True)

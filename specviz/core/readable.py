@@ -1,4 +1,4 @@
-"""A run with token texts for people: a part of a cut character is shown as that character, see `characters.spelled`."""
+"""A run with token texts for people: a part of a cut character is shown as that character, see `spelled`."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -15,9 +15,10 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from specviz.core.metrics import Costs, Counts
+from specviz.core.metrics import Costs
+from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Piece, Round, Seconds, Status, TokenId
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import MAX_TOKENS, DrafterInfo, EmittedKind, Piece, Seconds, Status, TokenId, Trace
+from specviz.core.trace import MAX_TOKENS, DrafterInfo, Trace
 
 Ids = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
 
@@ -31,7 +32,7 @@ class DraftGuesses:
     guesses: Ids | None  # a model's guess at each place; None where a round's guesses are in `proposals`
     proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # lookup's and heads', up to 16 from a place
     pieces: dict[TokenId, Piece]  # the text of each token in it
-    exact: bool  # whether a real run chooses the same tokens, see `is_exact`
+    exact: bool  # whether a real run chooses the same tokens, models in float32 do
     seconds: Seconds = 0.0  # the time it took
 
     def proposal(self, start: int, count: int) -> list[int | None]:
@@ -52,90 +53,41 @@ class DraftGuesses:
         return [guess[0] == own if guess else None for guess, own in zip(first, self.token_ids, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedGuess:
-    id: int | None  # None: not known, after a wrong guess
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayedRound:
-    """One round at a draft length that was not decoded."""
-
-    start: int  # number of output tokens before it
-    guesses: list[ReplayedGuess]
-    kind: EmittedKind
-    token_id: int | None  # the target's own token; None after an accepted end of text
-
-    def count(self, status: Status) -> int:
-        return sum(guess.status == status for guess in self.guesses)
-
-    @property
-    def emitted(self) -> int:
-        return self.count("accepted") + (self.token_id is not None)
-
-
-def is_exact(target_dtype: str, draft_dtype: str | None) -> bool:
-    """Whether a replay with models in these number formats is exact; the draft's is None if it has no model."""
-    return target_dtype == "float32" and draft_dtype in ("float32", None)
-
-
 def replay(
-    draft_guesses: DraftGuesses,
-    draft_length: int,
-    max_new_tokens: int,
-    ends: Collection[int] = frozenset(),
-) -> list[ReplayedRound]:
-    """The rounds of decoding with this draft length, token by token as in the real loop."""
-    rounds: list[ReplayedRound] = []
+    draft_guesses: DraftGuesses, draft_length: int, max_new_tokens: int, ends: Collection[int] = frozenset()
+) -> list[Round]:
+    """The rounds of decoding with this draft length, token by token as in the real loop, without texts and times.
+
+    A guess after a wrong one has no id: it is not known.
+    """
+    rounds: list[Round] = []
     start = 0
     while start < len(draft_guesses.token_ids):
         count = min(draft_length, max_new_tokens - start - 1)  # leaves room for the target's own token
         proposal = draft_guesses.proposal(start, count)
-        rounds.append(_round(draft_guesses.token_ids, start, proposal, ends))
-        start += rounds[-1].emitted
+        rounds.append(_round(len(rounds), draft_guesses.token_ids[start:], proposal, ends))
+        start += rounds[-1].emits
     return rounds
 
 
-def _round(output: Sequence[int], start: int, proposal: list[int | None], ends: Collection[int]) -> ReplayedRound:
+def _round(index: int, output: Sequence[int], proposal: list[int | None], ends: Collection[int]) -> Round:
     """The result of one proposal: the target accepts what equals its own output, up to an end of text."""
     accepted, ended = 0, False
-    while accepted < len(proposal) and not ended and proposal[accepted] == output[start + accepted]:
-        ended = output[start + accepted] in ends
+    while accepted < len(proposal) and not ended and proposal[accepted] == output[accepted]:
+        ended = output[accepted] in ends
         accepted += 1
     judged = accepted + (not ended and accepted < len(proposal))
     statuses: list[Status] = ["accepted"] * accepted
     statuses += ["rejected"] * (judged - accepted)
     statuses += ["discarded"] * (len(proposal) - judged)
-    guesses = [ReplayedGuess(token_id, status) for token_id, status in zip(proposal, statuses, strict=True)]
-    if ended:
-        return ReplayedRound(start, guesses, "none", None)
-    return ReplayedRound(start, guesses, "correction" if judged > accepted else "bonus", output[start + accepted])
-
-
-def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
-    return Counts(
-        rounds=len(rounds),
-        drafted=sum(len(round.guesses) for round in rounds),
-        accepted=sum(round.count("accepted") for round in rounds),
-        rejected=sum(round.count("rejected") for round in rounds),
-        discarded=sum(round.count("discarded") for round in rounds),
-        emitted=sum(round.emitted for round in rounds),
-    )
-
-
-def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | None:
-    """Tokens / time of the rounds in target steps, nc + v(n+1) + o for n guesses; None if nothing is emitted.
-
-    The denominator is that of `theory.realistic_speedup`, summed over rounds of their real lengths.
-    """
-    steps = sum(costs.round_steps(len(round.guesses)) for round in rounds)
-    return counts_of(rounds).emitted / steps if steps else None
+    guesses = [DraftedToken(token_id, None, status) for token_id, status in zip(proposal, statuses, strict=True)]
+    kind: EmittedKind = "none" if ended else "correction" if judged > accepted else "bonus"
+    return Round(index, None, None, None, guesses, EmittedToken(kind, None if ended else output[accepted]))
 
 
 def every_length(
     draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset()
-) -> dict[int, list[ReplayedRound]]:
+) -> dict[int, list[Round]]:
     lengths = range(1, MAX_DRAFT_LENGTH + 1)
     return {length: replay(draft_guesses, length, max_new_tokens, ends) for length in lengths}
 
@@ -170,5 +122,5 @@ class Prospect:
     max_new_tokens: int
     ends: list[int]  # the token that ended the output; empty if the length did
 
-    def replay(self, draft_length: int) -> list[ReplayedRound]:
+    def replay(self, draft_length: int) -> list[Round]:
         return replay(self.draft_guesses, draft_length, self.max_new_tokens, self.ends)

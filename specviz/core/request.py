@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self
 
-from specviz.core.setting import Setting, table_of
-from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.core.settings import SETTINGS, DecodeSettings, Setting, table_of
 
 DEFAULT_TARGET = "wren-base"
 DEFAULT_DRAFT = "wren-nano"
@@ -19,27 +18,12 @@ class RunRequest:
     prompt: str
     target: str = DEFAULT_TARGET
     draft: str = DEFAULT_DRAFT  # a model's or a head's name, or a method's: see `core/drafters.py`
-    precision: Annotated[
-        Precision,
-        Setting(
-            label="Number format",
-            help="float32 is exact. bfloat16 can be faster, but then one pass over many tokens rounds differently from "
-            "a pass over one, and nearly equal tokens may be chosen differently.",
-            labels={"exact": "Exact: float32", "fast": "Fast: whichever is faster on this machine"},
-            link="dtype",
-            control="precision",
-            flag="",
-        ),
-    ] = "exact"
+    precision: Annotated[Precision, Setting(link="dtype", control="precision", flag="")] = "exact"
     settings: DecodeSettings = field(default_factory=DecodeSettings)
 
     @classmethod
     def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
-        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`.
-
-        Raises:
-            InputError: the settings do not go together.
-        """
+        """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`."""
         values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
         return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
 

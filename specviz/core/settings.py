@@ -1,14 +1,208 @@
-"""The settings of one decode run: a table with a row for each, from which everything that shows them is made."""
+"""The settings of one decode run: a table with a row for each, from which everything that shows them is made.
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated, Literal, get_args
+`DecodeSettings` and `RunRequest` declare their fields with rows, and assets/settings.yaml has their words. `table_of`
+reads both, and whatever shows or reads settings goes through the rows.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
+from operator import mul
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import yaml
 
 from specviz.core.errors import InputError
-from specviz.core.setting import Setting, check, table_of
-from specviz.core.tree_shape import MAX_DEPTH, TreeShape, parse_tree
+from specviz.core.files import ASSETS
 
-MAX_DRAFT_LENGTH = MAX_DEPTH
+OWN_NAME = "the name of the setting"
+WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((ASSETS / "settings.yaml").read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting. `table_of` fills in its words, and the first four attributes from the field that the row belongs to.
+
+    A value of None means "not limited"; links and controls then hold `unset`.
+    """
+
+    name: str = ""  # in Python, JSON, and as the column of a CSV
+    kind: type = object  # int, float, bool or str
+    default: Any = None
+    choices: tuple[str, ...] = ()  # of a Literal
+
+    # what is allowed
+    least: float | None = None
+    most: float | None = None
+    above: bool = False  # `least` itself is too little
+    most_in_words: str = ""
+    check: Callable[[str], object] | None = None  # of a text; raises InputError
+    locked_by: str = ""  # the setting beside which this one keeps its default
+
+    # pages
+    label: str = ""  # of its control and among a run's facts; none: no page has a control for it
+    help: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)  # of the choices
+    offered: tuple[Any, ...] = ()  # by controls and links, least and most; or the texts to choose from
+    step: float | None = None  # of a slider
+    typed: bool = False  # a field for a number, not a slider
+    unset: Any = None
+    words: str | Mapping[str, str] = ""  # for lists of what is not usual: of the value, or by choice; none: not listed
+    if_sampled: bool = False  # changes nothing in greedy runs
+
+    # links
+    link: str = OWN_NAME  # its name there; none: links do not have it
+    control: str = ""  # its name in pages and in Python's links, where another one
+    expected: str = ""  # what a link's value must be; by default one of the choices
+
+    # the command line and files of sweeps
+    flag: str = OWN_NAME  # a switch sets what is not the default; none: no command has it
+    metavar: str | None = None
+    option_help: str = ""
+    later: bool = False  # files of before lack the column, and mean the default
+    pooled: bool = False  # rows with different values may be averaged
+
+    @property
+    def rule(self) -> str:
+        """What its values must be: "from 1 to 16"."""
+        if self.choices:
+            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
+        most = self.most_in_words or f"{self.most:g}" if self.most is not None else ""
+        if self.above:
+            return f"above {self.least:g} and at most {most}"
+        return f"from {self.least:g} to {most}" if most else f"at least {self.least:g}"
+
+    def allows(self, value: Any) -> bool:
+        """Whether the value is one of the choices, or within the limits; nan never is."""
+        if value is None or not (self.choices or self.least is not None):
+            return True
+        if self.choices:
+            return value in self.choices
+        enough = value > self.least if self.above else value >= self.least
+        return bool(enough and (self.most is None or value <= self.most))
+
+    def shown(self, value: Any) -> Any:
+        """The value as links and controls hold it."""
+        return self.unset if value is None else float(value) if self.kind is float else value
+
+    def taken(self, shown: Any) -> Any:
+        """The value of what a link or a control holds."""
+        return None if self.unset is not None and shown == self.unset else shown
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the most that controls and links offer."""
+        return (self.offered[0], self.offered[1]) if self.offered else (self.least, self.most)
+
+    @property
+    def on_page(self) -> str:
+        return self.control or self.link
+
+    def in_words(self, value: Any) -> str:
+        """The value for a list of what is not usual; empty where the list leaves it out."""
+        if value == self.default or not self.words:
+            return ""
+        return self.words.get(value, "") if isinstance(self.words, Mapping) else self.words.format(value)
+
+    def in_facts(self, value: Any) -> str:
+        """The value in a list of facts; a choice by its label."""
+        label = self.labels.get(value) if self.labels else None
+        return label[0].lower() + label[1:] if label else f"{value:g}" if self.kind is float else str(value)
+
+
+def table_of(owner: type) -> dict[str, Setting]:
+    """The rows that a dataclass declares its fields with, by their names."""
+    defaults = {each.name: each.default for each in fields(owner)}
+    return {
+        name: _filled_in(name, row, hint, defaults[name])
+        for name, hint in get_type_hints(owner, include_extras=True).items()
+        if get_origin(hint) is Annotated
+        for row in hint.__metadata__
+        if isinstance(row, Setting)
+    }
+
+
+def _filled_in(name: str, row: Setting, hint: Any, default: Any) -> Setting:
+    row = replace(row, **WORDS.get(name, {}))
+    declared = get_args(hint)[0]
+    choices = get_args(declared) if get_origin(declared) is Literal else ()
+    kinds = [str] if choices else [kind for kind in get_args(declared) or [declared] if kind is not NoneType]
+    return replace(
+        row,
+        name=name,
+        kind=kinds[0],
+        default=default,
+        choices=choices,
+        link=name if row.link == OWN_NAME else row.link,
+        flag=f"--{name.replace('_', '-')}" if row.flag == OWN_NAME else row.flag,
+        expected=row.expected.format(least=row.limits[0], most=row.limits[1]) or " or ".join(choices),
+    )
+
+
+def check(table: Mapping[str, Setting], values: Any) -> None:
+    for row in table.values():
+        value = getattr(values, row.name)
+        if not row.allows(value):
+            raise InputError(f"{row.name} must be {row.rule}, not {value}.")
+        if row.check and value is not None:
+            row.check(value)
+    for row in table.values():
+        value = getattr(values, row.name)
+        if row.locked_by and value != row.default and getattr(values, row.locked_by) != table[row.locked_by].default:
+            raise InputError(f"with a {row.locked_by}, {row.name} must be {row.default}, not {value}.")
+
+
+MAX_DRAFT_LENGTH = 16  # and the most depths of a tree
+MAX_NODES = 64  # of one tree; a round of a trace holds no more
+DYNAMIC = "dynamic:"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeShape:
+    """The shape of a draft tree, from a setting: children a depth ("4,2,1") or a budget ("dynamic:16")."""
+
+    children: tuple[int, ...] | None  # of each node, by depth; None: the most probable paths within `nodes`
+    nodes: int  # the most drafted tokens in the tree
+
+    @property
+    def depth(self) -> int | None:
+        """The longest path of a fixed shape; None: the draft length decides."""
+        return None if self.children is None else len(self.children)
+
+
+def parse_tree(text: str) -> TreeShape:
+    if re.fullmatch(rf"{DYNAMIC}[0-9]{{1,3}}", text):
+        return _sized(None, int(text.removeprefix(DYNAMIC)), text)
+    if not re.fullmatch(r"[1-9][0-9]?(,[1-9][0-9]?){0,31}", text):
+        raise InputError(f'A tree is children a depth, like "4,2,1", or "dynamic:16", not {text[:40]!a}.')
+    children = tuple(int(number) for number in text.split(","))
+    if len(children) > MAX_DRAFT_LENGTH:
+        raise InputError(f"A tree has at most {MAX_DRAFT_LENGTH} depths, not {len(children)}.")
+    return _sized(children, sum(accumulate(children, mul)), text)
+
+
+def _sized(children: tuple[int, ...] | None, nodes: int, text: str) -> TreeShape:
+    if not 1 <= nodes <= MAX_NODES:
+        raise InputError(f'A tree has from 1 to {MAX_NODES} drafted tokens, and "{text}" has {nodes}.')
+    return TreeShape(children, nodes)
+
+
+def with_depth(text: str, depth: int) -> str:
+    """The tree of this shape with so many depths: the deepest are left out, or one guess a node is added.
+
+    A tree that would be too large loses children where it has most. A budget of nodes has any depth: it stays as it is.
+    """
+    shape = parse_tree(text)
+    if shape.children is None:
+        return text
+    children = [*shape.children[:depth], *[1] * (depth - len(shape.children))]
+    while sum(accumulate(children, mul)) > MAX_NODES:
+        children[children.index(max(children))] -= 1
+    return ",".join(map(str, children))
+
+
 # transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23). Its default draft
 # length is a constant 20, so "confidence" is nearest to what it does unless told otherwise; "heuristic" is an option.
 UNSURE_BELOW = 0.4
@@ -28,189 +222,30 @@ DraftSampling = Literal["sample", "argmax"]
 VerificationMode = Literal["token", "block"]
 
 NO_TREE = "none"  # in links and menus
+TREES_OFFERED = (NO_TREE, "2,2", "4,2,1", "dynamic:8", "dynamic:16", "dynamic:32")
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeSettings:
-    """Settings of both decoders, checked when they are made.
+    """Settings of both decoders, checked when they are made: the InputError names the setting."""
 
-    Raises:
-        InputError: a value is outside its range; the sentence names the setting.
-    """
-
-    max_new_tokens: Annotated[
-        int,
-        Setting(
-            least=1,
-            label="New tokens",
-            help="How many tokens each decoder writes at most.",
-            offered=(1, 256),
-            fact=False,
-            link="tokens",
-            expected="a number of tokens from 1 to 256",
-            metavar="N",
-            option_help="most tokens to write",
-            in_every_file=True,
-            pooled=True,
-        ),
-    ] = 64
-    draft_length: Annotated[  # gamma: tokens proposed in a round; see draft_schedule
-        int,
-        Setting(
-            least=1,
-            most=MAX_DRAFT_LENGTH,
-            label="Draft length",
-            help="γ: how many tokens the draft proposes before the target checks them.",
-            fact=False,
-            link="gamma",
-            expected=f"a draft length from 1 to {MAX_DRAFT_LENGTH}",
-            metavar="G",
-            option_help="tokens drafted a round (default: 4, or the depths of the tree)",
-            in_every_file=True,
-            pooled=True,
-        ),
-    ] = 4
-    temperature: Annotated[  # 0 is greedy
-        float,
-        Setting(
-            least=0,
-            most=10,
-            label="Temperature",
-            help="0 always takes the most likely token (greedy). Above 0, tokens are drawn at random.",
-            offered=(0.0, 2.0),
-            step=0.1,
-            fact=False,
-            expected="a temperature from 0 to 2",
-            metavar="X",
-            option_help="0 is greedy",
-            in_every_file=True,
-        ),
-    ] = 0.0
-    top_k: Annotated[  # only the k most probable tokens; None: all
-        int | None,
-        Setting(
-            least=1,
-            label="Top-k (0 keeps every token)",
-            help="Draw only from the k most likely tokens.",
-            offered=(0, 1000),
-            typed=True,
-            unset=0,
-            fact=False,
-            expected="a top-k from 0 (keep all) to 1000",
-            metavar="K",
-            option_help="only the K most probable tokens (default: all)",
-            in_every_file=True,
-        ),
-    ] = None
-    top_p: Annotated[  # only the smallest set with this much probability; None: all
-        float | None,
-        Setting(
-            least=0,
-            above=True,
-            most=1,
-            label="Top-p (1 keeps every token)",
-            help="Draw only from the most likely tokens that have this much probability together.",
-            step=0.01,
-            unset=1.0,
-            fact=False,
-            expected="a top-p above 0 and at most 1",
-            metavar="P",
-            option_help="only the most probable tokens that have this sum (default: all)",
-            in_every_file=True,
-        ),
-    ] = None
-    seed: Annotated[
-        int,
-        Setting(
-            least=0,
-            most=MAX_SEED,
-            most_in_words="2^63 - 1",
-            label="Seed",
-            help="The same seed and settings give the same run.",
-            offered=(0, MAX_SEED_OFFERED),
-            typed=True,
-            fact=False,
-            expected=f"a whole number from 0 to {MAX_SEED_OFFERED}",
-            metavar="S",
-            option_help="of the random numbers",
-            in_every_file=True,
-            pooled=True,
-        ),
-    ] = 0
-    stop_at_eos: Annotated[  # False: always emit exactly max_new_tokens
-        bool,
-        Setting(
-            help="Whether a run ends where the text ends.",
-            fact=False,
-            link="",
-            flag="--ignore-eos",
-            option_help="always write all new tokens",
-            in_every_file=True,
-            pooled=True,
-        ),
-    ] = True
-    draft_schedule: Annotated[
-        DraftSchedule,
-        Setting(
-            label="Draft length schedule",
-            help="Fixed: γ tokens in every round. Heuristic, an option of transformers: it starts at γ and drafts two "
-            "more after a round that accepted all, one fewer after any other. Stop when unsure: up to γ tokens, and it "
-            "stops after a token to which the draft gives less than 0.4. The default of transformers is nearest to "
-            "that: up to 20 tokens, and a limit that starts there and adapts where scikit-learn is installed.",
-            labels={"fixed": "Fixed", "heuristic": "Heuristic: +2 or −1", "confidence": "Stop when unsure"},
-            locked_by="tree",
-            fact=False,
-            link="schedule",
-            expected="a draft length schedule known here",
-            option_help="how the draft length changes",
-            in_every_file=True,
-            pooled=True,
-        ),
-    ] = "fixed"
-    draft_sampling: Annotated[  # greedy runs always take the most probable token
-        DraftSampling,
-        Setting(
-            label="The draft takes",
-            help="Above temperature 0. A random token: drawn from the draft’s probabilities q. Its most probable "
-            "token: as llama.cpp does, and vLLM and SGLang unless told otherwise; its q is then 1. The text has the "
-            "target’s distribution either way.",
-            labels={"sample": "A random token", "argmax": "Its most probable token"},
-            words={"argmax": "most probable drafts"},
-            if_sampled=True,
-            option_help="how the draft chooses a token",
-        ),
-    ] = "sample"
-    verification: Annotated[  # greedy runs: the two are the same
-        VerificationMode,
-        Setting(
-            label="Verification",
-            help="Above temperature 0. Token by token: the first rejected token ends the round. The block at once: the "
-            "draft is judged as a whole (block verification, arXiv 2403.10444), and on average no fewer tokens are "
-            "accepted. The text has the target’s distribution either way.",
-            labels={"token": "Token by token", "block": "The block at once"},
-            locked_by="tree",
-            words={"block": "block verification"},
-            if_sampled=True,
-            option_help="token by token, or the draft jointly",
-        ),
-    ] = "token"
-    tree: Annotated[  # children a depth, like "4,2,1", or "dynamic:16"; None: the draft is a chain
-        str | None,
-        Setting(
-            check=parse_tree,
-            label="Tree",
-            help="Several guesses for one place, all checked in one pass of the target. 4,2,1: four guesses for the "
-            "first place, two after each of them, one after each of those. Dynamic: the most probable paths, as in "
-            "EAGLE-2. The draft length is the depth of the tree. A tree has a fixed draft length, and is verified "
-            "token by token.",
-            offered=(NO_TREE, "2,2", "4,2,1", "dynamic:8", "dynamic:16", "dynamic:32"),
-            unset=NO_TREE,
-            words="tree {}",
-            expected="the shape of a tree known here",
-            metavar="SHAPE",
-            option_help='children a depth, like "4,2,1", or "dynamic:16" (default: a chain)',
-        ),
-    ] = None
+    max_new_tokens: Annotated[int, Setting(least=1, offered=(1, 256), link="tokens", pooled=True)] = 64
+    # gamma: tokens proposed in a round; see draft_schedule
+    draft_length: Annotated[int, Setting(least=1, most=MAX_DRAFT_LENGTH, link="gamma", pooled=True)] = 4
+    temperature: Annotated[float, Setting(least=0, most=10, offered=(0.0, 2.0), step=0.1)] = 0.0  # 0 is greedy
+    # only the k most probable tokens; None: all
+    top_k: Annotated[int | None, Setting(least=1, offered=(0, 1000), typed=True, unset=0)] = None
+    # only the smallest set with this much probability; None: all
+    top_p: Annotated[float | None, Setting(least=0, above=True, most=1, step=0.01, unset=1.0)] = None
+    seed: Annotated[int, Setting(least=0, most=MAX_SEED, offered=(0, MAX_SEED_OFFERED), typed=True, pooled=True)] = 0
+    # False: always emit exactly max_new_tokens
+    stop_at_eos: Annotated[bool, Setting(link="", flag="--ignore-eos", pooled=True)] = True
+    draft_schedule: Annotated[DraftSchedule, Setting(locked_by="tree", link="schedule", pooled=True)] = "fixed"
+    # Greedy runs always take the most probable token, and verify in one way.
+    draft_sampling: Annotated[DraftSampling, Setting(if_sampled=True, later=True)] = "sample"
+    verification: Annotated[VerificationMode, Setting(locked_by="tree", if_sampled=True, later=True)] = "token"
+    # children a depth, like "4,2,1", or "dynamic:16"; None: the draft is a chain
+    tree: Annotated[str | None, Setting(check=parse_tree, offered=TREES_OFFERED, unset=NO_TREE, later=True)] = None
 
     def __post_init__(self) -> None:
         check(SETTINGS, self)
@@ -239,7 +274,7 @@ def facts(settings: DecodeSettings) -> Iterator[tuple[str, str]]:
     """The label and the value of each setting that is not the usual one and that matters in this run."""
     for row in SETTINGS.values():
         value = getattr(settings, row.name)
-        if row.fact and value != row.default and not (row.if_sampled and settings.greedy):
+        if row.words and value != row.default and not (row.if_sampled and settings.greedy):
             yield row.label, row.in_facts(value)
 
 

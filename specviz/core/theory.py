@@ -75,11 +75,7 @@ def realistic_speedup(
 
 
 def best_draft_length(
-    alpha: float,
-    cost_ratio: float,
-    verification: Verification = 1.0,
-    overhead: float = 0.0,
-    longest: int = 16,
+    alpha: float, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0, longest: int = 16
 ) -> int:
     """The draft length from 1 to `longest` with the highest realistic speedup (the shortest of equal ones).
 
@@ -145,18 +141,18 @@ def _interpolated(table: Mapping[int, float], tokens: int) -> float:
 
 
 def _alpha_for_tokens(tokens: float, draft_length: int) -> float:
-    """The alpha with E(γ) = `tokens`, by bisection: E grows from 1 at α = 0 to γ + 1 at α = 1."""
-    low, high = 0.0, 1.0
-    if tokens <= 1:
-        return low
-    if tokens >= draft_length + 1:
-        return high
-    for _ in range(60):  # enough for the last bit of a float
+    """The alpha with E(γ) = `tokens`: E grows from 1 at α = 0 to γ + 1 at α = 1."""
+    if not 1 < tokens < draft_length + 1:
+        return 0.0 if tokens <= 1 else 1.0
+    return least(lambda alpha: expected_tokens(alpha, draft_length) >= tokens, 1.0)
+
+
+def least(holds: Callable[[float], bool], high: float) -> float:
+    """The least value from 0 to `high` for which it holds, as for all above it."""
+    low = 0.0
+    for _ in range(80):  # halves the interval: exact to the last digits
         middle = (low + high) / 2
-        if expected_tokens(middle, draft_length) < tokens:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if holds(middle) else (middle, high)
     return high
 
 

@@ -9,7 +9,6 @@ import operator
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -21,7 +20,7 @@ from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
 from specviz.core.files import content_of
 from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
-from specviz.core.rounds import Candidate as Candidate
+from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedKind as EmittedKind
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -33,13 +32,10 @@ from specviz.core.rounds import Seconds as Seconds
 from specviz.core.rounds import Status as Status
 from specviz.core.rounds import TokenId as TokenId
 from specviz.core.rounds import round_problems
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.tree_shape import MAX_NODES
+from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Readers of a trace need the parts of a round too: they are imported under their own names, to be imported from here.
 
 # Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
 # 39 an object, and 13 fields in one object.
@@ -210,6 +206,7 @@ SMALL_FILE = 250_000  # bytes: every problem in it is looked for; in a larger on
 
 _TRACE: TypeAdapter[Trace] = outside(Trace)
 _ROUND: TypeAdapter[Round] = outside(Round)
+_FIELDS = get_type_hints(Trace, include_extras=True)
 
 
 def dump_trace(trace: Trace) -> str:
@@ -217,21 +214,15 @@ def dump_trace(trace: Trace) -> str:
 
 
 def read_trace(path: str | PathLike[str]) -> Trace:
-    """Read and check a trace file.
-
-    Raises:
-        InputError: the file cannot be read, or is not a trace of this version; the message says what and where.
-    """
+    """Read and check a trace file; the InputError of a file that is none says what is wrong and where."""
     return parse_trace(content_of(Path(path), FILE.bytes))
 
 
 def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
-    Reading takes about 7 times the size in memory; a hostile upload at most 10 times.
-
-    Raises:
-        InputError: one sentence that says what is wrong and where: every wrong field of a small file.
+    Reading takes about 7 times the size in memory; a hostile upload at most 10 times. The InputError is one sentence
+    that says what is wrong and where: every wrong field of a small file.
     """
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
@@ -246,7 +237,7 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
         trace = _TRACE.validate_json(raw, strict=True)
     except ValidationError as error:
         found = problems_of(error)
-        if small and found[0].where != WHOLE:
+        if isinstance(outline, dict) and found[0].where != WHOLE:
             found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
         raise InputError(in_a_sentence("trace", found)) from None
     if len(trace.rounds) > limits.rounds:
@@ -261,25 +252,20 @@ def _check_outline(outline: object, *, small: bool) -> None:
     schema = outline.get("schema", SCHEMA) if isinstance(outline, dict) else SCHEMA
     if schema not in SCHEMAS:
         raise InputError(f"The trace's schema is {str(schema)[:40]!r}; this version reads schemas 1 and {SCHEMA}.")
-    missing = list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))
-    if missing:
-        absent = [Problem(path, "Field required") for path in missing]
-        if small:
-            absent = [problem for problem in absent if "." not in problem.where]
-            absent += islice(_every_problem(outline), MOST_PROBLEMS + 1)
-        raise InputError(in_a_sentence("trace", absent))
+    if isinstance(outline, dict) and (missing := list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))):
+        absent = [Problem(path, "Field required") for path in missing if not small or "." not in path]
+        others = islice(_every_problem(outline), MOST_PROBLEMS + 1) if small else ()
+        raise InputError(in_a_sentence("trace", [*absent, *others]))
 
 
-def _every_problem(outline: object) -> Iterator[Problem]:
+def _every_problem(outline: dict[str, Any]) -> Iterator[Problem]:
     """What is wrong in each field and in each round; pydantic alone would stop at the first wrong round of a file."""
-    for name, value in outline.items() if isinstance(outline, dict) else ():
+    for name, value in outline.items():
         if name == "rounds" and isinstance(value, list):
             for index, each in enumerate(value):
                 yield from _problems_in(_ROUND, each, f"rounds.{index}")
-        elif name == "rounds":
-            yield Problem(name, "Input should be a valid array")
-        elif name in _fields_of_traces():
-            yield from _problems_in(_fields_of_traces()[name], value, name)
+        elif name in _FIELDS:
+            yield from _problems_in(outside(_FIELDS[name]), value, name)
 
 
 def _problems_in(shape: TypeAdapter[Any], value: object, where: str) -> list[Problem]:
@@ -288,12 +274,6 @@ def _problems_in(shape: TypeAdapter[Any], value: object, where: str) -> list[Pro
     except ValidationError as error:
         return problems_of(error, where)
     return []
-
-
-@cache
-def _fields_of_traces() -> dict[str, TypeAdapter[Any]]:
-    hints = get_type_hints(Trace, include_extras=True)
-    return {name: outside(hint) for name, hint in hints.items() if name != "rounds"}  # `_ROUND` reads those
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:

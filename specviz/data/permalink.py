@@ -19,8 +19,7 @@ from specviz.core.request import (
     RunRequest,
     prompt_problem,
 )
-from specviz.core.setting import Setting
-from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE
+from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE, Setting
 from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, shown, written
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 

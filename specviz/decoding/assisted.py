@@ -25,22 +25,11 @@ from transformers.generation.candidate_generator import (
 )
 
 from specviz.core.errors import InputError
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
-from specviz.core.trace import (
-    SCHEMA,
-    DrafterInfo,
-    Imported,
-    ModelInfo,
-    Output,
-    PrefillSeconds,
-    Prompt,
-    Round,
-    Trace,
-)
-from specviz.core.tree_shape import MAX_NODES
+from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings, DraftSchedule
+from specviz.core.trace import SCHEMA, DrafterInfo, Imported, ModelInfo, Output, PrefillSeconds, Prompt, Round, Trace
 from specviz.decoding.drafters.protocol import Draft, of_tokens
 from specviz.decoding.recording import Recorder, Seconds
-from specviz.decoding.sampler import Greedy
+from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import Verification, residual
 from specviz.models.catalogue import bundled_names, weights_hash
 from specviz.models.devices import describe_machine, device_name
@@ -58,14 +47,9 @@ def record_assisted_generation(model: Any, tokenizer: Any) -> Iterator["Assisted
             model.generate(**inputs, assistant_model=assistant, max_new_tokens=64)
         trace = recording.trace
 
-    The ids that `generate` returns are those it returns without recording: no random number is drawn here.
-
-    Args:
-        model: the target, a model of transformers that can generate.
-        tokenizer: its tokenizer, for the texts of tokens.
-
-    Raises:
-        InputError: this version of transformers makes its candidates in another way.
+    The ids that `generate` returns are those it returns without recording: no random number is drawn here. `model` is
+    the target, with its tokenizer for the texts of tokens. Raises InputError: this version of transformers makes its
+    candidates in another way.
     """
     make = getattr(model, FACTORY, None)
     if make is None:
@@ -79,10 +63,7 @@ def record_assisted_generation(model: Any, tokenizer: Any) -> Iterator["Assisted
         return generator
 
     setattr(model, FACTORY, make_and_listen)
-    hooks = [
-        model.register_forward_pre_hook(recording.pass_begins),
-        model.register_forward_hook(recording.pass_ends),
-    ]
+    hooks = [model.register_forward_pre_hook(recording.pass_begins), model.register_forward_hook(recording.pass_ends)]
     try:
         yield recording
     finally:
@@ -95,7 +76,8 @@ def record_assisted_generation(model: Any, tokenizer: Any) -> Iterator["Assisted
 
 class AssistedRecording:
     def __init__(self, model: Any, tokenizer: Any) -> None:
-        self._model, self._tokenizer = model, tokenizer
+        self.model, self.tokenizer = model, tokenizer
+        self.pass_seconds = 0.0  # of the model's last pass
         self._runs: list[_Run] = []
 
     @property
@@ -103,20 +85,14 @@ class AssistedRecording:
         """A trace of each call of `generate` that wrote something, in their order.
 
         transformers reads the prompt in the passes of the first round, so the times of that round include it, and the
-        time for the prompt alone is not known. There is no run of the target alone beside it.
-
-        Raises:
-            InputError: a run cannot be a trace; the sentence says why.
+        time for the prompt alone is not known. There is no run of the target alone beside it. Raises InputError: a run
+        cannot be a trace.
         """
         return [run.trace() for run in self._runs if run.rounds]
 
     @property
     def trace(self) -> Trace:
-        """The trace of the last call of `generate`; see `traces`.
-
-        Raises:
-            InputError: nothing was recorded, or as `traces`.
-        """
+        """The trace of the last call of `generate`; see `traces`. Raises InputError also where nothing was recorded."""
         traces = self.traces
         if not traces:
             raise InputError(
@@ -126,15 +102,18 @@ class AssistedRecording:
         return traces[-1]
 
     def listen(self, generator: Any, config: Any, input_ids: Tensor) -> None:
-        self._runs.append(_Run(self._model, self._tokenizer, generator, config, input_ids[0].tolist()))
+        self._runs.append(_Run(self, generator, config, input_ids[0].tolist()))
 
     def pass_begins(self, *_: object) -> None:
-        if self._runs:
-            self._runs[-1].pass_begins()
+        self._pass_began = self.now()
 
     def pass_ends(self, *_: object) -> None:
-        if self._runs:
-            self._runs[-1].pass_ends()
+        self.pass_seconds = self.now() - self._pass_began
+
+    def now(self) -> float:
+        if self.model.device.type != "cpu":
+            torch.accelerator.synchronize()
+        return perf_counter()
 
 
 FIRST_ROUND = "transformers reads the prompt in the passes of the first round: the times of that round include it."
@@ -144,40 +123,27 @@ DRAWS = "transformers does not report the random numbers that it drew."
 class _Run:
     """One call of `generate`: listens to its candidate generator and makes a `Round` of each of its rounds."""
 
-    def __init__(self, model: Any, tokenizer: Any, generator: Any, config: Any, prompt: list[int]) -> None:
+    def __init__(self, recording: AssistedRecording, generator: Any, config: Any, prompt: list[int]) -> None:
         """`config` is the `GenerationConfig` of the call, with its defaults filled in."""
         self.rounds: list[Round] = []
-        self._model, self._tokenizer, self._generator = model, tokenizer, generator
+        self._recording, self._generator = recording, generator
         self._config, self._prompt = config, prompt
         self._greedy = not config.do_sample
         self._created = datetime.now(UTC).isoformat(timespec="seconds")
-        self._texts = TokenTexts(tokenizer)
-        self._recorder = Recorder(self._texts, _Probabilities(), True)
-        self._drafting = False
-        self._verify_seconds = 0.0
+        self._texts = TokenTexts(recording.tokenizer)
+        # Scores are probabilities: transformers has applied temperature, top-k and top-p by then.
+        self._recorder = Recorder(self._texts, Sampling(DecodeSettings(temperature=1), torch.Generator()), True)
         self._propose, self._update = generator.get_candidates, generator.update_candidate_strategy
         generator.get_candidates = self.get_candidates
         generator.update_candidate_strategy = self.update_candidate_strategy
 
     def get_candidates(self, input_ids: Tensor, **options: Any) -> tuple[Tensor, Tensor | None]:
-        """The generator's own, timed. A pass of the target inside it is part of the draft: an early exit is one."""
-        self._began = self._now()
-        self._drafting = True
-        try:
-            candidates: tuple[Tensor, Tensor | None] = self._propose(input_ids, **options)
-        finally:
-            self._drafting = False
-        self._drafted = self._now()
+        """The generator's own, timed. An early exit calls the target too, before the pass that verifies."""
+        self._began = self._recording.now()
+        candidates: tuple[Tensor, Tensor | None] = self._propose(input_ids, **options)
+        self._drafted = self._recording.now()
         self._length, self._candidates = input_ids.shape[1], candidates
         return candidates
-
-    def pass_begins(self) -> None:
-        if not self._drafting:
-            self._pass_began = self._now()
-
-    def pass_ends(self) -> None:
-        if not self._drafting:
-            self._verify_seconds = self._now() - self._pass_began
 
     def update_candidate_strategy(self, input_ids: Tensor, scores: Tensor, num_matches: int) -> None:
         """The generator's own, then the round is recorded. The clock of the round has stopped by then.
@@ -185,12 +151,11 @@ class _Run:
         Args:
             input_ids: the text with what this round wrote, (1, length).
             scores: the target's logits after transformers' processors, (1, n + 1, vocabulary).
-            num_matches: how many tokens were written besides the last one.
         """
         self._update(input_ids, scores, num_matches)
-        draft_seconds, whole = self._drafted - self._began, self._now() - self._began
-        rest = max(0.0, whole - draft_seconds - self._verify_seconds)  # rounding may make it less than 0
-        seconds = Seconds(draft_seconds, self._verify_seconds, rest)
+        draft_seconds, verify_seconds = self._drafted - self._began, self._recording.pass_seconds
+        rest = self._recording.now() - self._began - draft_seconds - verify_seconds
+        seconds = Seconds(draft_seconds, verify_seconds, max(0.0, rest))  # rounding may make it less than 0
         target = _probabilities(scores[0], scores.shape[-1])
         draft = self._draft(target.shape[-1])
         emitted: list[int] = input_ids[0, self._length :].tolist()
@@ -206,11 +171,6 @@ class _Run:
         certain = isinstance(self._generator, PromptLookupCandidateGenerator)
         return Draft(guesses, None, own_tokens=None if certain or not guesses else [])
 
-    def _now(self) -> float:
-        if self._model.device.type != "cpu":
-            torch.accelerator.synchronize()
-        return perf_counter()
-
     def trace(self) -> Trace:
         if not self._prompt:
             raise InputError("This run has no prompt of token ids: call generate with input_ids.")
@@ -220,7 +180,7 @@ class _Run:
                 f"A round of this run drafted {longest} tokens, and a trace has at most {MAX_NODES} a round."
             )
         written = [token_id for round in self.rounds for token_id in round.emitted_ids]
-        text = self._tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        text = self._recording.tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         system = f"transformers {version('transformers')}"
         notes, unknown = ([FIRST_ROUND], []) if self._greedy else ([FIRST_ROUND, DRAWS], ["seed"])
         pieces = [self._texts[token_id] for token_id in self._prompt]
@@ -228,10 +188,10 @@ class _Run:
             schema=SCHEMA,
             created=self._created,
             recorded_on=describe_machine(),
-            target=model_info(self._model),
+            target=model_info(self._recording.model),
             drafter=drafter_info(self._generator),
             settings=self._settings(longest),
-            prompt=Prompt(str(self._tokenizer.decode(self._prompt)), self._prompt, pieces),
+            prompt=Prompt(str(self._recording.tokenizer.decode(self._prompt)), self._prompt, pieces),
             prefill_seconds=PrefillSeconds(None, None),  # the first round's two passes read the prompt too
             rounds=list(self.rounds),
             autoregressive=None,
@@ -294,13 +254,6 @@ def verification_of(draft: Draft, target: Tensor, emitted: list[int], *, greedy:
     accept_probs = [min(1.0, each / q[place]) if q[place] else 1.0 for place, each in enumerate(p)]
     rest = residual(target[last], draft, last) if judged > accepted else None
     return Verification(accepted, emitted[-1], accept_probs, residual=rest)
-
-
-class _Probabilities(Greedy):
-    """Scores are probabilities: transformers has applied temperature, top-k and top-p by then."""
-
-    def probabilities(self, scores: Tensor) -> Tensor:
-        return scores
 
 
 def _probabilities(logits: Tensor, vocabulary: int) -> Tensor:

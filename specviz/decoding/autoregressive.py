@@ -87,11 +87,7 @@ def autoregressive_decode(
     *,
     constraint: LogitsConstraint | None = None,
 ) -> Trace:
-    """Decode with the target alone; the trace's `autoregressive` and `output` are filled.
-
-    Raises:
-        InputError: the prompt is empty or does not fit the context window.
-    """
+    """Decode with the target alone; the trace's `autoregressive` and `output` are filled. Errors: see `set_up_run`."""
     run = AutoregressiveRun(target, prompt, settings or DecodeSettings(), constraint=constraint)
     for _ in run.steps():
         pass

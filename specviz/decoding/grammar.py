@@ -47,11 +47,8 @@ class GrammarConstraint:
 
     An end of text is allowed where the output is complete; after it, only another one is allowed. Each token is read
     once: a text that only became longer costs its new tokens, and rejected guesses are rolled back. `opened` is the end
-    of the prompt, which is the beginning of what the grammar describes.
-
-    Raises:
-        InputError: it cannot begin with `opened`; later, from `allowed`, the grammar has become too complex to
-            follow.
+    of the prompt, which is the beginning of what the grammar describes. Raises InputError: it cannot begin so; later,
+    from `allowed`, the grammar has become too complex to follow.
     """
 
     def __init__(
@@ -80,7 +77,9 @@ class GrammarConstraint:
         if not self._ends.isdisjoint(output):  # the matcher never reads it: it could not roll it back
             return self._only_ends
         if output != self._read[: len(output)]:
-            self._follow(output)
+            same = common_length(self._read, output)
+            self._forget(same)
+            self._read += output[same : same + self._matcher.try_consume_tokens(output[same:])]
         if len(output) > len(self._read):
             return self._anything  # after a guess that is not allowed: it will be rejected, and this mask is not used
         if len(output) not in self._masks:
@@ -88,11 +87,6 @@ class GrammarConstraint:
             self._masks[len(output)] = self._mask()
             self._masks.pop(len(output) - MASKS, None)
         return self._masks[len(output)]
-
-    def _follow(self, output: list[int]) -> None:
-        same = common_length(self._read, output)
-        self._forget(same)
-        self._read += output[same : same + self._matcher.try_consume_tokens(output[same:])]
 
     def _forget(self, length: int) -> None:
         self._matcher.rollback(len(self._read) - length)

@@ -10,7 +10,7 @@ from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, Pref
 from specviz.models.devices import describe_machine
 from specviz.models.forward import NO_TREES
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.memory import cache_shortage
+from specviz.models.memory import WORKING_ROOM, shortage
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
 
@@ -74,7 +74,9 @@ def set_up_run(
     caches = [model for model in (target, target, draft) if model and model.device.type != "cuda"]
     length = len(token_ids) + settings.max_new_tokens
     needed = length * sum(model.cache_bytes_per_token for model in caches)
-    if short := cache_shortage(len(token_ids), settings.max_new_tokens, needed):
+    what, of = f"Reading {len(token_ids)} tokens and writing {settings.max_new_tokens}", "memory for keys and values"
+    advice = "use a shorter prompt, fewer tokens, or smaller models"
+    if short := shortage(what, int(needed * WORKING_ROOM), of, advice):
         raise InputError(short)
     text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     shown = Prompt(text, token_ids, [token_texts[token_id] for token_id in token_ids])

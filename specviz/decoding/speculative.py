@@ -10,16 +10,14 @@ from time import perf_counter
 
 import torch
 
-from specviz.core.settings import DecodeSettings
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.autoregressive import TimedReading
-from specviz.decoding.draft_length import DraftLength
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.recording import Recorder, Seconds
-from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import RunSetup, until_end
 from specviz.decoding.sampler import LogitsConstraint, Sampler, constrain, make_sampler
-from specviz.decoding.verification import AcceptanceRule
+from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
@@ -71,24 +69,40 @@ def speculative_rounds(
             return
 
 
-class SpeculativeRun:
-    """One speculative run, round by round; `trace()` is the run so far.
+class DraftLength:
+    """The draft length of the next round.
 
-    Raises:
-        InputError: see `Drafter.set_up`.
+    With the heuristic schedule it starts at the settings' draft length and changes after each round as in transformers
+    (`AssistedCandidateGenerator.update_candidate_strategy`, generation/candidate_generator.py, 5.23; there without an
+    upper limit, and carried over from one text to the next): 2 more if all drafted tokens were accepted, else 1 fewer.
+    With the other schedules it does not change. With "confidence" the proposer itself may stop earlier.
     """
+
+    def __init__(self, settings: DecodeSettings) -> None:
+        self.tokens = settings.draft_length
+        self._adapts = settings.draft_schedule == "heuristic"
+
+    def update(self, drafted: int, accepted: int) -> None:
+        if self._adapts and drafted:
+            self.tokens += 2 if accepted == drafted else -1
+            self.tokens = min(max(self.tokens, 1), MAX_DRAFT_LENGTH)
+
+
+class SpeculativeRun:
+    """One speculative run, round by round; `trace()` is the run so far. Raises InputError: see `Drafter.set_up`."""
 
     def __init__(
         self,
         target: LoadedModel,
         drafter: Drafter,
         prompt: str | Sequence[int],
-        settings: DecodeSettings,
+        settings: DecodeSettings | None = None,
         *,
         record: bool = True,
         rule: AcceptanceRule | None = None,
         constraint: LogitsConstraint | None = None,
     ) -> None:
+        settings = settings or DecodeSettings()
         self.setup = setup = drafter.set_up(target, prompt, settings)
         generator = torch.Generator().manual_seed(settings.seed)
         sampler = make_sampler(settings, generator)
@@ -144,10 +158,7 @@ def iter_speculative_decode(
     constraint: LogitsConstraint | None = None,
 ) -> Iterator[Round]:
     """Decode speculatively, yielding each round as it ends; arguments and errors as `speculative_decode`."""
-    run = SpeculativeRun(
-        target, drafter, prompt, settings or DecodeSettings(), record=record, rule=rule, constraint=constraint
-    )
-    return run.rounds()
+    return SpeculativeRun(target, drafter, prompt, settings, record=record, rule=rule, constraint=constraint).rounds()
 
 
 def speculative_decode(
@@ -174,9 +185,7 @@ def speculative_decode(
     Raises:
         InputError: the prompt is empty or does not fit a context window, or the two tokenizers differ.
     """
-    run = SpeculativeRun(
-        target, drafter, prompt, settings or DecodeSettings(), record=record, rule=rule, constraint=constraint
-    )
+    run = SpeculativeRun(target, drafter, prompt, settings, record=record, rule=rule, constraint=constraint)
     for _ in run.rounds():
         pass
     return run.trace()

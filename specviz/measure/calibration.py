@@ -12,9 +12,8 @@ from specviz.core.errors import DisturbedError
 from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs
 from specviz.core.rounds import Round, known_seconds
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings, parse_tree
 from specviz.core.steps import Steps, at_once
-from specviz.core.tree_shape import DYNAMIC, MAX_NODES, parse_tree
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer

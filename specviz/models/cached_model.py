@@ -13,11 +13,8 @@ from specviz.models.loaded_model import LoadedModel
 def tree_mask(start: int, parents: Sequence[int], count: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """The positions, (count,), and the mask, (count, start + nodes), of a tree's last `count` nodes.
 
-    Args:
-        start: tokens before the tree.
-        parents: of every node, counted from the first; -1: the text. A parent comes before its children.
-        count: nodes that are read now; the cache has the others.
-        device: where the model is.
+    `start` tokens stand before the tree. The parents are those of every node, counted from the first; -1: the text. A
+    parent comes before its children.
     """
     depths, ancestors = _ancestors(tuple(parents))
     text = torch.ones(count, start, dtype=torch.bool)
@@ -51,9 +48,8 @@ transformers, which reads in one pass. A prompt of at most 128 tokens is read in
 class CachedModel:
     """One model reading one text.
 
-    Raises:
-        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be removed;
-            or, at the first pass, it does not use the cache at all.
+    Raises InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be removed; or,
+    at the first pass, it does not use the cache at all.
     """
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
@@ -91,12 +87,12 @@ class CachedModel:
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
         """Remove every token after the first `length` from the cache; of a tree, also what is not on the `path`.
 
-        Args:
-            length: the tokens that stay, at most.
-            path: the nodes that follow the text, one after the other; None: no tree was read.
+        The path is the nodes that follow the text, one after the other; None: no tree was read.
         """
         if path is not None:
-            self._select(path)
+            start = self.length - len(self._tree)
+            self._reader.select(start, list(path))
+            self.length, self._tree = start + len(path), []
         excess = max(0, self.length - length)
         self._reader.crop(excess)
         self.length -= excess
@@ -115,9 +111,3 @@ class CachedModel:
         self.length += len(tokens)
         positions, mask = tree_mask(self.length - len(self._tree), self._tree, len(tokens), self._device)
         return self._reader.read_tree(torch.tensor(tokens, device=self._device), positions, mask)
-
-    def _select(self, path: Sequence[int]) -> None:
-        start = self.length - len(self._tree)
-        self._reader.select(start, list(path))
-        self.length = start + len(path)
-        self._tree = []

@@ -1,4 +1,4 @@
-"""What ships with specviz. Reads names, sizes and shapes from files; never imports torch."""
+"""What ships with specviz, and pairs to try: names and sizes, read from files. Never imports torch."""
 
 import hashlib
 import json
@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import TypeAdapter
 
 from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
@@ -26,13 +30,15 @@ HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
 
 
 @dataclass(frozen=True, slots=True)
-class BundledModel:
-    name: str
-    parameters: int
+class KnownModel:
+    name: str  # bundled name or Hub id
+    parameters: int  # tied embeddings counted once
     layers: int
-    width: int
     context: int  # most tokens it can read, prompt and output together
-    vocabulary: int  # rows of its embedding
+    vocabulary: int  # rows of its embedding, padding included
+    source: str  # where these numbers come from
+    commit: str | None = None  # on the Hub: the only version that is downloaded, whatever is published later
+    width: int | None = None  # numbers in a hidden state, of a bundled model
 
 
 def bundled_names() -> list[str]:
@@ -40,18 +46,19 @@ def bundled_names() -> list[str]:
 
 
 @cache
-def bundled_models() -> tuple[BundledModel, ...]:
+def bundled_models() -> tuple[KnownModel, ...]:
     """The largest first."""
     found = []
     for file in MODELS_FOLDER.glob("*/config.json"):
         config = json.loads(file.read_text(encoding="utf-8"))
-        model = BundledModel(
+        model = KnownModel(
             name=file.parent.name,
             parameters=count_parameters(file.with_name("model.safetensors")),
             layers=config["num_hidden_layers"],
-            width=config["hidden_size"],
             context=config["max_position_embeddings"],
             vocabulary=config["vocab_size"],
+            source="its files",
+            width=config["hidden_size"],
         )
         found.append(model)
     return tuple(sorted(found, key=lambda model: -model.parameters))
@@ -142,3 +149,64 @@ def changed_weights(trace: Trace) -> list[str]:
         for name, digest in recorded
         if name in (*bundled_names(), *head_names()) and weights_hash(MODELS_FOLDER / name) != digest
     ]
+
+
+# Pairs to try, and the models of them that must be downloaded.
+
+NOT_MEASURED = "not measured here"
+CARDS_MACHINE = "an AMD EPYC, 2 cores"  # where the bundled models' cards were measured, see benchmarks/family.py
+
+Lesson = Literal["pays", "no better", "does not pay", "open"]
+Place = Literal["anywhere", "4 GB", "8 GB", "GPU"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    text: str
+    source: str  # a URL, a paper, a file of this project, or NOT_MEASURED
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    target: str
+    draft: str
+    lesson: Lesson  # open: it depends on the machine, and visitors can find out
+    place: Place  # the smallest machine that can run it
+    statements: tuple[Statement, ...]
+
+    @property
+    def basis(self) -> str:
+        sources = " ".join(statement.source for statement in self.statements)
+        if "assets/models/" in sources:
+            return f"measured on {CARDS_MACHINE}"
+        return "modelled" if LEVIATHAN in sources else "expected, not measured"
+
+    @property
+    def models(self) -> tuple[KnownModel, KnownModel]:
+        return known_models()[self.target], known_models()[self.draft]
+
+    @property
+    def parameters(self) -> int:
+        return sum(model.parameters for model in self.models)
+
+
+LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"
+
+
+@dataclass(frozen=True, slots=True)
+class _Catalogue:
+    models: tuple[KnownModel, ...]
+    pairs: tuple[Pair, ...]
+
+
+FILE = ASSETS / "pairs.yaml"
+_CATALOGUE = TypeAdapter(_Catalogue).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
+HUB_MODELS, PAIRS = _CATALOGUE.models, _CATALOGUE.pairs
+
+
+def known_models() -> dict[str, KnownModel]:
+    return {model.name: model for model in (*bundled_models(), *HUB_MODELS)}
+
+
+def known_names() -> list[str]:
+    return list(known_models())

@@ -15,6 +15,7 @@ from specviz.models.catalogue import bundled_names
 from specviz.models.memory import available_bytes, shortage
 
 DEVICES = ("cpu", "cuda", "mps")
+VERSION_OF_TRANSFORMERS = version("transformers")  # read once: it takes milliseconds, which every run would wait for
 
 
 def choose_device(name: str, needed: int) -> str:
@@ -38,7 +39,8 @@ def memory_problem(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> st
     What runs on a GPU needs no memory of the machine. `reclaimable`: bytes in models that would be released for these.
     """
     on_cpu = sum(needed for name, needed in needs if choose_device(name, needed) == "cpu")
-    return shortage(" and ".join(name for name, _ in needs), on_cpu - reclaimable)
+    advice = "use smaller models, bfloat16 (half of float32), or a machine with more memory"
+    return shortage(" and ".join(name for name, _ in needs), on_cpu - reclaimable, "memory", advice)
 
 
 def check_memory(needs: Sequence[tuple[str, int]], reclaimable: int = 0) -> None:
@@ -76,12 +78,7 @@ def free_bytes(device: str) -> int:
 def describe_machine() -> Machine:
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     hardware = f"{processor()}, {os.cpu_count()} cores, {platform.system()}{gpu}"
-    return Machine(hardware, torch.__version__, _version_of_transformers(), torch.get_num_threads())
-
-
-@cache  # reading it takes milliseconds, which every run would wait for
-def _version_of_transformers() -> str:
-    return version("transformers")
+    return Machine(hardware, torch.__version__, VERSION_OF_TRANSFORMERS, torch.get_num_threads())
 
 
 @cache

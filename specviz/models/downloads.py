@@ -20,6 +20,7 @@ RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished run
 DEFAULT_GB = 20  # all models of the catalogue would take 18 in float32
 MOST_DIGITS = 7  # of SPECVIZ_CACHE_GB
 BRIEFLY = 0.05  # seconds to wait for a lock that its owner holds all the time
+ALL = "all", 10.0  # the lock of the only process that takes or removes models, for a moment; seconds to wait for it
 
 _log = logging.getLogger(__name__)
 _held: dict[str, ExitStack] = {}  # the models that this process uses; each is locked, so that no process removes it
@@ -44,7 +45,7 @@ def hold(name: str) -> None:
     """Note that this process uses a downloaded model, until `release`: no process removes it, and it counts as used."""
     model = _model(name)
     if name not in _held and model.is_dir():
-        with _alone(), ExitStack() as held:
+        with lock(*ALL), ExitStack() as held:
             held.enter_context(lock(f"{model.name}.{os.getpid()}"))
             _held[name] = held.pop_all()
     with suppress(OSError):
@@ -74,7 +75,7 @@ def check_room(name: str, size: int) -> None:
 
 def make_room(name: str, missing: int) -> None:
     """Remove models, the least recently used first, until so many bytes of this one fit beside the others."""
-    with _alone():
+    with lock(*ALL):
         for half in folder().glob("removed-*"):  # a process ended while it removed it
             shutil.rmtree(half, ignore_errors=True)
         unused = _removable(name)
@@ -83,26 +84,21 @@ def make_room(name: str, missing: int) -> None:
         if too_much > sum(_bytes(model) for model in unused):
             raise InputError(f"There is no room for {name} beside the models that are in use: try again later.")
         while too_much > 0:
-            too_much -= _remove(unused.pop(0))
+            model = unused.pop(0)
+            too_much -= _bytes(model)
+            _log.info("%s is removed to make room.", model.name)
+            shutil.rmtree(model.rename(model.with_name(f"removed-{model.name}")), ignore_errors=True)
 
 
 @contextmanager
 def lock(name: str, seconds: float = BRIEFLY) -> Iterator[None]:
     """Keep other processes from what this name stands for; the system opens the lock when a process ends.
 
-    Raises:
-        TimeoutError: another process has it for longer than that.
+    Raises TimeoutError: another process has it for longer than that.
     """
     file = folder() / ".locks" / f"{name}.lock"
     file.parent.mkdir(parents=True, exist_ok=True)
     with WeakFileLock(file, timeout=seconds):
-        yield
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """The only process that takes or removes models, for a moment."""
-    with lock("all", 10.0):
         yield
 
 
@@ -126,14 +122,6 @@ def _in_use(model: Path) -> bool:
         except TimeoutError:
             return True
     return False
-
-
-def _remove(model: Path) -> int:
-    size = _bytes(model)
-    _log.info("%s is removed to make room.", model.name)
-    gone = model.rename(model.with_name(f"removed-{model.name}"))
-    shutil.rmtree(gone, ignore_errors=True)
-    return size
 
 
 def _bytes(path: Path) -> int:

@@ -9,8 +9,7 @@ from typing import Literal
 
 from specviz.core.drafters import METHODS, own_names
 from specviz.core.names import is_path
-from specviz.models.catalogue import bundled_names, find_folder, head_names, method_named
-from specviz.models.pairs import known_names
+from specviz.models.catalogue import bundled_names, find_folder, head_names, known_names, method_named
 
 Source = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)

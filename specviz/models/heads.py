@@ -33,14 +33,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import (
-    HEAD_FILE,
-    MODELS_FOLDER,
-    count_parameters,
-    head_names,
-    weights_hash,
-    wrong_target,
-)
+from specviz.models.catalogue import HEAD_FILE, MODELS_FOLDER, count_parameters, head_names, weights_hash, wrong_target
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
@@ -55,30 +48,17 @@ class EagleHead:
     from_state: Linear  # to hidden
     body: Llama  # of one layer, with an embedding of its own; its output embedding is the target's
 
-    def cache(self) -> KeyValues:
-        return self.body.cache()
-
     def hidden(
-        self,
-        states: Tensor,
-        ids: Tensor,
-        cache: KeyValues,
-        positions: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, states: Tensor, ids: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
     ) -> Tensor:
         """Read n places after those in the cache, which grows by them; returns the head's own states, (n, hidden).
 
         Args:
             states: (n, hidden) the target's last hidden state at each place, or the head's own guess at it.
             ids: (n,) the token after each place.
-            cache: of the places before.
-            positions, mask: as in `Llama.hidden`, for the guesses of a tree.
+            cache, positions, mask: as in `Llama.hidden`.
         """
         return self.body.through_layers(self.body.embedding[ids] + self.from_state(states), cache, positions, mask)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """What the head expects after the token that it read last at each place, (n, vocabulary)."""
-        return self.body.logits(hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +117,8 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
     weights = {key: weight.to(target.device, DTYPES[dtype]) for key, weight in stored.items()}
-    network = _NETWORKS[config["kind"]](config, weights, whole)
-    return LoadedHead(name, config["kind"], info, of, digest, network)
+    make: Callable[..., EagleHead | MedusaHeads] = eagle if config["kind"] == "eagle" else medusa
+    return LoadedHead(name, config["kind"], info, of, digest, make(config, weights, whole))
 
 
 def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
@@ -159,12 +139,6 @@ def eagle(config: Mapping[str, Any], weights: Weights, target: Llama) -> EagleHe
 def medusa(config: Mapping[str, Any], weights: Weights, target: Llama) -> MedusaHeads:
     up = Linear(stored_fast(weights["up.weight"]), weights["up.bias"])
     return MedusaHeads(up, weights["down.weight"], _output(target, up.weight.dtype))
-
-
-_NETWORKS: dict[str, Callable[[Mapping[str, Any], Weights, Llama], EagleHead | MedusaHeads]] = {
-    "eagle": eagle,
-    "medusa": medusa,
-}
 
 
 def _output(target: Llama, dtype: torch.dtype) -> Linear:

@@ -14,7 +14,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -25,22 +25,12 @@ import httpx2
 from huggingface_hub import (
     HfApi,
     constants,
+    errors,
     get_session,
     hf_hub_download,
     hf_hub_url,
     hf_raise_for_status,
     try_to_load_from_cache,
-)
-from huggingface_hub.errors import (
-    FileMetadataError,
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-    SafetensorsParsingError,
 )
 from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils._headers import build_hf_headers
@@ -49,9 +39,8 @@ from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progr
 
 from specviz.core.errors import InputError
 from specviz.models import downloads
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_names, known_models
 from specviz.models.memory import in_words
-from specviz.models.pairs import known_models
 
 SMALL_FILES = ("*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
@@ -60,6 +49,7 @@ SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 CHUNK = 2**20  # bytes written at a time
 CONNECT_SECONDS = 5  # the longest wait for the Hub to take a connection
 SILENCE_SECONDS = 30  # the longest time without an answer
+WAITS: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
 RETRIES = 3  # in a row without a byte in between
 PAUSE_SECONDS = 1.0  # before each
 SILENT_SECONDS = 60.0  # a Hub that did not answer is not asked again for this long: everyone behind would wait
@@ -99,24 +89,19 @@ def find_cached(name: str) -> Path | None:
     """The folder of a completely downloaded model, if there is one; does not use the network."""
     for cache in (downloads.folder(), None):  # ours, then the one that other programs use too
         config = try_to_load_from_cache(name, "config.json", cache_dir=cache, revision=pinned(name))
-        if isinstance(config, str) and _is_complete(Path(config).parent):
-            return Path(config).parent
+        if isinstance(config, str):
+            folder = Path(config).parent
+            with suppress(InputError):  # it has no weights that could be complete
+                if all((folder / file).is_file() for file in weights_in(folder)):
+                    return folder
     return None
-
-
-def _is_complete(folder: Path) -> bool:
-    try:
-        return all((folder / file).is_file() for file in weights_in(folder))
-    except InputError:
-        return False
 
 
 def look_up(name: str) -> HubModel:
     """Ask the Hub which files a model has, and download the small ones."""
     check_reachable(name)
     with hub_errors(name):
-        waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
-        info = HfApi().model_info(name, revision=pinned(name), timeout=waits, files_metadata=True)
+        info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
         if info.sha != (pinned(name) or info.sha):
             raise _not_understood(name)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
@@ -244,8 +229,7 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
     with partial.open("ab") as out:
         if out.tell():
             headers["Range"] = f"bytes={out.tell()}-"
-        waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
-        with get_session().stream("GET", url, headers=headers, timeout=waits) as answer:
+        with get_session().stream("GET", url, headers=headers, timeout=WAITS) as answer:
             hf_raise_for_status(answer)
             if answer.status_code != 206:  # the server ignored the range and sends the whole file
                 out.truncate(0)
@@ -268,23 +252,12 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
-    try:
+    with suppress(errors.HFValidationError):
         validate_repo_id(name)
-        valid = re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
-    except HFValidationError:
-        valid = False
-    if not valid:
-        known = ", ".join(bundled_names())
-        raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
-    return name
-
-
-def check_folder(name: str, folder: Path) -> None:
-    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed."""
-    if not (folder / "config.json").is_file():
-        raise InputError(f"{name} is not a model: it has no config.json.")
-    if not any(folder.glob("*.safetensors")):
-        raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")
+        if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+            return name
+    known = ", ".join(bundled_names())
+    raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
 
 
 _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
@@ -315,7 +288,7 @@ def hub_errors(name: str) -> Iterator[None]:
             if isinstance(error, httpx2.TransportError):
                 _silent_since[:] = [monotonic()]
             raise InputError(_in_one_sentence(name, error)) from error
-        except SafetensorsParsingError as error:
+        except errors.SafetensorsParsingError as error:
             raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise _not_understood(name) from error
@@ -327,25 +300,25 @@ def _not_understood(name: str) -> InputError:
 
 def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
     match error:
-        case GatedRepoError() | RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
+        case errors.GatedRepoError() | errors.RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
             return (
                 f"{name} is not on the Hub, or not public: this server downloads public models only. Its operator can "
                 f"download others with `hf download {name}`."
             )
-        case GatedRepoError():
+        case errors.GatedRepoError():
             return (
                 f"{name} is gated: accept its terms on https://huggingface.co/{name}, then log in with "
                 f"`hf auth login` or set HF_TOKEN, and try again."
             )
-        case RepositoryNotFoundError():
+        case errors.RepositoryNotFoundError():
             return f"There is no model named {name} on the Hub; if it is private, log in with `hf auth login`."
-        case RevisionNotFoundError():
+        case errors.RevisionNotFoundError():
             return f"{name} was changed on the Hub: the version that this app knows is gone. Use another model."
-        case HfHubHTTPError():
+        case errors.HfHubHTTPError():
             return f"The Hub refuses {name}: it answered {error.response.status_code}."
-        case FileMetadataError():
+        case errors.FileMetadataError():
             return str(_not_understood(name))
-        case httpx2.HTTPError() | OfflineModeIsEnabled() | LocalEntryNotFoundError() | ConnectionError():
+        case httpx2.HTTPError() | errors.OfflineModeIsEnabled() | errors.LocalEntryNotFoundError() | ConnectionError():
             return _unreachable(name)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return f"The disk is full: free some space and load {name} again."

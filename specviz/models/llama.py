@@ -11,7 +11,7 @@ Qwen3 (with a norm on each head's queries and keys). `llama_weights.py` builds i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import torch
@@ -82,10 +82,6 @@ class Llama:
     eps: float  # of the norms
     rotary: Rotary  # what turns a head's numbers by its token's place
 
-    def first(self, count: int) -> "Llama":
-        """A model of the first layers, with the norm and the output embedding of the whole; it copies no weight."""
-        return replace(self, layers=self.layers[:count])
-
     def cache(self) -> KeyValues:
         return KeyValues(len(self.layers), self.kv_heads, self.size, self.embedding)
 
@@ -129,13 +125,7 @@ class Llama:
         return self.output(hidden)
 
     def _attention(
-        self,
-        layer: Layer,
-        index: int,
-        x: Tensor,
-        write: Write,
-        rotation: tuple[Tensor, Tensor],
-        bias: Tensor | None,
+        self, layer: Layer, index: int, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], bias: Tensor | None
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
         heads = self._heads(layer.queries_keys_values(x))

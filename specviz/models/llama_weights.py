@@ -62,13 +62,12 @@ def build(config: Config, weights: Weights) -> Llama:
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
-    names = _Names(weights)
-    embedding = names.matrix("model.embed_tokens")
+    embedding = _matrix(weights, "model.embed_tokens")
     tied = bool(config.get("tie_word_embeddings")) or "lm_head.weight" not in weights
-    output = embedding if tied else names.matrix("lm_head")
+    output = embedding if tied else _matrix(weights, "lm_head")
     return Llama(
         embedding=embedding,
-        layers=[_layer(names, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
+        layers=[_layer(weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
         norm=weights["model.norm.weight"],
         output=Linear(output, None),
         heads=heads,
@@ -101,33 +100,30 @@ def _slides(config: Config) -> bool:
     return bool(config.get("sliding_window")) and config.get("use_sliding_window", True) is not False
 
 
-def _layer(names: "_Names", at: str) -> Layer:
+def _layer(weights: Weights, at: str) -> Layer:
     return Layer(
-        attention_norm=names.weights[f"{at}.input_layernorm.weight"],
-        queries_keys_values=names.linear(*(f"{at}.self_attn.{each}_proj" for each in "qkv")),
-        query_norm=names.weights.get(f"{at}.self_attn.q_norm.weight"),
-        key_norm=names.weights.get(f"{at}.self_attn.k_norm.weight"),
-        attention_out=names.linear(f"{at}.self_attn.o_proj"),
-        mlp_norm=names.weights[f"{at}.post_attention_layernorm.weight"],
-        gate_up=names.linear(f"{at}.mlp.gate_proj", f"{at}.mlp.up_proj"),
-        down=names.linear(f"{at}.mlp.down_proj"),
+        attention_norm=weights[f"{at}.input_layernorm.weight"],
+        queries_keys_values=_linear(weights, *(f"{at}.self_attn.{each}_proj" for each in "qkv")),
+        query_norm=weights.get(f"{at}.self_attn.q_norm.weight"),
+        key_norm=weights.get(f"{at}.self_attn.k_norm.weight"),
+        attention_out=_linear(weights, f"{at}.self_attn.o_proj"),
+        mlp_norm=weights[f"{at}.post_attention_layernorm.weight"],
+        gate_up=_linear(weights, f"{at}.mlp.gate_proj", f"{at}.mlp.up_proj"),
+        down=_linear(weights, f"{at}.mlp.down_proj"),
     )
 
 
-class _Names:
-    def __init__(self, weights: Weights) -> None:
-        self.weights = weights
+def _linear(weights: Weights, *names: str) -> Linear:
+    biases = [weights[f"{name}.bias"] for name in names if f"{name}.bias" in weights]
+    return Linear(_matrix(weights, *names), torch.cat(biases) if biases else None)
 
-    def linear(self, *names: str) -> Linear:
-        biases = [self.weights[f"{name}.bias"] for name in names if f"{name}.bias" in self.weights]
-        return Linear(self.matrix(*names), torch.cat(biases) if biases else None)
 
-    def matrix(self, *names: str) -> Tensor:
-        """Their matrices, one below the other; each entry becomes a view of the result."""
-        joined = stored_fast(torch.cat([self.weights[f"{name}.weight"] for name in names]))
-        start = 0
-        for name in names:
-            rows = len(self.weights[f"{name}.weight"])
-            self.weights[f"{name}.weight"] = joined[start : start + rows]
-            start += rows
-        return joined
+def _matrix(weights: Weights, *names: str) -> Tensor:
+    """Their matrices, one below the other; each entry becomes a view of the result."""
+    joined = stored_fast(torch.cat([weights[f"{name}.weight"] for name in names]))
+    start = 0
+    for name in names:
+        rows = len(weights[f"{name}.weight"])
+        weights[f"{name}.weight"] = joined[start : start + rows]
+        start += rows
+    return joined

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
@@ -47,7 +47,7 @@ class LoadedModel:
     bytes: int  # memory that its weights take
     cache_bytes_per_token: int  # memory that the keys and values of one token take
     device: torch.device
-    kind: ClassVar[str] = "model"  # of drafter, as in traces
+    kind: str = "model"  # of drafter, as in traces: the first layers of a model are "early-exit"
 
     @property
     def model(self) -> "PreTrainedModel":

@@ -19,11 +19,13 @@ from specviz.core.free_memory import give_back
 from specviz.core.trace import ModelInfo
 from specviz.models import downloads
 from specviz.models.catalogue import (
+    HUB_MODELS,
     MODELS_FOLDER,
     bundled_models,
     bundled_names,
     count_parameters,
     find_folder,
+    known_models,
     weight_bytes,
     weights_hash,
 )
@@ -33,7 +35,6 @@ from specviz.models.hub import Progress, fetch, find_cached, hub_id
 from specviz.models.llama_weights import build, store_fast
 from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
-from specviz.models.pairs import HUB_MODELS, known_models
 from specviz.models.pass_timing import pass_seconds
 from specviz.models.tokens import LightTokens
 
@@ -52,9 +53,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         dtype: "float32" is exact; "auto" is the one with the smaller T(1) + T(5) on this machine.
         progress: called with the progress of a Hub download.
 
-    Raises:
-        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
-            sentence.
+    Raises InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory.
     """
     if dtype not in (*DTYPES, "auto"):
         raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
@@ -70,7 +69,7 @@ def inspect_model(name: str) -> Inspection:
     for model in bundled_models():
         if model.name == name:
             return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
-    from specviz.models.configuration import inspect_configuration  # imports transformers: seconds
+    from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds
 
     return inspect_configuration(name)
 
@@ -199,9 +198,6 @@ def choose_dtype(name: str) -> DtypeChoice:
     """Measure T(1) and T(5) in both dtypes, once for each model and process, and choose the faster one.
 
     If float32 does not fit into memory, nothing is measured.
-
-    Raises:
-        InputError: the model cannot be loaded.
     """
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
@@ -213,21 +209,13 @@ def choose_dtype(name: str) -> DtypeChoice:
 
 
 def measure_dtypes(name: str, lengths: Iterable[int]) -> DtypeChoice:
-    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model once for each.
-
-    Raises:
-        InputError: the model cannot be loaded.
-    """
+    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model once for each."""
     lengths = list(lengths)
     seconds: dict[str, dict[int, float]] = {}
     for dtype in BOTH_DTYPES:
         loaded = read_model(name, dtype)
         seconds[dtype] = pass_seconds(loaded, [k for k in lengths if k < loaded.context])
         del loaded
-    return _chosen(name, seconds)
-
-
-def _chosen(name: str, seconds: dict[str, dict[int, float]]) -> DtypeChoice:
     total = {dtype: sum(seconds[dtype].get(k, 0.0) for k in CHOSEN_BY) for dtype in BOTH_DTYPES}
     faster, slower = sorted(BOTH_DTYPES, key=lambda dtype: total[dtype])
     reason = (

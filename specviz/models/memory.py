@@ -1,7 +1,6 @@
 """How much memory a model needs, and how much there is."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 
@@ -11,18 +10,11 @@ WORKING_ROOM = 1.1  # room for the cache, the logits and intermediate results: a
 CGROUP = Path("/sys/fs/cgroup")
 
 
-class _ControlGroup(NamedTuple):
-    """The files of a container's memory, and the line of its statistics that counts droppable file pages."""
-
-    limit: str
-    used: str
-    stat: str
-    droppable: str
-
-
-VERSION_2 = _ControlGroup("memory.max", "memory.current", "memory.stat", "inactive_file")
-VERSION_1 = _ControlGroup(
-    "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"
+# Of versions 2 and 1 of control groups, the files of a container's memory: its limit, what is used, and statistics,
+# with the line that counts droppable file pages.
+FILES = (
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"),
 )
 
 
@@ -36,23 +28,12 @@ def available_bytes() -> int:
     return machine if container is None else min(machine, container)
 
 
-def shortage(names: str, needed: int) -> str | None:
-    """Why models that need this many bytes do not fit into memory, and what would fit; None if they fit."""
-    advice = "use smaller models, bfloat16 (half of float32), or a machine with more memory"
-    return _shortage(f"{names} would take {in_words(needed)} of memory", needed, advice)
-
-
-def cache_shortage(prompt_tokens: int, new_tokens: int, needed: int) -> str | None:
-    """The same for the keys and values of a run."""
-    needed = int(needed * WORKING_ROOM)
-    run = f"Reading {prompt_tokens} tokens and writing {new_tokens}"
-    advice = "use a shorter prompt, fewer tokens, or smaller models"
-    return _shortage(f"{run} would take {in_words(needed)} of memory for keys and values", needed, advice)
-
-
-def _shortage(what: str, needed: int, advice: str) -> str | None:
+def shortage(what: str, needed: int, of: str, advice: str) -> str | None:
+    """Why something that needs so many bytes `of` memory does not fit, and what would fit; None if it fits."""
     room = available_bytes()
-    return None if needed <= room else f"{what}, but {in_words(room)} are free here: {advice}."
+    if needed <= room:
+        return None
+    return f"{what} would take {in_words(needed)} of {of}, but {in_words(room)} are free here: {advice}."
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -70,14 +51,13 @@ def in_words(count: int) -> str:
 def _of_container() -> int | None:
     """What is left of the control group's limit, which psutil does not know; None without a limit.
 
-    File pages that the kernel can drop count as free. Older systems have version 1 of control groups.
+    File pages that the kernel can drop count as free.
     """
-    for names in (VERSION_2, VERSION_1):
-        limit, used = _lines(CGROUP / names.limit), _lines(CGROUP / names.used)
+    for *files, droppable in FILES:
+        limit, used, stat = (_lines(CGROUP / file) for file in files)
         if limit and used and limit[0].isdigit() and used[0].isdigit():  # "max" means no limit
-            stat = (line.split() for line in _lines(CGROUP / names.stat))
-            droppable = sum(int(words[1]) for words in stat if words[:1] == [names.droppable])
-            return max(0, int(limit[0]) - int(used[0]) + droppable)
+            freed = sum(int(line.split()[1]) for line in stat if line.split()[:1] == [droppable])
+            return max(0, int(limit[0]) - int(used[0]) + freed)
     return None
 
 

@@ -50,13 +50,9 @@ def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    problems: list[str]  # one sentence each: what is wrong, and what would work
+    problems: list[str]  # one sentence each: what is wrong, and what would work; none: the pair works
     notes: list[str]  # one sentence each: worth knowing
     sizes: dict[str, int]  # parameters by model name
-
-    @property
-    def ok(self) -> bool:
-        return not self.problems
 
 
 def check_pair(
@@ -70,12 +66,8 @@ def check_pair(
 ) -> PairReport:
     """Check a pair from its configurations, tokenizers and weight file headers; nothing is loaded.
 
-    Args:
-        target, draft: bundled names, local folders or Hub ids; None: a drafter without a model.
-        target_dtype, draft_dtype: float32, bfloat16 or auto.
-        greedy: whether the run is greedy; sampling needs equal tokenizers.
-        new_tokens: how many tokens the run may write.
-        reclaimable: bytes of memory in models that would be released for this pair, or that belong to it.
+    No draft: the drafter has no model. `greedy`: sampling needs equal tokenizers. `reclaimable`: bytes of memory in
+    models that would be released for this pair, or that belong to it.
     """
     problems: list[str] = []
     found: list[tuple[Inspection, int]] = []  # with the memory that it needs

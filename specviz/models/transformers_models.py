@@ -1,31 +1,54 @@
-"""Load a model with transformers, and decide which forward pass reads its tokens."""
+"""Models that transformers reads: what their files say before the weights are loaded, and which forward pass is used.
+
+The configuration, the tokenizer and the headers of the weight files are enough to check a model.
+"""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from inspect import signature
+from math import prod
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 import torch
+from huggingface_hub import HfApi
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    DynamicCache,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.utils import logging as transformers_logging
 
 from specviz.core.errors import InputError, without_folders
 from specviz.core.trace import ModelInfo
+from specviz.models.catalogue import find_folder
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
+from specviz.models.hub import HubModel, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama_weights import build, store_fast, unknown_because
-from specviz.models.loaded_model import DTYPES, NO_LIMIT, LoadedModel, cache_bytes
+from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
+
+Shapes = dict[str, tuple[int, ...]]  # by tensor name
+MOST_LAYERS = 1000  # the deepest models have a tenth of that; a false number could be millions
+FEW_FILES = 8  # with more weight files, their headers are read only after the download
+LOCAL: Any = {"local_files_only": True, "trust_remote_code": False}
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars, and no output of transformers on standard error."""
-    from transformers.utils import logging as transformers_logging  # here: `in_short` needs no transformers
-
     bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers_logging.set_verbosity(logging.CRITICAL)
@@ -37,9 +60,140 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def in_short(error: Exception) -> str:
-    """The message of a library, shortened: some are several paragraphs long, and name folders of this machine."""
-    return shorten(without_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
+@contextmanager
+def one_sentence(name: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # a broken file can cause errors of every kind in four libraries
+        if is_out_of_memory(error):
+            raise MemoryError from error
+        if "ignore_mismatched_sizes" in str(error):
+            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
+        # Some messages of libraries are several paragraphs long, and name folders of this machine.
+        why = shorten(without_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
+        raise InputError(f"{name} is not a causal language model that can be loaded: {why}") from error
+
+
+def inspect_configuration(name: str) -> Inspection:
+    """Check a model that does not ship with specviz."""
+    folder, shapes = _open(name)
+    with quiet():
+        with one_sentence(name):
+            config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
+        made = _build_without_weights(name, config)
+        if stored := shapes():
+            expected = {key: weight.shape for key, weight in made.named_parameters()}
+            if problem := disagreement(stored, expected, made.base_model_prefix):
+                raise InputError(f"{name} is inconsistent: {problem}; download it again.")
+        with one_sentence(name):
+            tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+    text = config.get_text_config()
+    limit = getattr(text, "max_position_embeddings", None)
+    kinds = getattr(text, "layer_types", None)
+    slides = kinds is None or "sliding_attention" in kinds  # a size may be named although no layer uses it
+    return Inspection(
+        name=name,
+        tokens=tokenizer,
+        parameters=made.num_parameters(),
+        context=int(limit) if limit and limit > 0 else None,
+        rows=int(text.vocab_size),
+        sliding_window=getattr(text, "sliding_window", None) if slides else None,
+    )
+
+
+def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
+    """The folder of configuration and tokenizer, and how to get the shapes of the weights (empty: not yet)."""
+    folder = find_folder(name)
+    if folder:
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{name} is not a model: it has no config.json.")
+        if not any(folder.glob("*.safetensors")):
+            raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")
+    else:
+        folder = find_cached(hub_id(name))
+    if folder:
+        return folder, partial(shapes_in_folder, folder, name)
+    model = look_up(name)
+    few = len(model.weights) <= FEW_FILES
+    return model.folder, lambda: _shapes_on_hub(model) if few else {}
+
+
+def shapes_in_folder(folder: Path, name: str) -> Shapes:
+    shapes: Shapes = {}
+    for file in weights_in(folder, name):
+        try:
+            with safe_open(folder / file, framework="pt") as opened:
+                shapes |= {key: tuple(opened.get_slice(key).get_shape()) for key in opened.keys()}  # noqa: SIM118
+        except (OSError, SafetensorError) as error:
+            raise InputError(f"{name} is broken: {file} is not a safetensors file.") from error
+    return shapes
+
+
+def _shapes_on_hub(model: HubModel) -> Shapes:
+    """From the first bytes of the weight files."""
+    shapes: Shapes = {}
+    with hub_errors(model.name):
+        for file in model.weights:
+            header = HfApi().parse_safetensors_file_metadata(model.name, file.name, revision=model.commit, timeout=30)
+            shapes |= {key: tuple(tensor.shape) for key, tensor in header.tensors.items()}
+    return shapes
+
+
+def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: str) -> str | None:
+    """How the weights differ from what the configuration asks for, as the end of a sentence; None if they agree.
+
+    `prefix` is the start of the tensor names, which some checkpoints leave out.
+    """
+    wanted = {name: tuple(shape) for name, shape in expected.items()}
+    for name, shape in stored.items():
+        spellings = (name, f"{prefix}.{name}", name.removeprefix(f"{prefix}."))
+        asked = next((wanted[spelling] for spelling in spellings if spelling in wanted), shape)
+        if asked != shape:
+            return f"its config.json makes {name} {_times(asked)}, but its weights have {_times(shape)}"
+    total, held = sum(map(prod, wanted.values())), sum(map(prod, stored.values()))
+    if total > held:
+        return f"its config.json asks for {total:,} parameters, but its weights have {held:,}"
+    return None
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape)) or "a number"
+
+
+def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:
+    """The model a configuration describes, on the meta device: shapes without numbers."""
+    _check_architecture(name, config)
+    layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
+    if not isinstance(layers, int) or layers > MOST_LAYERS:
+        raise InputError(f"{name} cannot be used: its config.json asks for {layers!r:.40} layers.")
+    with torch.device("meta"), one_sentence(name):
+        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
+    croppable = "past_key_values" in signature(made.forward).parameters
+    if croppable:
+        with one_sentence(name):
+            croppable = DynamicCache(config=config).is_croppable
+    if not croppable:
+        raise InputError(
+            f"{name} ({config.model_type}) cannot be rolled back after a rejection: it has a recurrent state or "
+            f"no cache. Use a model with plain or sliding-window attention."
+        )
+    return made
+
+
+def _check_architecture(name: str, config: PreTrainedConfig) -> None:
+    causal = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(config.model_type)
+    is_encoder = getattr(config, "is_decoder", True) is False and "bert" in config.model_type  # reads both directions
+    assumed = config.model_type if is_encoder else causal
+    named: list[str | None] = [*config.architectures] if config.architectures else [assumed]
+    if causal is None or config.is_encoder_decoder or causal not in named:
+        raise InputError(
+            f"{name} is not a causal language model ({', '.join(map(str, named))[:80]}): use one that writes text from "
+            f"left to right, such as GPT-2, Llama, Qwen or Pythia."
+        )
+    if getattr(config, "quantization_config", None):
+        raise InputError(f"{name} is quantized: use the original model with floating-point weights.")
 
 
 class TransformersForward:
@@ -55,12 +209,7 @@ class TransformersForward:
 
 
 class TransformersReader(Reader):
-    """Reads with a model of transformers and its `DynamicCache`.
-
-    Raises:
-        InputError: the cache cannot be shortened (a recurrent model), so rejected tokens could not be removed;
-            or, at the first pass, the model does not use the cache at all.
-    """
+    """Reads with a model of transformers and its `DynamicCache`. Raises InputError: see `CachedModel`."""
 
     def __init__(self, model: PreTrainedModel, name: str, whole: bool) -> None:
         self._model = model
@@ -100,13 +249,13 @@ by nothing at all."""
 
 
 def from_transformers(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo, *, light: bool = True
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo
 ) -> LoadedModel:
     """A model of transformers, ready to decode: on its device, in evaluation mode.
 
-    With `light`, the light forward pass reads for it where it knows the architecture and agrees with the model.
+    The light forward pass reads for it where it knows the architecture and agrees with the model.
     """
-    forward = _light(model) if light and not forced() else None
+    forward = None if forced() else _light(model)
     if forward is None:
         store_fast(model)
     chosen: Forward = forward or TransformersForward(model, name)
@@ -137,10 +286,9 @@ def read_folder(
     name: str, folder: Path, dtype: str, device: str = "cpu"
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model and its tokenizer from a folder."""
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    options: Any = LOCAL | {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
     with one_sentence(name), quiet():
-        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
+        tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
         model, report = both
         if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers
@@ -188,17 +336,3 @@ class _Shared(dict[str, Tensor]):
     def __setitem__(self, name: str, weight: Tensor) -> None:
         self._parameters[name].data = weight
         super().__setitem__(name, weight)
-
-
-@contextmanager
-def one_sentence(name: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # a broken file can cause errors of every kind in four libraries
-        if is_out_of_memory(error):
-            raise MemoryError from error
-        if "ignore_mismatched_sizes" in str(error):
-            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
-        raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error

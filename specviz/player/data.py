@@ -16,7 +16,7 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, speedup_at
 from specviz.core.metrics import running as states_of
 from specviz.core.names import first_words, forward_in_words, pair_name, short_name
-from specviz.core.replay import DraftGuesses, counts_of, ends_of, every_length
+from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.result import at_calibrated
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
@@ -327,7 +327,7 @@ def _lengths(
         return []
     steps, found = replay_times(trace, costs)["steps"], list[tuple[float | None, float | None]]()
     for rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
-        counts = counts_of(rounds)
-        took = sum(steps[len(each.guesses)] for each in rounds) if steps else 0.0
+        counts = count(rounds)
+        took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
         found.append((_rounded(counts.acceptance_rate, 4), round(counts.emitted / took, 2) if took else None))
     return found

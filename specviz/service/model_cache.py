@@ -7,12 +7,11 @@ from specviz.core.errors import InputError
 from specviz.core.request import Precision
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.models.cached_model import CachedModel
-from specviz.models.catalogue import weight_bytes
+from specviz.models.catalogue import known_models, weight_bytes
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import DtypeChoice, choose_dtype, inspect_model, load_model
 from specviz.models.memory import available_bytes, in_words
 from specviz.models.pairing import shared_vocabulary
-from specviz.models.pairs import known_models
 from specviz.service.limits import number_set
 
 LEAST_BUDGET = 400 * 10**6  # bytes

@@ -21,12 +21,11 @@ from specviz.decoding.drafters.choose import Loaded, load_draft
 from specviz.measure.calibration import calibration_steps
 from specviz.measure.paired_runs import Measured
 from specviz.models import downloads
-from specviz.models.catalogue import bundled_names, check_heads, method_named
+from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import check_known, download
 from specviz.models.pairing import check_pair
-from specviz.models.pairs import known_models
 from specviz.service import protocol as say
 from specviz.service.model_cache import ModelCache
 
@@ -158,7 +157,7 @@ class Workshop:
         draft, settings = names[1] if len(names) == 2 else None, request.settings
         check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
         report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
-        if not report.ok:
+        if report.problems:
             raise InputError(report.problems[0])
         return report.sizes
 

@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from specviz.core.replay import counts_of, replay
+from specviz.core.metrics import count
+from specviz.core.replay import replay
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons.tour import tour_of
 from tests.conftest import Visit
@@ -30,7 +31,7 @@ def expect_step(page: Page, number: int) -> None:
 
 def longer_draft() -> str:
     """What the card says of draft length 8, from the replay that the page has too."""
-    counts = counts_of(replay(known(first_draft_guesses()), 8, TRACE.settings.max_new_tokens))
+    counts = count(replay(known(first_draft_guesses()), 8, TRACE.settings.max_new_tokens))
     wasted = counts.rejected + counts.discarded
     return f"{counts.rounds} target passes instead of {len(TRACE.rounds)}. But {wasted} guesses are wasted"
 

@@ -8,8 +8,7 @@ import pytest
 from benchmarks.family_goals import goals
 from scripts.write_cards import BASELINES, FAMILY, measured_sections, read_results, with_section
 from scripts.write_head_cards import measured_sections as head_sections
-from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, weights_hash
-from specviz.models.pairs import PAIRS
+from specviz.models.catalogue import MODELS_FOLDER, PAIRS, bundled_heads, weights_hash
 
 KINDS = ("story", "code", "structured", "prose")
 

@@ -6,21 +6,19 @@ from itertools import product
 import pytest
 
 from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model
-from specviz.core.metrics import Costs, count
+from specviz.core.metrics import Costs, count, speedup_at
 from specviz.core.replay import (
     DraftGuesses,
-    ReplayedRound,
-    counts_of,
     dump_draft_guesses,
     ends_of,
     every_length,
-    modelled_speedup,
     parse_draft_guesses,
     replay,
 )
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.steps import result_of
 from specviz.core.theory import realistic_speedup
-from specviz.core.trace import DrafterInfo, Trace
+from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.data.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import Dtype, LoadedModel
@@ -34,22 +32,22 @@ def foreseen(output: list[int], guesses: list[int]) -> DraftGuesses:
     return DraftGuesses(NANO, output, guesses, None, {}, True)
 
 
-def statuses(rounds: list[ReplayedRound]) -> list[str]:
+def statuses(rounds: list[Round]) -> list[str]:
     """Each round as initials, its unknown guesses in capitals, then what is emitted."""
-    initials = [[g.status[0] if g.id is not None else g.status[0].upper() for g in r.guesses] for r in rounds]
-    return [f"{''.join(of_one)} {r.kind}" for of_one, r in zip(initials, rounds, strict=True)]
+    initials = [[g.status[0] if g.id is not None else g.status[0].upper() for g in r.drafted] for r in rounds]
+    return [f"{''.join(of_one)} {r.emitted.kind}" for of_one, r in zip(initials, rounds, strict=True)]
 
 
-def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
+def same_as(trace: Trace, rounds: list[Round]) -> None:
     """The replay says of every token what the real run did; where it names a token, it is that one."""
     assert len(rounds) == len(trace.rounds)
     for real, replayed in zip(trace.rounds, rounds, strict=True):
-        assert [guess.status for guess in replayed.guesses] == [token.status for token in real.drafted]
-        assert (replayed.kind, replayed.token_id) == (real.emitted.kind, real.emitted.id)
-        for guess, token in zip(replayed.guesses, real.drafted, strict=True):
+        assert [guess.status for guess in replayed.drafted] == [token.status for token in real.drafted]
+        assert (replayed.emitted.kind, replayed.emitted.id) == (real.emitted.kind, real.emitted.id)
+        for guess, token in zip(replayed.drafted, real.drafted, strict=True):
             assert guess.id in (token.id, None)
             assert guess.id is not None or guess.status == "discarded"
-    assert counts_of(rounds) == count(trace.rounds)
+    assert count(rounds) == count(trace.rounds)
 
 
 # ---- against real decoding
@@ -62,7 +60,7 @@ def test_every_draft_length_is_replayed_as_it_is_decoded(
     drafter = PromptLookupDrafter() if draft == "lookup" else ModelDrafter(nano)
     prompt = known(find_preset(preset))
     plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
-    draft_guesses = known(drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids))
+    draft_guesses = known(result_of(drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)))
     assert draft_guesses.exact
     for length in (1, 4, 7, 16):
         settings = DecodeSettings(max_new_tokens=30, draft_length=length)
@@ -80,7 +78,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(draft: str) -> None:
         target = ending(tiny_model(1), end)
         settings = DecodeSettings(max_new_tokens=cap, stop_at_eos=stop)
         plain = autoregressive_decode(target, prompt, settings)
-        draft_guesses = known(drafter.guess_along(target, prompt, plain.output.token_ids))
+        draft_guesses = known(result_of(drafter.guess_along(target, prompt, plain.output.token_ids)))
         for length in (1, 3, 8, 16):
             trace = speculative_decode(target, drafter, prompt, replace(settings, draft_length=length))
             same_as(trace, replay(draft_guesses, length, cap, ends_of(trace)))
@@ -92,7 +90,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(draft: str) -> None:
 def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: Dtype) -> None:
     """Passes over one, two or nine tokens round differently, so another draft length may write another text."""
     drafter = ModelDrafter(load_model("wren-nano", draft))
-    assert not known(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9])).exact
+    assert not known(result_of(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9]))).exact
 
 
 # ---- by hand
@@ -103,8 +101,8 @@ def test_one_wrong_guess_at_two_lengths() -> None:
     assert statuses(replay(draft_guesses, 2, 6)) == ["aa bonus", "aa bonus"]
     assert statuses(replay(draft_guesses, 4, 6)) == ["aarD correction", "aa bonus"]
     first = replay(draft_guesses, 4, 6)[0]
-    assert [guess.id for guess in first.guesses] == [10, 11, 99, None]
-    assert (first.start, first.token_id, first.emitted) == (0, 12, 3)
+    assert [guess.id for guess in first.drafted] == [10, 11, 99, None]
+    assert (first.emitted.id, first.emits) == (12, 3)
     draft_guesses = foreseen([1, 2, 3, 4], [1, 2, 3, 4])  # the target always has room for its own token
     assert statuses(replay(draft_guesses, 16, 4)) == ["aaa bonus"]
     assert statuses(replay(draft_guesses, 1, 4)) == ["a bonus", "a bonus"]
@@ -116,7 +114,7 @@ def test_an_accepted_end_of_text_discards_what_follows() -> None:
     draft_guesses = foreseen([1, 2, 0], [1, 2, 0])
     rounds = replay(draft_guesses, 5, 64, ends={0})
     assert statuses(rounds) == ["aaaDD none"]
-    assert (rounds[0].token_id, rounds[0].emitted) == (None, 3)
+    assert (rounds[0].emitted.id, rounds[0].emits) == (None, 3)
     assert statuses(replay(draft_guesses, 2, 64, ends={0})) == ["aa bonus"]  # the target's own token ends it
 
 
@@ -124,16 +122,16 @@ def test_prompt_lookup_may_propose_little_or_nothing_and_knows_all_it_proposes()
     info = DrafterInfo("prompt-lookup", "lookup")
     draft_guesses = DraftGuesses(info, [1, 2, 3, 4], None, [[], [2, 9, 9, 9], [3], [4]], {}, True)
     assert statuses(replay(draft_guesses, 4, 4)) == [" bonus", "ar correction", " bonus"]
-    assert [guess.id for guess in replay(draft_guesses, 4, 4)[1].guesses] == [2, 9]
+    assert [guess.id for guess in replay(draft_guesses, 4, 4)[1].drafted] == [2, 9]
 
 
 def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:
     rounds = replay(foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15]), 2, 6)
     costs = Costs(step_seconds=0.01, cost_ratio=0.1, verification={1: 1.0, 3: 1.4}, overhead=0.05)
-    assert modelled_speedup(rounds, costs) == pytest.approx(6 / (2 * (0.2 + 1.4 + 0.05)))
-    assert modelled_speedup([], costs) is None
+    assert speedup_at(rounds, costs) == pytest.approx(6 / (2 * (0.2 + 1.4 + 0.05)))
+    assert speedup_at([], costs) is None
     all_kept = replay(foreseen(list(range(30)), list(range(30))), 2, 30)
-    assert modelled_speedup(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
+    assert speedup_at(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
     replays = every_length(foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8]), 8)
     assert list(replays) == list(range(1, MAX_DRAFT_LENGTH + 1))
     assert list(map(len, replays.values())) == sorted(map(len, replays.values()), reverse=True), "a model's guesses"

@@ -15,10 +15,9 @@ from torch import Tensor
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import DraftContext, Drafter
 from specviz.decoding.recording import Recorder
-from specviz.decoding.rules import make_rule
 from specviz.decoding.sampler import LogitsConstraint, Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.verification import AcceptanceRule
+from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.measure.proof.remembering import Passes, RememberingModel
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel

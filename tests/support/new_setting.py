@@ -23,6 +23,7 @@ ROW = """
             label="Patience",
             help="A toy.",
             words="patience {}",
+            later=True,
             expected="a patience from 1 to 9",
             metavar="P",
             option_help="a toy",

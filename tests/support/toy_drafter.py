@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from specviz.core.drafters import METHODS, NO_MODEL, Method
+from specviz.core.drafters import METHODS, Method, method_of
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
@@ -14,7 +14,7 @@ TOY = Method(
     label="toy",
     module=__name__,
     names=("toy",),
-    group=NO_MODEL,
+    group=method_of("prompt-lookup").group,
     about="The toy repeats the last token.",
     trees=False,
     samples=False,

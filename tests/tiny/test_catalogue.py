@@ -5,8 +5,7 @@ import json
 import pytest
 
 from specviz.core.theory import ideal_speedup
-from specviz.models.catalogue import bundled_names, weight_bytes
-from specviz.models.pairs import NOT_MEASURED, PAIRS, known_names
+from specviz.models.catalogue import NOT_MEASURED, PAIRS, bundled_names, known_names, weight_bytes
 from tests.support.commands import command_line
 
 

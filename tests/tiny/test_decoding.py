@@ -11,6 +11,7 @@ import torch
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import by_position
 from specviz.core.settings import UNSURE_BELOW, DraftSchedule
+from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import (
     Draft,
@@ -21,7 +22,7 @@ from specviz.decoding import (
     iter_speculative_decode,
     speculative_decode,
 )
-from specviz.decoding.draft_length import DraftLength
+from specviz.decoding.speculative import DraftLength
 from specviz.measure.proof.greedy import greedy_row
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -322,7 +323,7 @@ def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> No
     assert trace.output.token_ids == greedy_of_transformers(TARGET, PROMPT, 12)
     assert trace.drafter == Scripted.info
     assert scripted.loaded is None
-    assert scripted.guess_along(TARGET, PROMPT, trace.output.token_ids) is None
+    assert result_of(scripted.guess_along(TARGET, PROMPT, trace.output.token_ids)) is None
 
 
 # ---- what is refused

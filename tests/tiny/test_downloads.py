@@ -17,9 +17,8 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.models import downloads, memory
 from specviz.models import hub as hub_module
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import HUB_MODELS, KnownModel, bundled_names, known_names
 from specviz.models.hub import CONNECT_SECONDS, MOST_SMALL_BYTES, MOST_SMALL_FILES, fetch, find_cached, look_up
-from specviz.models.pairs import HUB_MODELS, KnownModel, known_names
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import Done, Run

@@ -3,6 +3,7 @@
 import pytest
 
 from specviz import DecodeSettings, InputError, speculative_decode
+from specviz.core.steps import result_of
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import make_drafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
@@ -20,14 +21,14 @@ EXIT = early_exit("early-exit:1", 1, TARGET)
 
 def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
     assert isinstance(TARGET.forward, LightForward)
-    assert isinstance(EXIT.model.forward, LightForward)
-    first, whole = EXIT.model.forward.llama, TARGET.forward.llama
+    assert isinstance(EXIT.forward, LightForward)
+    first, whole = EXIT.forward.llama, TARGET.forward.llama
     assert first.layers == whole.layers[:1]
     assert first.output is whole.output
     assert first.embedding is whole.embedding
-    assert EXIT.model.info.parameters == tiny_model(seed=0, layers=1).info.parameters
-    assert EXIT.model.bytes == 0
-    assert EXIT.model.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
+    assert EXIT.info.parameters == tiny_model(seed=0, layers=1).info.parameters
+    assert EXIT.bytes == 0
+    assert EXIT.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
 
 
 # ---- what it says and what it refuses
@@ -44,7 +45,7 @@ def test_a_trace_says_that_it_exited_early() -> None:
 def test_it_guesses_along_an_output_as_it_drafts() -> None:
     settings = DecodeSettings(max_new_tokens=20, draft_length=1)
     trace = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
-    guesses = EarlyExitDrafter(EXIT).guess_along(TARGET, PROMPT, trace.output.token_ids)
+    guesses = result_of(EarlyExitDrafter(EXIT).guess_along(TARGET, PROMPT, trace.output.token_ids))
     assert guesses.drafter.kind == "early-exit"
     assert guesses.exact
     place = 0

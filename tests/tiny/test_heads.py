@@ -8,6 +8,7 @@ import torch
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
+from specviz.core.steps import result_of
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
@@ -45,7 +46,7 @@ def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
         guessed, chain = LONG[place + 1 : place + steps], range(-1, steps - 2)
         tree = Tree(guessed, list(chain))
         rows += [reader.after_nodes(tree, [node]) for node in range(steps - 1)]
-        wanted = [loaded.network.logits(made[step][0, place - 1]) for step in range(steps)]
+        wanted = [loaded.network.body.logits(made[step][0, place - 1]) for step in range(steps)]
         assert torch.allclose(torch.cat(rows), torch.stack(wanted), atol=1e-4), place
 
 
@@ -100,11 +101,11 @@ def test_what_it_guesses_along_an_output_gives_every_draft_length(
     drafter = HeadDrafter(heads[kind])
     settings = DecodeSettings(max_new_tokens=24)
     output = autoregressive_decode(TARGET, prompt, settings).output.token_ids
-    guesses = drafter.guess_along(TARGET, prompt, output)
+    guesses = result_of(drafter.guess_along(TARGET, prompt, output))
     assert guesses.exact
     for length in (1, 2, 5):
         real = speculative_decode(TARGET, drafter, prompt, replace(settings, draft_length=length))
         replayed = replay(guesses, length, settings.max_new_tokens)
-        assert [[(guess.id, guess.status) for guess in round.guesses] for round in replayed] == [
+        assert [[(guess.id, guess.status) for guess in round.drafted] for round in replayed] == [
             [(token.id, token.status) for token in round.drafted] for round in real.rounds
         ]

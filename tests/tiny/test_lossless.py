@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
-from specviz.decoding import make_constraint, rules
-from specviz.decoding.rules import SamplingTreeRule
+from specviz.decoding import make_constraint, verification
 from specviz.decoding.sampler import LogitsConstraint
+from specviz.decoding.verification import SamplingTreeRule
 from specviz.measure.proof.other_rules import make_other_rule, rule_of_proof
 from specviz.measure.proof.rows import RULES as PROOF_RULES
 from specviz.measure.proof.rows import RuleName
@@ -113,7 +113,7 @@ def test_a_lossy_rule_is_seen(name: RuleName) -> None:
 
 
 def test_a_tree_rule_that_judges_each_sibling_by_all_of_p_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "residual", lambda p, draft, child: p)
+    monkeypatch.setattr(verification, "residual", lambda p, draft, child: p)
     assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(rule="7,2"), runs=RUNS) < CERTAIN
 
 

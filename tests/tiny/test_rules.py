@@ -8,9 +8,17 @@ from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogit
 
 from specviz import DecodeSettings
 from specviz.decoding import Draft
-from specviz.decoding.rules import BlockRule, GreedyTreeRule, SamplingTreeRule, make_rule
 from specviz.decoding.sampler import Sampling
-from specviz.decoding.verification import GreedyRule, SamplingRule, Verification, residual
+from specviz.decoding.verification import (
+    BlockRule,
+    GreedyRule,
+    GreedyTreeRule,
+    SamplingRule,
+    SamplingTreeRule,
+    Verification,
+    make_rule,
+    residual,
+)
 
 
 def rows(*values: list[float]) -> torch.Tensor:

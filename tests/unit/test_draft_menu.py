@@ -13,9 +13,8 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.models import draft_menu
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names, head_names
+from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
-from specviz.models.pairs import HUB_MODELS, PAIRS, Pair
 from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here, with_tokenizer
 from specviz.service.protocol import Run
 from specviz.service.service import admit

@@ -42,8 +42,7 @@ from specviz.data.texts import Facts, Says, Words, figures_in, fill
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled
-from specviz.models.catalogue import head_names
-from specviz.models.pairs import known_names
+from specviz.models.catalogue import head_names, known_names
 from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.questions import asked_questions, href, read_answers

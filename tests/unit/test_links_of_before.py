@@ -15,7 +15,7 @@ from specviz.data.permalink import request_from_link
 from specviz.game.game import plan_from_link
 from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.starts import Start
-from specviz.models.pairs import known_names
+from specviz.models.catalogue import known_names
 from specviz.ui.helps.helps_state import choice_from_link
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.proof.proof_state import wanted_from_link

@@ -15,7 +15,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.page_link import DIGITS, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
-from specviz.models.pairs import known_names
+from specviz.models.catalogue import known_names
 from specviz.ui.proof.proof_state import wanted_from_link
 from tests.support.known import known
 

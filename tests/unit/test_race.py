@@ -45,8 +45,8 @@ from specviz.measure.race import (
     race_csv,
     race_frame,
 )
+from specviz.models.catalogue import known_names
 from specviz.models.draft_menu import linked_names
-from specviz.models.pairs import known_names
 from specviz.service.job import JobView
 from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
 from specviz.ui.race.lanes import lanes_data, slow_motion

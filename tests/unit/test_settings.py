@@ -13,8 +13,7 @@ import pytest
 from scripts.write_settings_table import PAGE, page
 from specviz.core.errors import InputError
 from specviz.core.names import ORDINALS, in_words, pair_name, short_name
-from specviz.core.settings import DecodeSettings
-from specviz.core.tree_shape import parse_tree, with_depth
+from specviz.core.settings import DecodeSettings, parse_tree, with_depth
 from tests.support.fake_traces import fake_trace
 
 

@@ -12,7 +12,7 @@ import pytest
 from specviz.core import metrics
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Costs, count
-from specviz.core.replay import DraftGuesses, counts_of, ends_of, every_length
+from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
@@ -258,7 +258,7 @@ def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been(firs
     ]
     assert [(known, unknown) for *_, known, unknown in own["rounds"]] == [(texts, 0) for texts in wrong]
     for length, rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).items():
-        replayed, counts = data["lengths"][str(length)], counts_of(rounds)
+        replayed, counts = data["lengths"][str(length)], count(rounds)
         figures = (counts.accepted, counts.rejected, counts.discarded, counts.tokens_per_target_call)
         assert tuple(replayed[name] for name in ("accepted", "rejected", "discarded", "per_call")) == figures
 

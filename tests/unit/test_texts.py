@@ -12,7 +12,8 @@ import pytest
 
 from specviz.cli.main import main
 from specviz.core.files import ASSETS
-from specviz.core.replay import counts_of, replay
+from specviz.core.metrics import count
+from specviz.core.replay import replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
@@ -387,7 +388,7 @@ def test_a_longer_draft_saves_passes_and_wastes_guesses_as_the_tour_says(trace: 
     assert replayable(trace, guesses)
     assert guesses.exact
     for length in range(beat(tour, "length").least, MAX_DRAFT_LENGTH + 1):
-        counts = counts_of(replay(guesses, length, trace.settings.max_new_tokens))
+        counts = count(replay(guesses, length, trace.settings.max_new_tokens))
         assert counts.rounds < len(trace.rounds)
         assert counts.rejected + counts.discarded > wasted
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
 from specviz.core.trace import (
     SCHEMA,
     DrafterInfo,
@@ -24,7 +24,6 @@ from specviz.core.trace import (
     Prompt,
     Trace,
 )
-from specviz.core.tree_shape import MAX_NODES
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from specviz.core.errors import InputError
 from specviz.core.outside import AtMost
-from specviz.core.tree_shape import MAX_NODES
+from specviz.core.settings import MAX_NODES
 from specviz.data.importers.assembling import Given, Report, Step, StoppedBy, Tokenizer, Written, written_of
 from specviz.data.importers.record import Count, Id, Ids, Piece, reader
 

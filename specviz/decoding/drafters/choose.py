@@ -11,15 +11,12 @@ from typing import Any
 
 from specviz.core.drafters import Method, method_of
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters.early_exit import EarlyExit
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.models.catalogue import method_named
 from specviz.models.heads import LoadedHead
 from specviz.models.loaded_model import Dtype, LoadedModel
 
-Loaded = (
-    LoadedModel | LoadedHead | EarlyExit | Method | None
-)  # what drafts; a method needs nothing in memory; None: prompt lookup
+Loaded = LoadedModel | LoadedHead | Method | None  # what drafts; a method needs nothing in memory; None: prompt lookup
 
 
 def make_drafter(
@@ -33,14 +30,8 @@ def make_drafter(
     - "early-exit:2": the target's own first two layers; any number below that of its layers;
     - "prompt-lookup" ("lookup" in links): what followed the same words earlier in the text.
 
-    Args:
-        name: one of these.
-        target: the model whose output is wanted.
-        settings: those of the planned run; None: the defaults.
-        dtype: of the draft model or head; an early exit has the target's.
-
-    Raises:
-        InputError: there is nothing of that name, or it cannot draft for the target.
+    `settings` are those of the planned run; `dtype` is that of the draft model or head: an early exit has the target's.
+    Raises InputError: there is nothing of that name, or it cannot draft for the target.
     """
     return fit_drafter(target, load_draft(name, target, dtype), settings or DecodeSettings())
 
@@ -53,15 +44,11 @@ def load_draft(name: str, target: LoadedModel, dtype: Dtype = "float32") -> Load
 
 def own_model(draft: Loaded) -> LoadedModel | None:
     """The model that drafts, if it is one of its own: a head and an early exit belong to the target."""
-    return draft if isinstance(draft, LoadedModel) else None
+    return draft if isinstance(draft, LoadedModel) and draft.kind == "model" else None
 
 
 def fit_drafter(target: LoadedModel, draft: Loaded, settings: DecodeSettings) -> Drafter:
-    """The drafter that fits: token by token if the tokenizers are equal, else by way of the text.
-
-    Raises:
-        InputError: the tokenizers differ and the settings ask for sampling.
-    """
+    """Raises InputError: the tokenizers differ and the settings ask for sampling."""
     draft = draft or method_of("prompt-lookup")
     made: Drafter = _module(method_of(draft.kind)).fit(target, draft, settings)
     return made

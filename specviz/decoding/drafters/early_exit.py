@@ -5,8 +5,8 @@ layers of a target that was not trained for it rarely agree with the whole.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
@@ -24,14 +24,8 @@ if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120
     from transformers import PreTrainedModel
 
 
-@dataclass(frozen=True, slots=True)
-class EarlyExit:
-    model: LoadedModel  # the first layers as a model: its weights are the target's
-    kind: ClassVar[str] = "early-exit"  # as in traces
-
-
-def early_exit(name: str, layers: int, target: LoadedModel) -> EarlyExit:
-    """The target's first layers under this name."""
+def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
+    """The target's first layers under this name, as a model whose weights are the target's."""
     if not isinstance(target.forward, LightForward):
         raise InputError(NO_EARLY_EXIT.format(name=target.name))
     whole = target.forward.llama
@@ -40,10 +34,10 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> EarlyExit:
         raise InputError(
             f"{target.name} has {count} layers: an early exit takes 1 to {count - 1} of them, not {layers}."
         )
-    first = whole.first(layers)
+    first = replace(whole, layers=whole.layers[:layers])  # with the norm and the output embedding of the whole
     left_out = sum(_parameters(layer) for layer in whole.layers[layers:])
     info = replace(target.info, name=name, parameters=target.info.parameters - left_out)
-    model = replace(
+    return replace(
         target,
         name=name,
         info=info,
@@ -51,8 +45,8 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> EarlyExit:
         make_model=_none,
         bytes=0,
         cache_bytes_per_token=target.cache_bytes_per_token * layers // count,
+        kind="early-exit",
     )
-    return EarlyExit(model)
 
 
 def _parameters(layer: Layer) -> int:
@@ -67,10 +61,10 @@ def _none() -> "PreTrainedModel":
 
 
 class EarlyExitDrafter(ModelDrafter):
-    def __init__(self, layers: EarlyExit) -> None:
-        super().__init__(layers.model)
+    def __init__(self, layers: LoadedModel) -> None:
+        super().__init__(layers)
         self.loaded = None  # it is no model of its own
-        self.info = layers.model.info.as_drafter(layers.kind)
+        self.info = layers.info.as_drafter(layers.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         if target.info.weights_hash != self.info.weights_hash:
@@ -78,11 +72,11 @@ class EarlyExitDrafter(ModelDrafter):
         return set_up_run(target, self._model, prompt, settings)
 
 
-def load(name: str, target: LoadedModel, dtype: Dtype) -> EarlyExit:
+def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
     layers = exit_layers(name)
     assert layers is not None, name
     return early_exit(name, layers, target)
 
 
-def fit(target: LoadedModel, loaded: EarlyExit, settings: DecodeSettings) -> Drafter:
+def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
     return EarlyExitDrafter(loaded)

@@ -1,16 +1,15 @@
 """Drafting with a head on the target, which reads the target's last hidden states (`models/heads.py`)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 import torch
 from torch import Tensor
 
-from specviz.core.replay import DraftGuesses, is_exact
+from specviz.core.replay import DraftGuesses
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps
 from specviz.decoding.autoregressive import TimedReading
-from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer, guesses_of
 from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
 from specviz.decoding.run_setup import RunSetup
 from specviz.models.cached_model import CHUNK, CachedModel, tree_mask
@@ -18,7 +17,6 @@ from specviz.models.heads import EagleHead, LoadedHead, MedusaHeads, load_head
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.pairing import shared_vocabulary
-from specviz.models.tokens import texts_of
 
 
 class MedusaReader(NodeReader):
@@ -58,7 +56,7 @@ class EagleReader(NodeReader):
         self._states = states
         self._prompt = prompt
         self._vocabulary = vocabulary
-        self._cache = head.cache()
+        self._cache = head.body.cache()
         self._sure = 0  # pairs in the cache that were read with the target's states
         self._text = 0  # pairs in the cache before the guesses of this round
         self._read: list[int] = []  # the guesses in the cache, in order
@@ -94,16 +92,12 @@ class EagleReader(NodeReader):
         parents = [row[tree.parents[node]] for node in nodes]
         self._read += nodes
         self._parents += parents
-        before = self._own[[parent + 1 for parent in parents]]
-        hidden = self._hidden(before, [tree.token_ids[node] for node in nodes], *self._places(len(nodes)))
+        before, positions, mask = self._own[[parent + 1 for parent in parents]], None, None
+        if self._parents != list(range(-1, len(self._parents) - 1)):  # a chain needs none
+            positions, mask = tree_mask(self._text, self._parents, len(nodes), self._own.device)
+        hidden = self._hidden(before, [tree.token_ids[node] for node in nodes], positions, mask)
         self._own = torch.cat([self._own, hidden])
         return self._logits(hidden)
-
-    def _places(self, count: int) -> tuple[Tensor, Tensor] | tuple[None, None]:
-        """Positions and mask of the last `count` guesses; a chain needs none."""
-        if self._parents == list(range(-1, len(self._parents) - 1)):
-            return None, None
-        return tree_mask(self._text, self._parents, count, self._own.device)
 
     def _hidden(
         self, states: Tensor, token_ids: Sequence[int], positions: Tensor | None = None, mask: Tensor | None = None
@@ -112,7 +106,7 @@ class EagleReader(NodeReader):
         return self._head.hidden(states.to(self._own.dtype), ids, self._cache, positions, mask)
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        return self._head.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
+        return self._head.body.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
 
 
 class HeadDrafter(Drafter):
@@ -134,7 +128,7 @@ class HeadDrafter(Drafter):
         reader = self._reader(context.target.store_states(), setup.prompt.token_ids, setup.vocabulary)
         return proposer_of(reader, context)
 
-    def guess_along_steps(
+    def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         """The guesses of a round at each place of the output: they depend on the text before it and on nothing else."""
@@ -143,9 +137,7 @@ class HeadDrafter(Drafter):
         proposals: list[list[int]] = []
         reading = TimedReading(self._along(target, [*prompt_ids, *output], len(output), proposals))
         yield from reading
-        texts = texts_of(target.tokenizer, [*output, *chain.from_iterable(proposals)])
-        exact = is_exact(target.info.dtype, self.info.dtype)
-        return DraftGuesses(self.info, output, None, proposals, texts, exact, reading.seconds)
+        return guesses_of(self.info, target, output, reading.seconds, proposals=proposals)
 
     def _along(self, target: LoadedModel, text: list[int], count: int, proposals: list[list[int]]) -> Iterator[None]:
         vocabulary, prompt = shared_vocabulary(target), text[: len(text) - count]

@@ -4,18 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from torch import Tensor
 
-from specviz.core.replay import DraftGuesses, is_exact
+from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps
 from specviz.decoding.autoregressive import TimedReading
-from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer, guesses_of
 from specviz.decoding.drafters.translated import TranslatedDrafter
 from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import load_model
 from specviz.models.pairing import same_tokens, shared_vocabulary
-from specviz.models.tokens import texts_of
 
 
 class ModelNodes(NodeReader):
@@ -83,7 +82,7 @@ class ModelDrafter(Drafter):
         model = context.open_model(self._model, context.setup.vocabulary)
         return proposer_of(ModelNodes(model, context.setup.prompt.token_ids), context)
 
-    def guess_along_steps(
+    def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         """The model's most probable token before each token of the output.
@@ -97,9 +96,7 @@ class ModelDrafter(Drafter):
         model = CachedModel(self._model, shared_vocabulary(target, self._model))
         reading = TimedReading(_guess(model, [*prompt_ids, *output], len(output), guesses))
         yield from reading
-        texts = texts_of(target.tokens, [*output, *guesses])
-        exact = is_exact(target.info.dtype, self._model.info.dtype)
-        return DraftGuesses(self.info, output, guesses, None, texts, exact, reading.seconds)
+        return guesses_of(self.info, target, output, reading.seconds, guesses=guesses)
 
 
 def _guess(model: CachedModel, token_ids: list[int], count: int, guesses: list[int]) -> Iterator[None]:
@@ -115,11 +112,7 @@ def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
-    """Token by token if the tokenizers are equal, else by way of the text.
-
-    Raises:
-        InputError: they differ, and the settings ask for sampling.
-    """
+    """Token by token if the tokenizers are equal, else by way of the text."""
     if same_tokens(target.tokens, loaded.tokens):
         return ModelDrafter(loaded)
     drafter = TranslatedDrafter(loaded, target)

@@ -1,16 +1,14 @@
 """Drafting without a model: a copy of what followed the same words earlier in the text."""
 
 from collections.abc import Sequence
-from itertools import chain
 from time import perf_counter
 
-from specviz.core.replay import DraftGuesses, is_exact
+from specviz.core.replay import DraftGuesses
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
-from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer, guesses_of
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.tokens import texts_of
 
 
 class PromptLookupDrafter(Drafter, Proposer):
@@ -35,16 +33,14 @@ class PromptLookupDrafter(Drafter, Proposer):
                     return Draft(list(token_ids[start + n : start + n + count]), None)
         return Draft([], None)
 
-    def guess_along_steps(
+    def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
         yield from ()  # it is done in a moment
         began = perf_counter()
         prompt, output = list(prompt_ids), list(output_ids)
         proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]
-        texts = texts_of(target.tokens, [*output, *chain.from_iterable(proposals)])
-        exact = is_exact(target.info.dtype, None)
-        return DraftGuesses(self.info, output, None, proposals, texts, exact, perf_counter() - began)
+        return guesses_of(self.info, target, output, perf_counter() - began, proposals=proposals)
 
 
 def load(name: str, target: LoadedModel, dtype: Dtype) -> None:

@@ -8,6 +8,7 @@ only `propose`. `examples/own_drafter.py` is a complete one.
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 import torch
@@ -16,12 +17,13 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import LogitsConstraint, Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.tokens import texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +152,24 @@ class Drafter(Protocol):
 
     def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
-    ) -> DraftGuesses | None:
-        """What the drafter would guess before each token of a greedy output, in one pass.
-
-        Args:
-            target: the model that wrote the output.
-            prompt_ids: the prompt, at least one token.
-            output_ids: the target's greedy output.
-
-        Returns:
-            None, the default, if that is not known without decoding again.
-        """
-        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
-
-    def guess_along_steps(
-        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses | None]:
-        """The same in steps that can be paused: what a drafter with guesses defines."""
+        """What the drafter would guess before each token of the target's greedy output, in steps that can be paused.
+
+        None, the default, if that is not known without decoding again. The prompt has at least one token.
+        """
         yield from ()
         return None
+
+
+def guesses_of(
+    drafter: DrafterInfo,
+    target: LoadedModel,
+    output: list[int],
+    seconds: float,
+    guesses: list[int] | None = None,
+    proposals: list[list[int]] | None = None,
+) -> DraftGuesses:
+    """What was guessed along an output, as `guesses` or as `proposals`, with the text of each token."""
+    texts = texts_of(target.tokens, [*output, *(guesses or []), *chain.from_iterable(proposals or [])])
+    exact = target.info.dtype == "float32" and drafter.dtype in ("float32", None)
+    return DraftGuesses(drafter, output, guesses, proposals, texts, exact, seconds)

@@ -9,8 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from specviz.core.tree_shape import TreeShape
-from specviz.decoding.draft_length import unsure_below
+from specviz.core.settings import UNSURE_BELOW, TreeShape
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
 from specviz.decoding.sampler import Sampler, constrain
 
@@ -99,14 +98,14 @@ class _Reading(Proposer):
 
 class ChainProposer(_Reading):
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
-        least = unsure_below(self._context.setup.settings)
+        stops = self._context.setup.settings.draft_schedule == "confidence"
         tree = Tree()
         for place in range(min(count, self._reader.longest or count)):
             logits = self._reader.after_chain(token_ids, tree)
             scores = self._scores(logits, [[*token_ids, *tree.token_ids]])
             guess = self._context.choose(scores[0])
             tree.add(place - 1 if place else TEXT, guess, scores[0])
-            if least and float(self._sampler.probabilities(scores)[0, guess]) < least:
+            if stops and float(self._sampler.probabilities(scores)[0, guess]) < UNSURE_BELOW:
                 # Stop after this guess, not before it. If unsure guesses were dropped, the ones that are judged would
                 # no longer be draws from q, and the output would no longer be distributed as p.
                 break

@@ -12,7 +12,7 @@ from itertools import accumulate
 from random import Random
 from typing import Literal, TypeVar
 
-from specviz.core.intervals import least
+from specviz.core.theory import least
 from specviz.data.texts import Sentences
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 

@@ -13,10 +13,10 @@ from specviz.decoding import DraftContext, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.recording import Recorder
-from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.speculative import speculative_rounds
+from specviz.decoding.verification import make_rule
 from specviz.measure.proof.rows import Contenders, GreedyRow, NearTie
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel

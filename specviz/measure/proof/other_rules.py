@@ -15,9 +15,16 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding.drafters.protocol import Draft, of_tokens
-from specviz.decoding.rules import BlockRule, make_rule
 from specviz.decoding.sampler import Sampling
-from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, draw, residual
+from specviz.decoding.verification import (
+    AcceptanceRule,
+    BlockRule,
+    SamplingRule,
+    Verification,
+    draw,
+    make_rule,
+    residual,
+)
 from specviz.measure.proof.rows import (
     CLASSES,
     ENSEMBLE_WEIGHT,

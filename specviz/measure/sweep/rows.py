@@ -72,8 +72,8 @@ def _columns() -> tuple[str, ...]:
     own = {each.name: each.default is MISSING for each in fields(SweepRow) if each.name not in SETTINGS}
     first = [*(name for name, needed in own.items() if needed)]
     place = first.index("new_tokens")
-    first[place:place] = [name for name, row in SETTINGS.items() if row.in_every_file]
-    return (*first, "repetition", *(name for name, row in SETTINGS.items() if not row.in_every_file), "node")
+    first[place:place] = [name for name, row in SETTINGS.items() if not row.later]
+    return (*first, "repetition", *(name for name, row in SETTINGS.items() if row.later), "node")
 
 
 COLUMNS = _columns()

@@ -11,9 +11,8 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo, Round, Trace
-from specviz.core.tree_shape import DYNAMIC
 from specviz.decoding import (
     AutoregressiveRun,
     Draft,

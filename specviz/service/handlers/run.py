@@ -33,7 +33,7 @@ def run_steps(command: say.Run, workshop: Workshop) -> say.Steps:
     trace, draft_guesses = speculative.trace(), None
     if request.settings.greedy:  # tokens drawn at random depend on more than the text
         ids = trace.prompt.token_ids, trace.output.token_ids
-        draft_guesses = yield from drafter.guess_along_steps(target, *ids)
+        draft_guesses = yield from drafter.guess_along(target, *ids)
     yield say.Done(job, plain.trace().output.text, draft_guesses)
 
 
@@ -77,7 +77,7 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
         yield say.Progress(job, "guessing", len(drafts), draft=draft)
         plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
         drafter = fit_drafter(target, loaded, settings)
-        draft_guesses = yield from drafter.guess_along_steps(target, plain.prompt.token_ids, plain.output.token_ids)
+        draft_guesses = yield from drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
         costs = yield from workshop.costs_of(target, loaded)

@@ -9,7 +9,8 @@ import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
 from specviz.core.judge import NEUTRAL, judge
-from specviz.core.replay import Prospect, counts_of, modelled_speedup
+from specviz.core.metrics import count, speedup_at
+from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.texts import page_texts
@@ -52,7 +53,7 @@ def points_of(prospect: Prospect) -> list[Point]:
     points: list[Point] = []
     for length in range(1, MAX_DRAFT_LENGTH + 1):
         rounds = prospect.replay(length)
-        counts, speedup = counts_of(rounds), modelled_speedup(rounds, prospect.costs)
+        counts, speedup = count(rounds), speedup_at(rounds, prospect.costs)
         tokens = counts.tokens_per_target_call or 0.0
         points.append(Point(prospect.draft, length, tokens, speedup or 0.0, counts.acceptance_rate))
     return points

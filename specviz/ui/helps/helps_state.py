@@ -14,8 +14,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
-from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule
-from specviz.core.tree_shape import parse_tree
+from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
 from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
 from specviz.data.permalink import Draft, FixedLink, Target
 from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_workload

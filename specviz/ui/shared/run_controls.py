@@ -11,14 +11,20 @@ import streamlit as st
 from specviz.core.drafters import READ_ON, menu_title, named
 from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, unlocked
-from specviz.core.setting import Setting
-from specviz.core.settings import NO_TREE
-from specviz.core.tree_shape import parse_tree, with_depth
+from specviz.core.settings import NO_TREE, Setting, parse_tree, with_depth
 from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
-from specviz.models.catalogue import bundled_heads, bundled_names, weight_bytes
+from specviz.models.catalogue import (
+    HUB_MODELS,
+    PAIRS,
+    KnownModel,
+    Pair,
+    bundled_heads,
+    bundled_names,
+    known_models,
+    weight_bytes,
+)
 from specviz.models.draft_menu import draft_groups, may_be_typed, offered_drafts, offered_names, typed_names
-from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_index, with_value
 
