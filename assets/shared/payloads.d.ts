@@ -24,20 +24,18 @@ export interface BatchPayload {
   empty: number;
 }
 
-/**
- * A beat of the tour: what it says and asks for, where the playhead stands, and what is said once it is done.
- */
-export interface BeatPayload {
+export interface Beat {
   until: "checked" | "guessed" | "opened" | "full" | "length" | "ended";
   says: string;
   asks: string;
   keys: string;
-  round: number;
+  did: Record<string, string>;
+  place: "mixed" | "full" | "last";
   phase: Phase;
   lights: Array<"guesses" | "transport" | "rejected" | "rounds" | "bonus" | "draft-length" | "play">;
-  did: Record<string, string>;
-  least: number;
   moves: boolean;
+  least: number;
+  round: number;
 }
 
 export type Candidate = [id: number, text: string, p: number, q: number | null];
@@ -255,13 +253,10 @@ export interface LapPayload {
   wins: "plain" | "speculative" | null;
 }
 
-/**
- * A question, its answer with named figures, and the settings that they are computed from.
- */
-export interface LoadAnswerPayload {
+export interface LoadQuestion {
   name: "batch" | "context" | "experts";
-  question: string;
-  answer: string;
+  question: Says;
+  answer: Says;
   shows: Array<Shown>;
 }
 
@@ -310,6 +305,12 @@ export interface ModelInfo {
   weights_hash: string;
   forward: string | null;
   device?: string | null;
+}
+
+export interface Next {
+  page: string;
+  name: string;
+  why: string;
 }
 
 /**
@@ -403,11 +404,7 @@ export interface ReplayTimes {
 
 export type ResidualCandidate = [id: number, text: string, r: number];
 
-/**
- * The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything;
- * `estimated` is the speedup at calibrated costs.
- */
-export interface ResultPayload {
+export interface Result {
   says: string;
   reason: string;
   trusted: boolean;
@@ -432,7 +429,7 @@ export interface RooflinePayload {
   machines: Array<PublishedMachine>;
   models: Array<Shape>;
   draft: Draft;
-  questions: Array<LoadAnswerPayload>;
+  questions: Array<LoadQuestion>;
   judged: JudgedPayload;
 }
 
@@ -457,6 +454,14 @@ export interface RoundPicture {
   alt: string;
   chips: Array<TokenPayload>;
   ringed: Array<number>;
+}
+
+/**
+ * One text in two voices: the field's words, and words for anyone, without symbols.
+ */
+export interface Says {
+  technical: string;
+  plain: string;
 }
 
 /**
@@ -493,7 +498,7 @@ export interface SentStage {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: ResultPayload;
+  result?: Result;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -562,7 +567,7 @@ export interface StageMount {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: ResultPayload;
+  result?: Result;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -593,7 +598,7 @@ export interface StageState {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: ResultPayload;
+  result?: Result;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -648,18 +653,19 @@ export interface TokenPayload {
   status: ChipStatus;
 }
 
+export interface Tour {
+  beats: Array<Beat>;
+  end: string;
+  next: Array<Next>;
+}
+
 /**
- * The tour of a first visit.
- *
- * `started` counts how often the visitor began it; `at` is the beat to begin with, from 1; `next` are the addresses,
- * names and purposes of the pages to go to after it.
+ * The tour of a first visit: how often the visitor began it, and the beat to begin with, from 1.
  */
 export interface TourPayload {
   started: number;
   at: number;
-  beats: Array<BeatPayload>;
-  end: string;
-  next: Array<[string, string, string]>;
+  tour: Tour;
 }
 
 /**

@@ -28,8 +28,8 @@ from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, data_table, download, note, notices, numbers, texts
+from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 
 SAYS = page_texts("helps")
 
@@ -40,8 +40,7 @@ FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 def show_sweeps(sweeps: Sweeps, by_draft: ByDraft) -> None:
     sweeps.refresh()
     start_bar()
-    progress = partial(show_progress, sweeps.slot, partial(_progress_line, sweeps))
-    while_busy(lambda: sweeps.slot.busy, progress, sweeps.refresh, part=FIGURES, every=POLL_SECONDS)
+    show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
 
     @st.fragment(key=FIGURES)
     def found() -> None:
@@ -82,10 +81,9 @@ def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
         return
     source = _choose_source(sweeps, sources)
     studies = studied(sweeps, source)
-    labels = [study.series.label for study in studies]
+    study, labels = studies[0], [study.series.label for study in studies]
     if len(set(labels)) < len(labels):  # the same pair on two machines
         labels = [f"{study.series.label}, {study.series.machine}" for study in studies]
-    study = studies[0]
     if len(studies) > 1:
         named: Options = {"format_func": labels.__getitem__, "key": f"sweep_series-{'|'.join(labels)}"}
         study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
@@ -134,21 +132,14 @@ def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
     with st.container(horizontal=True, key="sweep_files"):
         icon = ":material/download:"
         download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="sweep_download")
+        # The rows decide also what stands outside the figures: how long a sweep is expected to take.
         if sweeps.rows:
-            clear = partial(_and_all_else, sweeps.clear)
-            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=clear)
+            button("Clear my rows", "sweep_clear", sweeps.clear, icon="delete", whole_page=True)
         elif sweeps.cleared:
-            undo = partial(_and_all_else, sweeps.undo_clear)
-            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo)
+            button("Undo clear", "sweep_undo", sweeps.undo_clear, icon="undo", whole_page=True)
     with st.expander("Open a sweep’s CSV"):
         more: Options = {"take": load, "problems": sweeps.csv_problems, "type": "csv"}
         parts.file_uploader("A CSV made here or by the command line", key="sweep_csv", **more)
-
-
-def _and_all_else(change: Callable[[], None]) -> None:
-    """The rows decide also what stands outside the figures: how long a sweep is expected to take."""
-    change()
-    st.rerun()
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
-from specviz.ui.shared.parts import Options
+from specviz.ui.shared.parts import Options, button
 
 MOST_ANSWERS = 10_000  # characters; all questions together take 300
 
@@ -36,7 +36,7 @@ def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
     texts = [capital(fill(option.text.in_(state.words), facts)) for option in question.options]
     if given is None:
         for number, text in enumerate(texts):
-            st.button(text, key=f"{key}-{number}", width="stretch", wrap=True, on_click=_answer, args=(key, number))
+            button(text, f"{key}-{number}", _answer, key, number, width="stretch", wrap=True)
         return
     lines = ""
     for number, text in enumerate(texts):
@@ -51,7 +51,7 @@ def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
         else:
             st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
             st.markdown(fill(question.options[question.right].meaning.in_(state.words), facts))
-    st.button("Ask me again", key=f"{key}-again", type="tertiary", on_click=_forget, args=(key,))
+    button("Ask me again", f"{key}-again", _forget, key, type="tertiary")
 
 
 def _answer(key: str, number: int) -> None:
@@ -91,7 +91,7 @@ def show_quiz(state: Learning) -> None:
             comment = next(said for share, said in COMMENTS.items() if right / given >= share)
         with st.container(horizontal=True, vertical_alignment="center", key="score"):
             st.markdown(f"{line} {comment}")
-            st.button("Try again", key="quiz-try-again", on_click=_forget, args=tuple(asked))
+            button("Try again", "quiz-try-again", _forget, *asked)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(asked.items()):
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):

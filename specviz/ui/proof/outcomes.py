@@ -1,7 +1,6 @@
 """The task under way on the Same quality page, what draws came to, and their figures."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from html import escape
 from typing import Literal, NamedTuple
 
@@ -16,8 +15,8 @@ from specviz.service.protocol import Progress
 from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
-from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import role_table
+from specviz.ui.shared.job_slot import show_progress, waiting_line
+from specviz.ui.shared.parts import button, role_table
 
 SAYS = page_texts("proof")
 
@@ -143,15 +142,11 @@ def show_status(state: Proving, place: Place) -> None:
         name = rule_text(task.rule).title if task.rule else greedy
         return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
 
-    def cancel() -> None:
-        slot.cancel()
-        st.rerun()  # the buttons of every section are free again
-
     if slot.busy:
         with st.container(key="proof_status", border=True):
-            part = f"proof_part_{'greedy' if place == 'near-tie' else place}"
-            while_busy(lambda: slot.busy, partial(show_progress, slot, line), state.refresh, part=part)
-            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=cancel)
+            show_progress(slot, line, state.refresh, f"proof_part_{'greedy' if place == 'near-tie' else place}")
+            # the buttons of every section are free again
+            button("Cancel", "proof_cancel", slot.cancel, icon="close", whole_page=True)
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in STOPPED:

@@ -34,7 +34,7 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import Options, data_table, notices, say
+from specviz.ui.shared.parts import button, data_table, notices, say
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 
@@ -120,8 +120,7 @@ def _sampling(state: Proving) -> None:
     )  # the other section's button says it too
     remember(state)
     label = f"Draw {st.session_state.proof_draws:,} times"
-    look: Options = {"type": "primary", "icon": ":material/casino:"}
-    _button(state, label, "proof_draw", partial(_draw, state, "lossless"), **look)
+    _button(state, label, "proof_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "proof_lossless")
@@ -137,12 +136,7 @@ def _button(
     The whole page is drawn again then: the buttons of all sections wait for the work to end.
     """
     able = _read().problem is None if able is None else able
-
-    def pressed() -> None:
-        begin()
-        st.rerun()
-
-    st.button(label, key=key, disabled=state.slot.busy or not able, on_click=pressed, **options)
+    button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 
 def _compare(state: Proving, place: Place, presets: Sequence[str] = ()) -> None:
@@ -203,11 +197,11 @@ def _switch(state: Proving, rule: RuleText) -> None:
     if rule.position == "after":
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
     if rule is FORGETFUL:
-        compared, icon = partial(_compare, state, "switch"), ":material/compare_arrows:"
-        _button(state, "Compare my prompt this way", "proof_forget", compared, icon=icon)
+        compared = partial(_compare, state, "switch")
+        _button(state, "Compare my prompt this way", "proof_forget", compared, icon="compare_arrows")
     else:
         label = f"Draw {st.session_state.proof_draws:,} times this way"
-        _button(state, label, "proof_break", partial(_draw, state, rule.name), icon=":material/casino:")
+        _button(state, label, "proof_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
     if rule is FORGETFUL and state.forgotten_row:
         show_difference(state.forgotten_row, state.source("switch"), "proof_forgotten_figure")

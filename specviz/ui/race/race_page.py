@@ -25,7 +25,7 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, waiting_line, while_busy
-from specviz.ui.shared.parts import MOST_TYPED, Options, data_table, notices, texts
+from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
 
@@ -58,9 +58,9 @@ def race_controls(racing: Racing) -> Entry:
                     CONTROLS.draw(name)
             repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
         start, more = st.columns([1, 3.8], gap="medium")
-        look: Options = {"type": "primary", "icon": ":material/flag:", "width": "stretch"}
-        act: Options = {"disabled": racing.slot.busy, "on_click": _start, "args": (racing,)}
-        start.button("Start the race", key="race_start", **look, **act)
+        with start:
+            look: Options = {"type": "primary", "width": "stretch", "disabled": racing.slot.busy}
+            button("Start the race", "race_start", _start, racing, icon="flag", **look)
         with more, st.expander("More settings"):
             columns = st.columns(4, gap="medium")
             same = with_value("race_same_length") | {"help": SAYS["same_length_help"]}
@@ -203,7 +203,7 @@ def show_measuring(racing: Racing) -> None:
     with st.container(border=True, key="race_progress"):
         while_busy(lambda: racing.slot.busy, progress, racing.look, part=SO_FAR)
         st.caption(SAYS["expect"])
-        st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
+        button("Cancel", "race_cancel", racing.slot.cancel, icon="close")
 
     @st.fragment(key=SO_FAR)
     def found() -> None:

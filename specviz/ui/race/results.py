@@ -308,4 +308,4 @@ def _show(every: Iterable[list[Beside]], page: str, key: str) -> None:
             st.markdown(plain(each.sentence))
     else:
         st.caption(f"{page} has these kinds of text too, and the same words for them.")
-    page_button(f"Open {page}", key.rpartition("_")[2], key=key, type="tertiary")
+    page_button(f"Open {page}", key.rpartition("_")[2], key, type="tertiary")

@@ -138,12 +138,6 @@ class JobSlot(Generic[R]):
         return seen.finished
 
 
-def show_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
-    if view := slot.view:
-        progress = view.progress
-        st.progress(progress.done / progress.total if progress else 0.0, plain(line(view)))
-
-
 def beside_line(engines: int) -> str | None:
     """What to say beside times that were measured while other engines were busy; None where none was."""
     if not engines:
@@ -169,6 +163,19 @@ def waiting_line(view: JobView) -> str | None:
 POLL_SECONDS = 1.0
 SHORT_SECONDS = 1.5  # most jobs that a visitor waits for are over by then: their script waits, and draws once
 RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
+
+
+def show_progress(
+    slot: JobSlot[Any], line: Callable[[JobView], str], look: Callable[[], bool], part: str, every: float = POLL_SECONDS
+) -> None:
+    """How far a job is, as a bar with a line below it; for the rest see `while_busy`."""
+
+    def draw() -> None:
+        if view := slot.view:
+            progress = view.progress
+            st.progress(progress.done / progress.total if progress else 0.0, plain(line(view)))
+
+    while_busy(lambda: slot.busy, draw, look, part=part, every=every)
 
 
 def while_busy(

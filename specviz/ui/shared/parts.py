@@ -98,22 +98,25 @@ def file_uploader(
     notices(problems, "error")
 
 
-def page_button(
-    label: str, page: str, icon: str = "arrow_forward", first: Callable[[], None] | None = None, **options: Any
+def button(
+    label: str, key: str, act: Callable[..., object], *args: Any, icon: str = "", whole_page: bool = False, **look: Any
 ) -> None:
-    """A button that opens another page, see `open_wanted_page`; `first` is done before.
+    """A button that acts in a callback; with `whole_page` all is drawn again, also where it is in a part of the page.
 
-    It acts in a callback, as every button does: a script may begin again before it comes to its buttons, and what a
-    button returns in a script that was not finished is lost.
+    What Streamlit's button returns is lost where a script begins again before it comes to its buttons.
     """
 
     def pressed() -> None:
-        if first:
-            first()
-        session().wanted_page = page
-        st.rerun()  # the whole page, also where the button is in a part of it
+        act(*args)
+        if whole_page:
+            st.rerun()
 
-    st.button(label, icon=f":material/{icon}:", on_click=pressed, **options)
+    st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=pressed, **look)
+
+
+def page_button(label: str, page: str, key: str, icon: str = "arrow_forward", **look: Any) -> None:
+    """A button that opens another page, see `open_wanted_page`."""
+    button(label, key, setattr, session(), "wanted_page", page, icon=icon, whole_page=True, **look)
 
 
 def rate_of(counts: Counts) -> str:

@@ -20,7 +20,7 @@ from specviz.player.payload import View
 from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.parts import Options, heading, headline
+from specviz.ui.shared.parts import Options, button, heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
@@ -137,14 +137,12 @@ def _all_controls(watching: Watching) -> FormInput:
     return asked
 
 
-def _undo_button(watching: Watching, **more: Any) -> None:
-    more |= {"on_click": _undo, "args": (watching,), "disabled": not watching.form.past}
-    st.button("Undo", key="undo", icon=":material/undo:", **more)
+def _undo_button(watching: Watching, **look: Any) -> None:
+    button("Undo", "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
 
 
-def _again_button(form: Form, **more: Any) -> None:
-    more |= {"on_click": setattr, "args": (form, "again", True), "shortcut": "Ctrl+Enter"}
-    st.button("Run again", key="again", **more)
+def _again_button(form: Form, **look: Any) -> None:
+    button("Run again", "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
 
 
 def view_choice(visit: Session) -> None:
@@ -155,28 +153,23 @@ def view_choice(visit: Session) -> None:
     walked = visit.walk is not None  # its bar has the way out
     with st.container(key="view_choice", horizontal=True):
         if view != "projector" and not address.is_hidden("result"):
-            tried: Options = {"on_click": setattr, "args": (watching, "listed", True)}  # see `tried.py`
-            st.button("What you tried", key="list", icon=":material/list:", **tried)
+            button("What you tried", "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
         if view == "projector" and not walked:
             address.leave_button()
         elif view == "full":
-            less: Options = {"on_click": address.choose, "args": ("simple",)}
-            st.button("Show less", key="change_view", icon=":material/unfold_less:", **less)
+            button("Show less", "change_view", address.choose, "simple", icon="unfold_less")
             address.projector_button(help=PRESENT)
             _task_link(watching)
         elif view == "simple":
             if first_tour():
-                begin: Options = {"on_click": _begin_tour, "args": (watching,)}
-                begin["type"] = "secondary" if watching.tour.open else "primary"
-                st.button(button_label(watching.tour), key="tour", icon=":material/school:", **begin)
+                look: Options = {"icon": "school", "type": "secondary" if watching.tour.open else "primary"}
+                button(button_label(watching.tour), "tour", _begin_tour, watching, **look)
             if not address.is_hidden("run"):
                 _undo_button(watching)
                 _again_button(watching.form)
-            more: Options = {"on_click": address.choose, "args": ("full",)}
-            st.button("Show everything", key="change_view", icon=":material/unfold_more:", **more)
+            button("Show everything", "change_view", address.choose, "full", icon="unfold_more")
         if address.hidden() and not walked:
-            every: Options = {"icon": ":material/visibility:", "on_click": address.show_hidden}
-            st.button("Show hidden controls", key="show_hidden", **every)
+            button("Show hidden controls", "show_hidden", address.show_hidden, icon="visibility")
     address.remember_choice()
 
 

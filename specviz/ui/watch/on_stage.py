@@ -2,10 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import replace
 from functools import cache
 from threading import Lock
-from typing import cast
 
 import streamlit as st
 
@@ -16,7 +15,7 @@ from specviz.data.hidden import PARAMETER, written
 from specviz.data.lessons.tour import Tour, tour_of
 from specviz.data.permalink import link_of
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import BeatPayload, ResultPayload, SentStage, TourPayload, View
+from specviz.player.payload import SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
 from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching
 
@@ -76,17 +75,7 @@ def tour_on_stage(watching: Watching) -> TourPayload | None:
     tour, place = first_tour(), watching.tour
     if tour is None or not place.open or watching.shown is None or watching.shown.run_id != FIRST:
         return None
-    beats = [asdict(beat) | {"lights": list(beat.lights)} for beat in tour.beats]
-    for beat in beats:
-        del beat["place"]  # the stage has the round
-    next_pages = [(page.page, page.name, page.why) for page in tour.next]
-    return {
-        "started": place.started,
-        "at": place.at,
-        "beats": cast(list[BeatPayload], beats),
-        "end": tour.end,
-        "next": next_pages,
-    }
+    return {"started": place.started, "at": place.at, "tour": tour}
 
 
 MOST_PAYLOADS = 32  # about half a megabyte each
@@ -127,7 +116,7 @@ def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Col
         del payload["result"]
         return
     if NOT_RUN in (payload["notice"] or "") or watching.shows_previous_run:
-        payload["result"] = {**payload["result"], "says": f"Previous run: {payload['result']['says']}"}
+        payload["result"] = replace(payload["result"], says=f"Previous run: {payload['result'].says}")
     before = watching.compared_with
     if before is None:
         return
@@ -162,8 +151,7 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
         costs=costs,
     )
     where = "recorded" if shown.source == "recorded" else "measured here"
-    result = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
-    made["result"] = cast(ResultPayload, asdict(result))
+    made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
     return made
 
 

@@ -22,7 +22,7 @@ from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, interval, level, scatter
-from specviz.ui.shared.parts import download, html_table, numbers
+from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
 
@@ -264,11 +264,13 @@ def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown
     if chosen is None:
         return
     show, pin, link = st.columns(3)
-    show.button("Show it again", key="tried_show", on_click=lambda: bring_back(whole(chosen)), width="stretch")
-    if watching.pinned and watching.pinned.run_id == chosen.shown.run_id:
-        pin.button("Stop comparing", key="tried_unpin", on_click=_pin, args=(watching, None), width="stretch")
-    else:
-        pin.button("Compare with it", key="tried_pin", on_click=_pin, args=(watching, chosen), width="stretch")
+    with show:
+        button("Show it again", "tried_show", lambda: bring_back(whole(chosen)), width="stretch")
+    with pin:
+        if watching.pinned and watching.pinned.run_id == chosen.shown.run_id:
+            button("Stop comparing", "tried_unpin", _pin, watching, None, width="stretch")
+        else:
+            button("Compare with it", "tried_pin", _pin, watching, chosen, width="stretch")
     link.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
 
 

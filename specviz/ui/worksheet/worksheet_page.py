@@ -45,6 +45,7 @@ from specviz.ui.shared.parts import (
     NOT_MEASURED,
     TIMES,
     Options,
+    button,
     data_table,
     download,
     note,
@@ -353,4 +354,4 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
     elif is_shown(start):
         st.caption("The sliders and the map above show these values.")
     else:
-        st.button("Put these on the map", on_click=put_on_map, args=(worksheet, start, found), key="worksheet_use")
+        button("Put these on the map", "worksheet_use", put_on_map, worksheet, start, found)
