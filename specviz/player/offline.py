@@ -18,8 +18,6 @@ from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.hidden import PARAMETER as HIDE
-from specviz.data.hidden import hidden_in
 from specviz.data.lessons.plans import Moment, Plan
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
@@ -218,16 +216,12 @@ def _played(plan: Plan) -> OfflineLesson:
         sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
-        sent["hide"] = sorted(hidden_of(moment))
+        sent["hide"] = sorted(screen.hides)
         name = screen.last("run") or ""
         runs[name] = sent["run"]
         own = {key: value for key, value in sent.items() if key != "run"}
         moments.append({"run": name, "state": cast(StageState, own)})
     return {"runs": runs, "moments": moments}
-
-
-def hidden_of(moment: Moment) -> frozenset[str]:
-    return hidden_in(moment.screen.params.get(HIDE, []))[0]
 
 
 def _entry(number: int, moment: Moment) -> str:
@@ -240,7 +234,7 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
     moment = plan.moments[at]
     if trace := moment.screen.run:
         shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
-        body = f'<div class="place"></div>{"" if "result" in hidden_of(moment) else shown}'
+        body = f'<div class="place"></div>{"" if "result" in moment.screen.hides else shown}'
     else:
         body = _needs_server(moment, address)
     return (

@@ -95,13 +95,13 @@ def _enter(walk: Walk) -> None:
     """Set up the screen of the moment. The page then reads the moment's link as its own address."""
     visitor, screen = session(), walk.moment.screen
     walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
-    visitor.hidden = walk.hides
+    visitor.hidden = screen.hides
     for key in st.session_state.get("values_set", {}):
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
         asked = screen.last("view")
         visitor.view = next((view for view in address.VIEWS if view == asked), "projector")
-        visitor.watch.begin_again()
+        visitor.watch = visitor.watch.begun_again()
     elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
         new_game(visitor, visitor.play.plan)
     for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
@@ -111,12 +111,13 @@ def _enter(walk: Walk) -> None:
 
 def _draw_bar(walk: Walk) -> None:
     st.html(ASSETS / "lesson" / "bar.css")
+    hides = walk.moment.screen.hides
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
         st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(walk.moment.title)}**")
         if walk.here and address.hidden():
             button("Show what is hidden", "lesson_show", address.show_hidden)
-        elif walk.here and walk.hides:
-            button("Hide it again", "lesson_hide", setattr, session(), "hidden", walk.hides)
+        elif walk.here and hides:
+            button("Hide it again", "lesson_hide", setattr, session(), "hidden", hides)
         elif not walk.here:
             button("Back to the moment", "lesson_again", walk.go, walk.at)
         _way_button("Previous", "lesson", walk, walk.at - 1)

@@ -1,6 +1,5 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -40,8 +39,8 @@ def _task_link(watching: Watching) -> None:
     why = "The run of your file has no link: nothing here can run it again." if alone else None
     look: Options = {"icon": ":material/link:", "disabled": alone, "help": why}
     popover = st.popover("Make a task link", key="task", on_change="rerun", **look)
-    if popover.open:
-        with popover:
+    with popover:
+        if popover.open:
             _draw_choice(watching)
 
 
@@ -80,17 +79,6 @@ PRESENT = "This run, large enough for a room: only the result, the tokens, the p
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
 
-@dataclass(frozen=True, slots=True)
-class FormInput:
-    """What the visitor asks for in this run of the script."""
-
-    request: RunRequest
-    preset: str | None
-    problem: str | None  # why the request cannot be run
-    acted: bool  # the visitor changed something or opened a link: from now on runs are live
-    again: bool  # run the same again
-
-
 def lead() -> None:
     with st.container(key="lead"):
         heading(
@@ -99,7 +87,7 @@ def lead() -> None:
         )
 
 
-def controls(watching: Watching) -> FormInput:
+def controls(watching: Watching) -> None:
     """Draw the controls that the view shows, and read all of them."""
     _take_link_once(watching)
     if address.view() == "full":
@@ -112,10 +100,10 @@ def controls(watching: Watching) -> FormInput:
             for name, place in zip(shown, st.columns([*shown.values()], gap="medium"), strict=True):
                 with place:
                     draw[name]()
-    return _read(watching.form)
+    _read(watching.form)
 
 
-def _all_controls(watching: Watching) -> FormInput:
+def _all_controls(watching: Watching) -> None:
     """A column for each group of controls, without those that the link hides."""
     draw = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}
     widths = {name: width for name, (width, controls) in COLUMNS.items() if not address.hidden() >= controls}
@@ -130,11 +118,10 @@ def _all_controls(watching: Watching) -> FormInput:
                     draw[name]()
                 if name == "target" and runs:
                     _again_button(watching.form, width="stretch")
-        asked = _read(watching.form)
+        _read(watching.form)
         if "draft" in places and runs:
             with places["draft"]:  # after reading: this very change can be undone
                 _undo_button(watching, width="stretch")
-    return asked
 
 
 def _undo_button(watching: Watching, **look: Any) -> None:
@@ -188,7 +175,6 @@ def _begin_tour(watching: Watching) -> None:
 
 
 def ask_draft_length(form: Form, length: int) -> None:
-    """Take the draft length from the stage: its slider is the only one on the page."""
     CONTROLS.set_draft_length(length)
     form.slider_released = True
 
@@ -319,15 +305,11 @@ def _undo(watching: Watching) -> None:
     set_widgets(_values(*asked))
 
 
-def _read(form: Form) -> FormInput:
-    state, again = st.session_state, form.again
-    form.again = False
-    problem = prompt_problem(state.prompt)
-    preset = None if state.preset == OWN_TEXT else state.preset
-    request = CONTROLS.request(state.prompt)
-    changed = request != form.current[0]
-    form.unusable = {key: state[key] for key in _values(request, preset)} if problem else {}
-    if changed and not problem:
-        form.change(request, preset)
-    form.came.acted = form.came.acted or changed or again
-    return FormInput(request, preset, problem, form.came.acted, again)
+def _read(form: Form) -> None:
+    state, form.problem = st.session_state, prompt_problem(st.session_state.prompt)
+    asked = CONTROLS.request(state.prompt), None if state.preset == OWN_TEXT else state.preset
+    changed = asked[0] != form.current[0]
+    form.unusable = {key: state[key] for key in _values(*asked)} if form.problem else {}
+    if changed and not form.problem:
+        form.change(*asked)
+    form.came.acted = form.came.acted or changed or form.again

@@ -17,7 +17,7 @@ from specviz.data.permalink import link_of
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
-from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching
+from specviz.ui.watch.watch_state import FIRST, Made, Shown, TourPlace, Watching
 
 
 @cache
@@ -61,13 +61,10 @@ def take_place(place: TourPlace, at: object) -> None:
 
 def write_place(place: TourPlace) -> None:
     """Put the place into the page's address, so that a reload goes on there."""
-    wanted = str(place.at) if place.open else None
-    if st.query_params.get(TOUR) == wanted:
-        return
-    if wanted:
-        st.query_params[TOUR] = wanted
-    else:
+    if not place.open:
         st.query_params.pop(TOUR, None)
+    elif st.query_params.get(TOUR) != str(place.at):
+        st.query_params[TOUR] = str(place.at)
 
 
 def tour_on_stage(watching: Watching) -> TourPayload | None:
@@ -91,7 +88,7 @@ def stage_payload(
     if shown is None:
         return None
     watching.feed.version += 1
-    not_run = watching.refused or bool(watching.message)
+    not_run = watching.form.problem or watching.message
     again = RUN_AGAIN if view in ("simple", "full") and "run" not in hide else ""
     notice = watching.notice or (NOT_RUN if not_run else SHOWN_AGAIN + again if shown.source == "stored" else None)
     payload = _of_run(watching, shown)
@@ -121,9 +118,9 @@ def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Col
     if before is None:
         return
     made, costs = watching.feed.compared, watching.costs_of(before)
-    if made is None or made.before is not before or made.costs is not costs:
+    if made is None or not made.is_of(before, costs):
         lines = compared(before.trace, before.draft_guesses, costs)
-        made = watching.feed.compared = Compared(before, costs, lines)
+        made = watching.feed.compared = Made(lines, (before, costs))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
     payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
@@ -134,10 +131,10 @@ def _of_run(watching: Watching, shown: Shown) -> SentStage:
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
         watching.feed.drawn = None
-        return {**FINISHED.payload(shown, watching.shown_costs), "run_id": shown.run_id}
+        return {**_of_finished(shown, watching.shown_costs), "run_id": shown.run_id}
     drawn = watching.feed.drawn
-    if drawn is None or drawn.shown is not shown or drawn.running != running:
-        drawn = watching.feed.drawn = Drawn(shown, running, _made(shown, running, None))
+    if drawn is None or not drawn.is_of(shown, running):
+        drawn = watching.feed.drawn = Made(_made(shown, running, None), (shown, running))
     return drawn.payload.copy()
 
 
@@ -150,32 +147,26 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
         guesses=shown.draft_guesses,
         costs=costs,
     )
-    where = "recorded" if shown.source == "recorded" else "measured here"
+    where = "measured here" if shown.measured_here else "recorded"
     made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
     return made
 
 
-class SharedPayloads:
-    """The payloads of finished runs, each made once for all visitors who see the run. Safe between threads."""
-
-    def __init__(self) -> None:
-        self._made: OrderedDict[object, tuple[Costs | None, SentStage]] = OrderedDict()
-        self._lock = Lock()
-
-    def payload(self, shown: Shown, costs: Costs | None) -> SentStage:
-        """The payload of a run that has an id; nobody may change it."""
-        key = shown.stored_id, shown.source
-        with self._lock:
-            found = self._made.pop(key, None)
-            if found is None or found[0] is not costs:
-                found = costs, _made(shown, False, costs)
-            self._made[key] = found
-            while len(self._made) > MOST_PAYLOADS:
-                self._made.popitem(last=False)
-        return found[1]
+_FINISHED: OrderedDict[object, Made[SentStage]] = OrderedDict()  # the one asked for last is last
+_ONE_AT_A_TIME = Lock()
 
 
-FINISHED = SharedPayloads()
+def _of_finished(shown: Shown, costs: Costs | None) -> SentStage:
+    """The payload of a run that has an id, made once for all visitors who see the run; nobody may change it."""
+    key = shown.stored_id, shown.source
+    with _ONE_AT_A_TIME:
+        found = _FINISHED.pop(key, None)
+        if found is None or not found.is_of(costs):
+            found = Made(_made(shown, False, costs), (costs,))
+        _FINISHED[key] = found
+        while len(_FINISHED) > MOST_PAYLOADS:
+            _FINISHED.popitem(last=False)
+    return found.payload
 
 
 def link_on_stage(watching: Watching, shown: Shown) -> dict[str, str]:

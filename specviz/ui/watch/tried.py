@@ -21,14 +21,24 @@ from specviz.ui.shared.address import view_in_link
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, interval, level, scatter
+from specviz.ui.shared.figures import (
+    COLORS,
+    SYMBOLS,
+    Figure,
+    Part,
+    axis,
+    chart,
+    figure,
+    interval,
+    level,
+    marker,
+    scatter,
+)
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
 
 HEIGHT = 252
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe-Ito
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "x")
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
 LEAST_TOP, ARROW = 1.5, 0.96  # of the speed axis: its end at least, and the place of what is above it
@@ -81,18 +91,16 @@ class Try:
 
 def tries(watching: Watching) -> list[Try]:
     """The recorded first run, then the runs of the session, oldest first."""
-    past = watching.past
-    start = past.count - len(past.finished) + 1
-    first = first_run()
-    runs = [(0, first)] if first else []
-    runs += list(enumerate(past.finished, start))
+    past, first = watching.past, first_run()
+    runs = [*([(0, first)] if first else []), *enumerate(past.finished, past.count - len(past.finished) + 1)]
     refuted = [costs for _, run in runs if (costs := watching.costs_of(run)) and refutes(run.trace, costs)]
-    found = []
-    for number, run in runs:
+
+    def tried(number: int, run: Shown) -> Try:
         costs = watching.costs_of(run)
         estimated = None if costs in refuted else at_calibrated(run.trace, costs)
-        found.append(Try(number, run, verdict_of_run(run.trace, costs), estimated))
-    return found
+        return Try(number, run, verdict_of_run(run.trace, costs), estimated)
+
+    return [tried(*each) for each in runs]
 
 
 class Box(NamedTuple):
@@ -105,10 +113,8 @@ class Box(NamedTuple):
 
     def beside(self, move: tuple[int, int], text: str) -> "Box":
         """A line of text beside this mark."""
-        width = LETTER * len(text) / 2
-        return Box(
-            self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + LINE / 2), width, LINE / 2
-        )
+        width, height = LETTER * len(text) / 2, LINE / 2
+        return Box(self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + height), width, height)
 
     def meets(self, other: "Box") -> bool:
         return abs(self.x - other.x) < self.width + other.width and abs(self.y - other.y) < self.height + other.height
@@ -152,9 +158,8 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
     for number, mark in marks.items():
         text = f"{number} ↑" if shown[number][1].speedup > top else str(number)
         boxes = {place: mark.beside(move, text) for place, move in PLACES.items()}
-        free = [
-            place for place, box in boxes.items() if box.inside and not any(map(box.meets, [*marks.values(), *numbers]))
-        ]
+        taken = [*marks.values(), *numbers]
+        free = [place for place, box in boxes.items() if box.inside and not any(map(box.meets, taken))]
         best = min(free, key=lambda place: sum(map(boxes[place].meets, bars)), default=None)
         found[number] = (text if best else "", best or "middle right")
         numbers += [boxes[best]] if best else []
@@ -177,7 +182,7 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: di
         customdata=[(run.number, verdict.speedup) for run, verdict in own],
         mode="markers+text",
         textposition=[labels[run.number][1] for run, _ in own],
-        marker={"symbol": marks, "size": 11, "color": color, "line": {"width": 2, "color": color}},
+        marker=marker(marks, 11, color),
         error_y=interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
     )
 
@@ -263,15 +268,13 @@ def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown
     chosen = st.selectbox("A run", runs, index=len(runs) - 1, format_func=lambda run: run.name, key="tried_run")
     if chosen is None:
         return
-    show, pin, link = st.columns(3)
-    with show:
+    with st.container(horizontal=True):
         button("Show it again", "tried_show", lambda: bring_back(whole(chosen)), width="stretch")
-    with pin:
         if watching.pinned and watching.pinned.run_id == chosen.shown.run_id:
             button("Stop comparing", "tried_unpin", _pin, watching, None, width="stretch")
         else:
             button("Compare with it", "tried_pin", _pin, watching, chosen, width="stretch")
-    link.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
+        st.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
 
 
 def _pin(watching: Watching, chosen: Try | None) -> None:
