@@ -242,9 +242,6 @@ export interface LanePayload {
 
 export type LaneStatus = "plain" | "accepted" | "correction" | "bonus" | "own";
 
-/**
- * Both decoders on one prompt.
- */
 export interface LapPayload {
   name: string;
   prompt: string;

@@ -17,23 +17,11 @@ from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
+from specviz.ui.shared import figures as plot
 from specviz.ui.shared.address import view_in_link
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import (
-    COLORS,
-    SYMBOLS,
-    Figure,
-    Part,
-    axis,
-    chart,
-    figure,
-    interval,
-    level,
-    marker,
-    scatter,
-)
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
@@ -124,18 +112,18 @@ class Box(NamedTuple):
         return self.width <= self.x <= PLOT[0] - self.width and self.height <= self.y <= PLOT[1] - self.height
 
 
-def tried_figure(runs: Sequence[Try]) -> Figure:
+def tried_figure(runs: Sequence[Try]) -> plot.Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
     trusted = [run.verdict for run in runs if run.verdict and run.verdict.trusted]
     top = 1.1 * max([LEAST_TOP, *(_ends(verdict)[1] for verdict in trusted)])
     labels = _labels(runs, top)
     groups = [_points(draft, number, runs, top, labels) for number, draft in enumerate(drafts)]
-    x = axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
-    y = axis("measured speedup", range=[0, top], ticksuffix="×")
-    line = level(1, "break-even 1×")
+    x = plot.axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
+    y = plot.axis("measured speedup", range=[0, top], ticksuffix="×")
+    line = plot.level(1, "break-even 1×")
     line["annotations"][0] |= {"x": 0, "xanchor": "left"}  # few runs accept so little: it covers no point
-    return figure(groups, HEIGHT, x=x, y=y, showlegend=True, **line)
+    return plot.figure(groups, HEIGHT, x=x, y=y, showlegend=True, **line)
 
 
 def _ends(verdict: Verdict) -> tuple[float, float]:
@@ -166,14 +154,14 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
     return found
 
 
-def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> Part:
+def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> plot.Part:
     """The points of a draft. A speed above the axis is an arrow at its end: only one that is not trusted can be."""
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
-    color, symbol = COLORS[number % len(COLORS)], SYMBOLS[number % len(SYMBOLS)]
+    color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
     speeds = [min(verdict.speedup, ARROW * top) for _, verdict in own]
     lows = [min(speed, _ends(verdict)[0]) for speed, (_, verdict) in zip(speeds, own, strict=True)]
     marks = [f"{symbol}-open" if run.busy else symbol for run, _ in own]
-    return scatter(
+    return plot.scatter(
         figure_text(draft),
         [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
@@ -182,8 +170,8 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: di
         customdata=[(run.number, verdict.speedup) for run, verdict in own],
         mode="markers+text",
         textposition=[labels[run.number][1] for run, _ in own],
-        marker=marker(marks, 11, color),
-        error_y=interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
+        marker=plot.marker(marks, 11, color),
+        error_y=plot.interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
     )
 
 
@@ -258,7 +246,7 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
         left, right = st.columns(2, gap="medium")
         with left:
             alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this visit."
-            chart(tried_figure(runs), key="tried_points", alt=alt)
+            plot.chart(tried_figure(runs), key="tried_points", alt=alt)
         with right:
             _choose(watching, runs, bring_back)
             download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
