@@ -162,14 +162,6 @@ export interface EmittedToken {
 }
 
 /**
- * Where the word can be seen in a run.
- */
-export interface EntryLink {
-  label: string;
-  href: string;
-}
-
-/**
  * One word with its sentence, and a picture where there is one.
  */
 export interface EntryPayload {
@@ -178,7 +170,7 @@ export interface EntryPayload {
   symbol: string;
   text: string;
   figure: string;
-  link: EntryLink;
+  link: string;
   picture: RoundPicture | TimesPicture | null;
 }
 
@@ -633,9 +625,6 @@ export interface TextPicture {
   busy: boolean;
 }
 
-/**
- * Recorded times as bars on one scale.
- */
 export interface TimesPicture {
   kind: "times";
   alt: string;
@@ -683,9 +672,6 @@ export interface Trace {
   imported?: Imported | null;
 }
 
-/**
- * A draft and its verification.
- */
 export interface TurnPicture {
   kind: "turn";
   label: string;
@@ -700,16 +686,10 @@ export interface TurnPicture {
   rivals: Array<RivalPayload>;
 }
 
-/**
- * All words.
- */
 export interface VocabularyPayload {
   words: Array<EntryPayload>;
 }
 
-/**
- * A word of the draft, made of so many tokens.
- */
 export interface WordPayload {
   text: string;
   fate: Fate;

@@ -44,22 +44,18 @@ def game_csv(plan: rules.Plan, games: Sequence[Sequence[rules.Turn]], name: str 
 
 NO_GAME = "The game that this browser tab held cannot be read."
 PLAN = tuple(rules.Plan.model_fields)  # what its link names
+Turns = Annotated[list[rules.Turn], AtMost(rules.MAX_TURNS)]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
     """Everything of a game but the turn under way."""
 
-    link: Annotated[
-        dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]],
-        AtMost(len(PLAN)),
-    ]
+    link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
     place: Annotated[int, Field(ge=0, le=rules.PROMPTS)] = 0
-    games: Annotated[
-        list[Annotated[list[rules.Turn], AtMost(rules.MAX_TURNS)]],
-        AtMost(rules.PROMPTS),
-        Field(min_length=rules.PROMPTS),
-    ] = field(default_factory=lambda: [[] for _ in range(rules.PROMPTS)])
+    games: Annotated[list[Turns], AtMost(rules.PROMPTS), Field(min_length=rules.PROMPTS)] = field(
+        default_factory=lambda: [[] for _ in range(rules.PROMPTS)]
+    )
     typed: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
     name: Annotated[str, Field(max_length=MAX_NAME)] = ""
     second: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""  # typed as another guess
@@ -92,9 +88,8 @@ def load_game(text: str) -> SavedGame:
 
 def _possible(turns: list[rules.Turn], prompt: str) -> bool:
     """Whether these turns can be of one text: each is one round after it, and together they are a valid run."""
-    if any(rules.is_over(turns[:played]) for played in range(len(turns))):
-        return False
-    if not all(_is_turn(turn, prompt) for turn in turns):
+    ended_before = any(rules.is_over(turns[:played]) for played in range(len(turns)))
+    if ended_before or not all(_is_turn(turn, prompt) for turn in turns):
         return False
     runs = [rules.run_of(turns), *(turn.trace for turn in turns)]
     try:

@@ -19,7 +19,6 @@ from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.play.play_page import set_title
 from specviz.ui.session import session
 from specviz.ui.shared import address
-from specviz.ui.shared.address import unknown_view, view
 from specviz.ui.shared.components import take_secret
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button
@@ -32,7 +31,7 @@ STYLES = ASSETS / "classes"
 
 def lead() -> None:
     st.html(STYLES / "page.css")
-    if view() == "projector":
+    if address.view() == "projector":
         st.html(STYLES / "projector.css")
     take_secret(BOARD, own.take_board)
     if secret := st.query_params.get(BOARD):  # a teacher's link of before: a projector may show the address
@@ -41,7 +40,7 @@ def lead() -> None:
     own.take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
-    notices([unknown_view()])
+    notices([address.unknown_view()])
 
 
 def show_class() -> None:
@@ -54,7 +53,7 @@ def show_class() -> None:
         other = classes().look(state.other)
         with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
             notices([state.message])
-            if other and view() != "projector":
+            if other and address.view() != "projector":
                 also = f"This browser also has the board of the class **{shown_code(other.code)}**. Both stay open."
                 st.markdown(also, width="content")
                 button("Show that board", "class_other", own.change_board, icon="swap_horiz")
@@ -137,8 +136,7 @@ def show_board(state: Attending) -> None:
         if now is None:
             st.rerun()  # the page says that the class is over
         state.seen = now.changes
-        board = board_of(now)
-        SHOW[state.part](now, board, room)
+        SHOW[state.part](now, board_of(now), room)
 
     def nothing() -> None:
         """A look that finds nothing new draws nothing: that costs least."""

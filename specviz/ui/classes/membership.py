@@ -113,10 +113,9 @@ def join(code: str | None = None) -> None:
         state.message = str(error)
         return
     classes().leave(before)
-    state.invited, state.asked = "", ""
-    if member := membership():
-        state.asked = member.code
-        play_class_game()
+    member, state.invited = membership(), ""
+    state.asked = member.code if member else ""
+    play_class_game()
 
 
 def decline() -> None:

@@ -65,10 +65,9 @@ def walk_lesson(page: str) -> None:
         if not walk.here:
             st.switch_page(FILES[screen.page], query_params=walk.link)
         _enter(walk)
-    if walk.here:
-        for name, value in walk.link.items():
-            if st.query_params.get(name) != value:
-                st.query_params[name] = value
+    for name, value in walk.link.items() if walk.here else ():
+        if st.query_params.get(name) != value:
+            st.query_params[name] = value
     _draw_bar(walk)
 
 
@@ -124,8 +123,7 @@ def _draw_bar(walk: Walk) -> None:
         _way_button("Next", "lesson", walk, walk.at + 1)
         button("Leave the lesson", "lesson_leave", _leave, icon="close")
     follow("screen", walk)
-    if walk.problem:
-        notices([walk.problem])
+    notices([walk.problem])
 
 
 def _way_button(label: str, part: str, walk: Walk, at: int) -> None:

@@ -44,11 +44,9 @@ def lead(visit: Session) -> None:
     st.html(STYLE)
     state, given = visit.play, address()
     if plan := state.came.take(given, game.plan_from_link):
-        state.linked = not plan.link.keys().isdisjoint(given)
-        state.plan = plan if state.linked else Plan()
-        member = membership()
-        if member and not state.linked:
-            state.plan, state.linked = member.plan, True
+        member, named = membership(), not plan.link.keys().isdisjoint(given)
+        state.linked = named or member is not None
+        state.plan = plan if named else member.plan if member else Plan()
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
         heading(RULES[state.plan.mode])
         choose_game(visit)
@@ -169,20 +167,15 @@ def _show_status(state: Playing) -> None:
 
 
 def _show_score(visit: Session) -> None:
-    state = visit.play
-    scored = sum(turn.scored for turn in state.turns)
-    now = min(scored + (not state.prompt_over), ROUNDS)
+    state, turns = visit.play, visit.play.all_turns
+    now = min(sum(turn.scored for turn in state.turns) + (not state.prompt_over), ROUNDS)
     st.markdown(f"**Text {state.place + 1} of {PROMPTS} · round {now} of {ROUNDS}**")
-    turns = state.all_turns
-    latest = next((turn for turn in reversed(turns) if turn.scored), None)
-    totals = score(turns)
-    rows = []
+    latest, totals, rows = next((turn for turn in reversed(turns) if turn.scored), None), score(turns), []
     for player in PLAYERS:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = f"{last.accepted} of {last.drafted}" if latest else "–"
-        name = f"**{player}**" if player == YOU else player
         figures = {"accepted": rate_of(totals[player]), "tokens per target call": per_call(totals[player])}
-        rows.append({"draft": name, "last round": accepted, **figures})
+        rows.append({"draft": _named(player), "last round": accepted, **figures})
     st.table(rows, hide_index=True)
     with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
         say(SAYS["fair"].format(model=MODEL), "play-fair")
@@ -196,20 +189,18 @@ def _show_score(visit: Session) -> None:
             button("Back to the previous game", "play_back", moves.go_on, visit, state.before, type="tertiary")
 
 
+def _named(player: str) -> str:
+    return f"**{player}**" if player == YOU else player
+
+
 def _show_run(state: Playing) -> None:
     trace = game.run_of(state.turns)
     if trace is None:
         return
     with st.expander("Your rounds on the stage: choose a token to see its numbers"), st.container(key="play_stage"):
         number = len(trace.rounds)
-        data = stage_data(
-            trace,
-            run_id=f"play-{state.plan.link}-{state.place}-{number}",
-            source="live",
-            running=False,
-            link=state.plan.link,
-            playhead=SUBSTEPS * number - 1,
-        )
+        run_id, last = f"play-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
+        data = stage_data(trace, run_id=run_id, source="live", running=False, link=state.plan.link, playhead=last)
         data["why_not"] = "You set the draft length yourself: it is how much you type."
         stage(data, key="play_run")
 
@@ -256,7 +247,7 @@ def show_final(visit: Session) -> None:
     rows = [
         {
             "text": of,
-            "draft": f"**{player}**" if player == YOU else player,
+            "draft": _named(player),
             "drafted": str(counts.drafted),
             "accepted": str(counts.accepted),
             "acceptance rate": rate_of(counts),
