@@ -40,9 +40,6 @@ export interface Beat {
 
 export type Candidate = [id: number, text: string, p: number, q: number | null];
 
-/**
- * A figure, and what it shows in words.
- */
 export interface ChartPayload {
   figure: { data: object[]; layout: Record<string, unknown> };
   alt: string;
@@ -194,9 +191,6 @@ export interface GuessPayload {
   words: Array<WordPayload>;
 }
 
-/**
- * A run, and what names it. The browser is sent it once.
- */
 export interface HeldRun {
   key: string;
   run: SentRun;
@@ -467,9 +461,6 @@ export interface SentRun {
   times: ReplayTimes | null;
 }
 
-/**
- * Everything the stage is sent of one run.
- */
 export interface SentStage {
   stream: string;
   version: number;
@@ -631,9 +622,6 @@ export interface TimesPicture {
   bars: Array<[string, number, "draft" | "verify" | "wasted"]>;
 }
 
-/**
- * A token, and what became of it.
- */
 export interface TokenPayload {
   text: string;
   status: ChipStatus;

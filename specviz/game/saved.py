@@ -49,8 +49,6 @@ Turns = Annotated[list[rules.Turn], AtMost(rules.MAX_TURNS)]
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
-    """Everything of a game but the turn under way."""
-
     link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
     place: Annotated[int, Field(ge=0, le=rules.PROMPTS)] = 0
     games: Annotated[list[Turns], AtMost(rules.PROMPTS), Field(min_length=rules.PROMPTS)] = field(

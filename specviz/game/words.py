@@ -53,7 +53,6 @@ def _picture(character: str) -> bool:
 
 
 def joined(text: str, guess: str, inside_word: bool) -> str:
-    """The text to add: the tidied guess, with a space before it where one belongs."""
     if guess.startswith((" ", "\n")):
         return guess
     if not text or text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
@@ -126,8 +125,6 @@ MOST_GUESSES = 2  # for one place
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What a person drafts in one round."""
-
     token_ids: list[int]
     parents: list[int] | None  # of a tree: the token that each one follows, TEXT for the first ones; None: a chain
     depth: int  # tokens of the longest guess

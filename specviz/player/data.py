@@ -250,7 +250,6 @@ def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) ->
 
 
 def run_name(trace: Trace) -> str:
-    """A run by its draft and draft length: "wren-nano, 4"."""
     return f"{draft_name(trace)}, {trace.settings.draft_length}"
 
 

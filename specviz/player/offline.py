@@ -42,13 +42,11 @@ def offline_page(
     """The HTML of a page that plays a finished run.
 
     Args:
-        trace: the run.
         plain_text: what the target alone wrote, where it is known; a trace holds only its token ids.
         guesses: of its own draft, so that the page can show the run at other draft lengths.
         costs: what the pair costs on the machine of the run, for the verdict's reason and for speedups there.
         address: an http address where the same run can be opened live.
         repeats: the timed repeats that the run is one of; the run of the target alone and the verdict are then theirs.
-        scheme: light or dark, whatever the browser asks for.
 
     Raises:
         InputError: the run has not ended, or the page would be larger than 2 MB.
@@ -87,7 +85,6 @@ def _lead(trace: Trace) -> str:
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
-    """What was counted, then what was timed and why."""
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
         judged = counts.accepted + counts.rejected
@@ -124,7 +121,6 @@ def _texts(trace: Trace, plain_text: str | None) -> str:
 
 
 def _settings(trace: Trace) -> str:
-    """Names and values of what would make the run again."""
     settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
     threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
@@ -181,9 +177,7 @@ class OfflineLesson(TypedDict):
 def lesson_page(plan: Plan, address: str | None = None) -> str:
     """The HTML of a page with all moments of a plan.
 
-    Args:
-        plan: the lesson.
-        address: of Watch on a server that students can reach; what does not work offline then links there.
+    `address` is that of Watch on a server that students can reach; what does not work offline then links there.
 
     Raises:
         InputError: the page would be larger than 2 MB.
@@ -204,7 +198,6 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
 
 
 def _played(plan: Plan) -> OfflineLesson:
-    """Each run once, and for each moment what is its own."""
     runs: dict[str, SentRun] = {}
     moments: list[OfflineMoment | None] = []
     for number, moment in enumerate(plan.moments):
@@ -259,7 +252,6 @@ def needs_in_words(moment: Moment) -> str:
 
 
 def _way(plan: Plan, at: int) -> str:
-    """Links to the moment before, to the list and to the moment after."""
     links = [(f"#moment-{at}", "← Previous moment")] if at else []
     links.append(("#", "All moments"))
     if at + 1 < len(plan.moments):
@@ -274,8 +266,6 @@ HEIGHT = 720  # pixels; the stage of a run needs about as many
 
 @dataclass(frozen=True, slots=True)
 class NotebookView:
-    """What a notebook draws where it is the value of a cell."""
-
     title: str
     page: str = field(repr=False)  # the HTML
     height: int = HEIGHT

@@ -22,8 +22,6 @@ DraftGuessesJson = NewType("DraftGuessesJson", dict[str, Any])
 
 
 class TokenPayload(TypedDict):
-    """A token, and what became of it."""
-
     text: str
     status: ChipStatus
 
@@ -160,8 +158,6 @@ class SentRun(TypedDict):
 
 
 class HeldRun(TypedDict):
-    """A run, and what names it. The browser is sent it once."""
-
     key: str
     run: SentRun
 
@@ -197,8 +193,6 @@ class StageState(TypedDict):
 
 
 class SentStage(StageState):
-    """Everything the stage is sent of one run."""
-
     run: SentRun
 
 

@@ -13,12 +13,12 @@ import segno
 
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
-from specviz.data.lessons.plans import Moment, Plan
+from specviz.data.lessons.plans import WATCH, Moment, Plan
+from specviz.data.texts import page_texts
 from specviz.player.html_file import asset
 from specviz.player.tree_rows import tree_rows
 
-PAGE_NAMES = {"learn": "Learn", "race": "Race", "helps": "When it helps", "worksheet": "Worksheet"}
-PAGE_NAMES |= {"proof": "Same quality", "play": "Be the draft", "class": "Class board"}
+PAGE_NAMES = {name: title for name, title in page_texts("titles").items() if name != WATCH}
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
 QUIET = 4  # modules of white around a QR code, which readers need
 # up to so many moments: lines for each answer, and their height in mm, so that a sheet is one page also on Letter
@@ -28,9 +28,7 @@ ROOM = ((4, 5, 7.0), (6, 3, 7.0), (10**9, 2, 6.1))
 def sheet_html(plan: Plan, address: str | None = None) -> str:
     """The students' sheet: a name line, each question with room for an answer, the link and its QR code.
 
-    Args:
-        plan: the lesson. Its answers are not in the file.
-        address: where students open the lesson; without it the sheet has no link and no code.
+    The answers are not in the file. Without the address where students open the lesson, it has no link and no code.
     """
     moments = "".join(_question(plan, at) for at in range(len(plan.moments)))
     name = '<div class="name"><b>Name</b><span></span><b>Date</b><span></span></div>'
@@ -66,12 +64,8 @@ def _question(plan: Plan, at: int) -> str:
 
 def _open_round(plan: Plan, at: int) -> str:
     """The guesses that are on screen, where they are not judged yet and the moment before does not show the same."""
-    pictures = [
-        round_picture(moment.screen.run, moment.screen.step)
-        if moment.screen.run and is_open(moment.screen.step)
-        else ""
-        for moment in plan.moments[max(0, at - 1) : at + 1]
-    ]
+    screens = [moment.screen for moment in plan.moments[max(0, at - 1) : at + 1]]
+    pictures = [round_picture(each.run, each.step) if each.run and is_open(each.step) else "" for each in screens]
     return pictures[-1] if len(pictures) < 2 or pictures[0] != pictures[1] else ""
 
 
@@ -123,8 +117,6 @@ MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction":
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One token, and what the drawing says of it."""
-
     kind: str  # a key of MARKS
     text: str
 
@@ -150,9 +142,7 @@ def is_open(step: int) -> bool:
 def round_picture(trace: Trace, step: int) -> str:
     """The round at a step of the playhead, as it looks there: guesses have a question mark until they are judged.
 
-    Args:
-        trace: the run.
-        step: counts the three steps of each round, from 0; a later one than the last shows the last.
+    Steps count the three of each round, from 0; a later one than the last shows the last.
     """
     index, phase = divmod(min(step, STEPS * len(trace.rounds) - 1), STEPS)
     return _drawn(_lines(trace.rounds[index], judged=phase == STEPS - 1)) if trace.rounds else ""
@@ -163,7 +153,6 @@ def result_picture(trace: Trace, step: int) -> str:
 
 
 def marks_picture() -> str:
-    """The marks and what they mean, on one line."""
     named = {kind: kind for kind in MARKS if kind != "guess"} | {"own": "own token"}
     return _drawn([Line("marks", tuple(Chip(kind, word) for kind, word in named.items()))])
 

@@ -40,7 +40,7 @@ def lead() -> None:
     own.take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
-    notices([address.unknown_view()])
+    notices(address.unknown())
 
 
 def show_class() -> None:

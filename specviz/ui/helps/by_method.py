@@ -59,7 +59,6 @@ def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
 
 
 def _around(values: Sequence[float]) -> list[float]:
-    """A range in which marks at both ends are whole."""
     low, high = min(values), max(values)
     room = 0.08 * (high - low or 1)
     return [low - room, high + room]

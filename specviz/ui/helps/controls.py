@@ -146,5 +146,4 @@ def _how(sweeps: Sweeps) -> None:
 
 
 def _key(name: str) -> str:
-    """Of the widget that holds a field of the choice."""
     return f"sweep_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"

@@ -35,8 +35,6 @@ FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
 
 
 def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
-    """Mount what tells and hears. Nothing is to be seen of it."""
-
     def moved() -> None:
         at = st.session_state[FOLLOW].get("moment")
         if type(at) is int:

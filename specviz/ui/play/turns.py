@@ -56,7 +56,6 @@ def finish(state: Playing) -> None:
 
 
 def send(state: Playing) -> None:
-    """Send what was typed or chosen, or say what is wrong with it."""
     _take_typed(state)
     if state.plan.mode == "pick":
         problem = None if state.chosen else "Choose one of the candidates first."

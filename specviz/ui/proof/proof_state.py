@@ -87,7 +87,6 @@ class Proving:
 
     @classmethod
     def recorded(cls) -> Self:
-        """At first: what was recorded for everyone."""
         found = recorded_proof()
         if found is None:
             return cls()

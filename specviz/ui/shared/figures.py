@@ -31,7 +31,6 @@ class Figure(TypedDict):
 
 
 def figure(data: Sequence[Part], height: int, *, x: Part, y: Part, **layout: Any) -> Figure:
-    """A figure with its axes; `height` is in pixels."""
     return {"data": list(data), "layout": {"height": height, "xaxis": x, "yaxis": y, **layout}}
 
 
@@ -79,8 +78,6 @@ def level(value: float, label: str = "", *, beside: bool = False) -> Part:
 
 
 class ChartPayload(TypedDict):
-    """A figure, and what it shows in words."""
-
     figure: Figure
     alt: str
 

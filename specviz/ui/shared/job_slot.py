@@ -136,10 +136,9 @@ class JobSlot(Generic[R]):
 
 def beside_line(engines: int) -> str | None:
     """What to say beside times that were measured while other engines were busy; None where none was."""
-    if not engines:
-        return None
     others = "1 other engine was" if engines == 1 else f"{engines} other engines were"
-    return f"While this was timed, {others} busy on this server, which can make times longer."
+    said = f"While this was timed, {others} busy on this server, which can make times longer."
+    return said if engines else None
 
 
 def waiting_line(view: JobView) -> str | None:
@@ -149,10 +148,9 @@ def waiting_line(view: JobView) -> str | None:
         return None
     if (loading := view.loading) is None:
         return "starting"
-    model = short_name(loading.model)
-    if not loading.bytes_total:
+    model, done, total = short_name(loading.model), loading.bytes_done, loading.bytes_total
+    if not total:
         return f"loading {model}"
-    done, total = loading.bytes_done, loading.bytes_total
     return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
 
 
@@ -214,15 +212,14 @@ def while_busy(
         # Streamlit's own `st.rerun(part)` runs a part after this one from a widget's callback only.
         context = get_script_run_ctx()
         if more and part and context and context.script_requests:
-            context.script_requests.request_rerun(
-                RerunData(
-                    query_string=context.query_string,
-                    page_script_hash=context.page_script_hash,
-                    fragment_id_queue=context.fragment_storage.resolve_target([part]),
-                    cached_message_hashes=context.cached_message_hashes,
-                    context_info=context.context_info,
-                )
+            rerun = RerunData(
+                query_string=context.query_string,
+                page_script_hash=context.page_script_hash,
+                fragment_id_queue=context.fragment_storage.resolve_target([part]),
+                cached_message_hashes=context.cached_message_hashes,
+                context_info=context.context_info,
             )
+            context.script_requests.request_rerun(rerun)
 
     with st.container():  # always there, so that what stands below stays as it is
         if busy():

@@ -56,12 +56,10 @@ def lead(page: str) -> None:
 
 
 def say(words: str, place: str) -> None:
-    """A paragraph whose words of the field are explained."""
     st.markdown(explained(words, place), unsafe_allow_html=True)
 
 
 def note(words: str, place: str) -> None:
-    """A caption whose words of the field are explained."""
     st.caption(explained(words, place), unsafe_allow_html=True)
 
 
@@ -175,16 +173,14 @@ def texts(*names: str) -> dict[str, Any]:
     return {name: st.column_config.TextColumn(alignment="right") for name in names}
 
 
-def data_table(rows: Any, key: str, alt: str = "", columns: Mapping[str, Any] | None = None, **options: Any) -> None:
+def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **options: Any) -> None:
     """A data frame on screen, and a plain table on paper.
 
     `rows` is a pandas data frame, a list of rows, or a dictionary of columns; `columns` are their formats, as
-    `st.dataframe` takes them. `alt` is what the table shows, for a screen reader: by default what pages.yaml says of
-    this key.
+    `st.dataframe` takes them. What the table shows, for a screen reader, pages.yaml says of this key.
     """
-    alt = alt or page_texts("shown")[key]
-    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED}
-    st.dataframe(rows, key=key, alt=alt, column_config=columns, **(usual | options))
+    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": page_texts("shown")[key]}
+    st.dataframe(rows, key=key, column_config=columns, **(usual | options))
     if isinstance(rows, Mapping):
         rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
     rows = list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)

@@ -95,7 +95,6 @@ class RunControls:
         self._model("Target", "target", offered_names(), TARGET_HELP, first)
 
     def draft(self, first: Sequence[str] = ()) -> None:
-        """What drafts: a small model, a head on the target, or no model."""
         self._model("Draft", "draft", offered_drafts(), draft_help(), first)
 
     def first_targets(self) -> None:

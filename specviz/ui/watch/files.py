@@ -42,7 +42,6 @@ AS_RECORDED = "as the record has it"
 
 
 def open_one(watching: Watching) -> None:
-    """The uploader, and what a record may leave open."""
     act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": FILE_HELP}
     st.file_uploader("Open a run", type=["json", "jsonl", "txt"], key="trace_file", **act)
     file = uploaded("trace_file")

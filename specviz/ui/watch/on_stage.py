@@ -22,7 +22,6 @@ from specviz.ui.watch.watch_state import FIRST, Made, Shown, TourPlace, Watching
 
 @cache
 def first_tour() -> Tour | None:
-    """The tour of the recorded first run; None where that run is missing."""
     trace = first_trace()
     return tour_of(trace) if trace else None
 
@@ -38,14 +37,12 @@ def button_label(place: TourPlace) -> str:
 
 
 def asked_place() -> int | None:
-    """The beat that the page's address names; None where it names none that there is."""
     asked, tour = st.query_params.get(TOUR, ""), first_tour()
     beats = len(tour.beats) if tour else 0
     return int(asked) if asked in map(str, range(1, beats + 1)) else None
 
 
 def unknown_place() -> str | None:
-    """One line where the address asks for a beat that there is not."""
     asked, tour = st.query_params.get(TOUR), first_tour()
     if asked is None or tour is None or asked_place():
         return None
@@ -53,14 +50,12 @@ def unknown_place() -> str | None:
 
 
 def take_place(place: TourPlace, at: object) -> None:
-    """Take the visitor's place in the tour from the stage."""
     tour = first_tour()
     if tour and type(at) is int and 0 <= at <= len(tour.beats) + 1:
         place.take(at, len(tour.beats))
 
 
 def write_place(place: TourPlace) -> None:
-    """Put the place into the page's address, so that a reload goes on there."""
     if not place.open:
         st.query_params.pop(TOUR, None)
     elif st.query_params.get(TOUR) != str(place.at):

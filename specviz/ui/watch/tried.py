@@ -47,8 +47,6 @@ BUSY = (
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One run of the session, with its number."""
-
     number: int  # 0: the recorded first run
     shown: Shown
     verdict: Verdict | None
@@ -100,7 +98,6 @@ class Box(NamedTuple):
     height: float
 
     def beside(self, move: tuple[int, int], text: str) -> "Box":
-        """A line of text beside this mark."""
         width, height = LETTER * len(text) / 2, LINE / 2
         return Box(self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + height), width, height)
 
@@ -205,7 +202,6 @@ ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
 
 
 def tried_csv(runs: Sequence[Try], address: str) -> str:
-    """The table as CSV, each run with its link."""
     text = StringIO()
     writer = csv.writer(text)
     writer.writerow([*(name for name, _ in COLUMNS), "link"])

@@ -42,8 +42,7 @@ def watch(watching: Watching) -> None:
         # another page was shown meanwhile, and the address lost what a reload needs
         address.write_address(link_on_stage(watching, watching.shown) | rest)
     own = left_out_of_link(st.session_state.prompt) if st.session_state.preset == OWN_TEXT else None
-    unknown = address.unknown_view(), address.unknown_hidden(), unknown_place()
-    notices([*unknown, *form.came.notes, form.problem, own])
+    notices([*address.unknown(), unknown_place(), *form.came.notes, form.problem, own])
 
 
 def _payload(watching: Watching) -> SentStage | None:

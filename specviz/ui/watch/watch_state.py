@@ -36,8 +36,6 @@ PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
 
 @dataclass(slots=True)
 class Form:
-    """What the controls ask for, and what they asked for before."""
-
     current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
     past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
     unusable: dict[str, object] = field(default_factory=dict)  # what the widgets hold, where it cannot be run
@@ -52,7 +50,6 @@ class Form:
         self.current, self.came.notes = (request, preset), []
 
     def undo(self) -> Asked | None:
-        """Ask for what was asked for before; None where nothing was."""
         if not self.past:
             return None
         self.current = self.past.pop()
@@ -90,7 +87,6 @@ def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> Shown:
 
 
 def first_run() -> Shown | None:
-    """The recorded run of the first screen; None where its file is missing."""
     trace = first_trace()
     return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
 
@@ -116,8 +112,6 @@ class Made(Generic[Payload]):
 
 @dataclass(slots=True)
 class TourPlace:
-    """How far the visitor is in the tour."""
-
     at: int = 0  # the beat, from 1; 0 before the first and after the last
     open: bool = False  # on screen
     started: int = 0  # how often it was opened
@@ -135,8 +129,6 @@ class TourPlace:
 
 @dataclass(slots=True)
 class Feed:
-    """What the browser has of the run on screen."""
-
     stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
     version: int = 0  # how many times the stage was drawn or fed
     sent: Sent | None = None
@@ -182,8 +174,6 @@ class PastRuns:
 
 @dataclass(slots=True)
 class PairCosts:
-    """What was measured of pairs here, after their runs."""
-
     slot: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
     measured: PairKey | None = None  # whose costs the slot's are
     known: dict[PairKey, Costs] = field(default_factory=dict)
@@ -319,7 +309,6 @@ class Watching:
         return self.costs_of(self.shown) if self.shown else None
 
     def costs_of(self, shown: Shown) -> Costs | None:
-        """The costs of a run's pair, where both were measured here."""
         return self.costs.known.get(pair_key(shown.asked[0])) if shown.measured_here and shown.asked else None
 
     @property
@@ -328,7 +317,6 @@ class Watching:
         return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
 
     def open_trace(self, trace: Trace, run_id: str, *, linked: bool = True) -> None:
-        """Show a trace from a file; a run under way ends."""
         self.past.open(trace)
         self.open_recorded(replace(recorded_run(trace, run_id), linked=linked))
 

@@ -99,7 +99,6 @@ def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
 
 
 def costs_named(start: Start) -> str:
-    """Where the costs on the sliders are from, in a few words."""
     if start.acceptance_only:
         return "as the sliders have them"
     changed = any(not _as_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
