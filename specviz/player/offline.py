@@ -1,7 +1,4 @@
-"""What the stage plays with no network and no server: a run or a lesson as one HTML file, a run in a notebook.
-
-A page holds its runs as JSON, the stage's scripts and its styles, and nothing else.
-"""
+"""What the stage plays with no network and no server: a run or a lesson as one HTML file, a run in a notebook."""
 
 from dataclasses import dataclass, field, replace
 from html import escape

@@ -1,7 +1,4 @@
-"""A lesson on paper: the students' sheet with questions, and, as a file of its own, the key with the answers.
-
-Both are one HTML file each, with print styles for A4 and Letter inside, and load nothing.
-"""
+"""A lesson on paper: the students' sheet with questions, and the key with the answers, each one HTML file."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
 from specviz.data.permalink import link_of
-from specviz.data.texts import Facts, fill
+from specviz.data.texts import Facts, fill, page_texts
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
@@ -26,6 +26,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.parts import Options, button
 
+SAYS = page_texts("learn")
 MOST_ANSWERS = 10_000  # characters; all questions together take 300
 
 
@@ -80,10 +81,7 @@ def show_quiz(state: Learning) -> None:
     asked, (right, given) = quiz_questions(), score(state)
     send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
     if not given:
-        st.markdown(
-            f"{in_words(len(asked)).capitalize()} questions. Each answer is explained as soon as you choose. Your "
-            f"answers stay in this browser tab until you close it; the server does not save them."
-        )
+        st.markdown(SAYS["quiz"].format(questions=in_words(len(asked)).capitalize()))
     else:
         line, comment = f"**{right} of {given} right so far.**", ""
         if given == len(asked):

@@ -1,7 +1,4 @@
-"""The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/.
-
-They share text helpers, colours and chips with the stage.
-"""
+"""The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/."""
 
 import json
 import logging

@@ -12,7 +12,7 @@ from specviz.data.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.data.workloads import find_workload
 from specviz.game import game
-from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Mode, Plan, score
+from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Plan, score
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
@@ -34,10 +34,6 @@ SAYS = page_texts("play")
 
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
-RULES: dict[Mode, str] = {
-    "type": "**You are the draft.** Type the next few words: the big model accepts what it would have written itself.",
-    "pick": "**You are the draft.** Pick the next words: the big model accepts what it would have written itself.",
-}
 
 
 def lead(visit: Session) -> None:
@@ -48,7 +44,7 @@ def lead(visit: Session) -> None:
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else Plan()
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
-        heading(RULES[state.plan.mode])
+        heading(SAYS["pick"] if state.plan.mode == "pick" else SAYS["type"])
         choose_game(visit)
         class_chip()
     class_question()

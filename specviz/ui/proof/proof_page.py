@@ -64,7 +64,7 @@ def controls(proof: Proving) -> None:
     wanted = _read()
     remember(proof)
     own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
-    notices([*proof.came.notes, wanted.problem, own])
+    notices([*proof.came.notes, prompt_problem(wanted.request.prompt), own])
 
 
 def remember(proof: Proving) -> None:
@@ -80,8 +80,7 @@ def _read() -> Wanted:
     state = st.session_state
     request = CONTROLS.request(state.proof_prompt)
     preset = None if state.proof_preset == OWN_TEXT else state.proof_preset
-    problem = prompt_problem(state.proof_prompt)
-    return Wanted(request, preset, state.proof_position, state.proof_draws, state.proof_rule, problem)
+    return Wanted(request, preset, state.proof_position, state.proof_draws, state.proof_rule)
 
 
 def show_proof(state: Proving) -> None:
@@ -127,7 +126,7 @@ def _button(
 
     The whole page is drawn again then: the buttons of all sections wait for the work to end.
     """
-    able = _read().problem is None if able is None else able
+    able = prompt_problem(st.session_state.proof_prompt) is None if able is None else able
     button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 

@@ -1,7 +1,4 @@
-"""The lanes: recorded times played back, two decoders side by side. The HTML, CSS and JavaScript are in assets/race/.
-
-Text helpers, the palette and the chips are the stage's own files.
-"""
+"""The lanes: recorded times played back, two decoders side by side. What draws them is in assets/race/."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict

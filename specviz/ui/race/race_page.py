@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
 import streamlit as st
 
@@ -38,7 +37,10 @@ SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 def race_controls(racing: Racing) -> Entry:
     """Draw the controls, filled with the entry at first; what they say."""
-    restore_widgets(_values(racing.entry))
+    request, entry = racing.entry.request, racing.entry
+    its = {"presets": list(entry.presets), "own": entry.own, "repeats": entry.repeats}
+    its["same_length"] = not request.settings.stop_at_eos
+    restore_widgets(CONTROLS.values_of(request) | {f"race_{name}": value for name, value in its.items()})
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
@@ -78,16 +80,6 @@ def preset_label(name: str) -> str:
     """The name first: the lanes and the table go by it."""
     preset = find_preset(name)
     return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
-
-
-def _values(entry: Entry) -> dict[str, Any]:
-    return {
-        **CONTROLS.values_of(entry.request),
-        "race_presets": list(entry.presets),
-        "race_own": entry.own,
-        "race_repeats": entry.repeats,
-        "race_same_length": not entry.request.settings.stop_at_eos,
-    }
 
 
 def _read() -> Entry:

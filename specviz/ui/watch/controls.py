@@ -13,9 +13,9 @@ from specviz.data.first_run import first_trace
 from specviz.data.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.permalink import link_of, request_from_link
+from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS
 from specviz.models.draft_menu import is_offered
-from specviz.player.payload import View
 from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
@@ -25,12 +25,8 @@ from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Asked, Form, Shown, Watching, first_run, recorded_run
 
-SHOWN: dict[View, str] = {
-    "full": "Everything",
-    "simple": "Tokens and result",
-    "projector": "Projector",
-    "stage": "Player alone",
-}
+SAYS = page_texts("watch")
+VIEWS = page_texts("views")
 
 
 def _task_link(watching: Watching) -> None:
@@ -47,7 +43,7 @@ def _task_link(watching: Watching) -> None:
 def _draw_choice(watching: Watching) -> None:
     st.markdown("**A link that shows students only what their task needs**")
     st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
-    view = st.radio("View", list(SHOWN), key="task_view", format_func=SHOWN.__getitem__, horizontal=True)
+    view = st.radio("View", list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
     columns = st.columns(2)
     names = [
         name
@@ -68,48 +64,34 @@ MORE = (
     ("max_new_tokens", "seed", "precision"),
 )
 # each group of controls: its width, and the names under which links hide its parts
-COLUMNS = {
+COLUMNS: dict[str, tuple[float, set[str]]] = {
     "prompt": (3, {"prompt"}),
     "target": (1.5, {"target", "run"}),
     "draft": (1.5, {"draft", "run"}),
     "sliders": (2.4, {"temperature", "pairs", "more"}),
 }
-WIDTHS = {"prompt": 2.2, "target": 1, "draft": 1}  # in a newcomer's view
-PRESENT = "This run, large enough for a room: only the result, the tokens, the playback and three plots."
-GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
+# What a newcomer changes: the prompt and the two models; the draft length is on the stage.
+FIRST_COLUMNS = {"prompt": (2.2, {"prompt"}), "target": (1, {"target"}), "draft": (1, {"draft"})}
 
 
 def lead() -> None:
     with st.container(key="lead"):
-        heading(
-            "A **small model drafts** a few tokens. The **big model checks them all in one pass**, accepts the right "
-            "start and corrects the first mistake."
-        )
+        heading(SAYS["heading"])
 
 
 def controls(watching: Watching) -> None:
-    """Draw the controls that the view shows, and read all of them."""
+    """Draw a column for each group of controls that view and link show, and read all controls."""
     _take_link_once(watching)
-    if address.view() == "full":
-        return _all_controls(watching)
-    # What a newcomer changes: the prompt and the two models; the draft length is on the stage.
-    draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
-    shown = {name: WIDTHS[name] for name in draw if address.view() == "simple" and not address.is_hidden(name)}
-    if shown:
-        with st.container(key="controls"):
-            for name, place in zip(shown, st.columns([*shown.values()], gap="medium"), strict=True):
-                with place:
-                    draw[name]()
-    _read(watching.form)
-
-
-def _all_controls(watching: Watching) -> None:
-    """A column for each group of controls, without those that the link hides."""
-    draw = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}
-    widths = {name: width for name, (width, controls) in COLUMNS.items() if not address.hidden() >= controls}
-    runs = not address.is_hidden("run")
+    draw, columns = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}, COLUMNS
+    if address.view() != "full":
+        draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
+        columns = FIRST_COLUMNS if address.view() == "simple" else {}
+    widths = {name: width for name, (width, controls) in columns.items() if not address.hidden() >= controls}
+    if not widths:
+        return _read(watching.form)
+    runs = address.view() == "full" and not address.is_hidden("run")
     with st.container(key="controls"):
-        places = dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True)) if widths else {}
+        places = dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True))
         for name, place in places.items():
             with place:
                 if name == "sliders":
@@ -145,7 +127,7 @@ def view_choice(visit: Session) -> None:
             address.leave_button()
         elif view == "full":
             button("Show less", "change_view", address.choose, "simple", icon="unfold_less")
-            address.projector_button(help=PRESENT)
+            address.projector_button(help=SAYS["present"])
             _task_link(watching)
         elif view == "simple":
             if first_tour():
@@ -237,7 +219,7 @@ def _open_run(watching: Watching, run_id: str) -> None:
         form.current = (stored.request, preset_of(stored.request))
         watching.open_stored(stored, form.current[1])
     else:
-        form.came.notes.append(GONE)
+        form.came.notes.append(SAYS["gone"])
 
 
 def _values(request: RunRequest, preset: str | None) -> dict[str, object]:

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +17,7 @@ from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
 from specviz.data.importers import Given, open_run, system_of
 from specviz.data.permalink import link_of
+from specviz.data.texts import page_texts
 from specviz.models.draft_menu import may_be_typed
 from specviz.models.record_tokenizer import with_tokenizer
 from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
@@ -29,20 +29,13 @@ from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Shown, Watching
 
+SAYS = page_texts("watch")
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
-FILE_HELP = (
-    "A trace file, or what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run. docs/traces.md says "
-    "how to ask each of them for it."
-)
-TOKENIZER_HELP = (
-    "Gives the text of each token where the record has only ids, or only the whole text. For another model, make a "
-    "trace with `specviz import` on your machine, and open that."
-)
 AS_RECORDED = "as the record has it"
 
 
 def open_one(watching: Watching) -> None:
-    act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": FILE_HELP}
+    act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": SAYS["file_help"]}
     st.file_uploader("Open a run", type=["json", "jsonl", "txt"], key="trace_file", **act)
     file = uploaded("trace_file")
     if file and system_of(file.getvalue()):
@@ -56,7 +49,7 @@ def _record_fields(changed: dict[str, Any]) -> None:
     target, draft = st.columns(2)
     target.text_input("Name of its target", key=TARGET, placeholder=AS_RECORDED, **changed)
     draft.text_input("Name of its draft", key=DRAFT, placeholder=AS_RECORDED, **changed)
-    menu: dict[str, Any] = {"index": None, "key": TOKENIZER, "placeholder": "none", "help": TOKENIZER_HELP}
+    menu: dict[str, Any] = {"index": None, "key": TOKENIZER, "placeholder": "none", "help": SAYS["tokenizer_help"]}
     st.selectbox("Tokenizer of its target", with_tokenizer(), accept_new_options=may_be_typed(), **menu, **changed)
 
 
@@ -103,9 +96,6 @@ def whose_run(watching: Watching) -> str | None:
     )
 
 
-OFFLINE_HELP = "One HTML file that plays this run with its token inspector, from disk, without a network."
-
-
 def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> None:
     known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
     page = partial(offline_page, shown.trace, costs=watching.shown_costs, address=_address(link), **known)
@@ -114,7 +104,9 @@ def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> Non
         with save:
             able: dict[str, Any] = {"disabled": shown.trace.output.stopped_by is None}
             download("Save this run as a trace file", partial(dump_trace, shown.trace), "specviz-trace.json", **able)
-            download("Save it as a page that plays offline", page, "specviz-run.html", help=OFFLINE_HELP, **able)
+            download(
+                "Save it as a page that plays offline", page, "specviz-run.html", help=SAYS["offline_help"], **able
+            )
             take_with(watching)
         with right:
             open_one(watching)
@@ -131,24 +123,17 @@ def _address(link: Mapping[str, str]) -> str | None:
 _TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take.js")
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """See `Parts` in assets/live/take.js: static files by their names, and the bytes of the weights."""
-
-    page: str
-    weights: dict[str, tuple[str, int]]
-
-
 @st.cache_resource(show_spinner=False)  # once for all visitors
-def _published() -> Parts | None:
-    """None where static files cannot be written."""
+def _published() -> dict[str, object] | None:
+    """See `Parts` in assets/live/take.js; None where static files cannot be written."""
     page = live_file_with("").encode()
     stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
     weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}
     files: dict[str, bytes | Path] = {f"live-{stamp}.html": page, **dict(weights.values())}
     if not all(publish(folder / name, content) for name, content in files.items()):
         return None
-    return Parts(f"live-{stamp}.html", {name: (file, path.stat().st_size) for name, (file, path) in weights.items()})
+    sizes = {name: (file, path.stat().st_size) for name, (file, path) in weights.items()}
+    return {"page": f"live-{stamp}.html", "weights": sizes}
 
 
 def take_with(watching: Watching) -> None:
@@ -156,4 +141,4 @@ def take_with(watching: Watching) -> None:
     if parts is None:
         st.caption("This server cannot write the live file. `python -m specviz export live -o live.html` writes it.")
         return
-    _TAKE(key="take_with", data=asdict(parts) | {"link": link_of(request) | {"prompt": request.prompt}})
+    _TAKE(key="take_with", data=parts | {"link": link_of(request) | {"prompt": request.prompt}})

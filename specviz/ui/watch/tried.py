@@ -15,6 +15,7 @@ from specviz.core.names import first_words, short_name
 from specviz.core.result import at_calibrated, refutes
 from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
+from specviz.data.texts import page_texts
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
@@ -26,6 +27,7 @@ from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
 
+SAYS = page_texts("watch")
 HEIGHT = 252
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
@@ -34,15 +36,6 @@ PLOT, MARK, LETTER, LINE = (330, 130), 8, 7, 13  # pixels: a plot, half a mark, 
 # where a number can stand, best first: steps to the right and up
 PLACES = {"middle right": (1, 0), "middle left": (-1, 0), "top center": (0, 1), "bottom center": (0, -1)}
 PLACES |= {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1)}
-ABOUT = (
-    "Each run of this visit; 0 is the recorded one of the first screen. The bars are 95 % intervals of a run's own "
-    "timing."
-)
-BUSY = (
-    "The machine was busy while the hollow marks (“?” in the table) were timed: time cannot rank these runs. "
-    "“accepted %” and “tokens a call” are counted, so they are exact. “estimated” is the speedup at calibrated costs, "
-    "each step timed by itself; a pair has none where a trusted run does not agree with them."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,15 +227,14 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
     of_before = f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
     with st.container(key="tried"):
         busy = any(run.busy for run in runs)
-        st.caption(" ".join(filter(None, [ABOUT, BUSY if busy else "", of_before if gone else ""])))
+        st.caption(" ".join(filter(None, [SAYS["tried"], SAYS["busy"] if busy else "", of_before if gone else ""])))
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
         formats = numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)
         st.html(f'<div class="tried" role="region" aria-label="The runs of this visit" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
         with left:
-            alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this visit."
-            plot.chart(tried_figure(runs), key="tried_points", alt=alt)
+            plot.chart(tried_figure(runs), "tried_points")
         with right:
             _choose(watching, runs, bring_back)
             download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")

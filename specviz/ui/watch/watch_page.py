@@ -172,8 +172,7 @@ def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
     if costs is None:
         st.caption("Measured here after a live run of this pair.")
         return
-    alt = "Measured time of one target pass over k tokens, in single-token steps, and the free ideal."
-    chart(verification_figure(costs), key="verification", alt=alt)
+    chart(verification_figure(costs), "verification")
     said = (
         f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
         f"c = {costs.cost_ratio:.2f}, checking 5 tokens at once v(5) = {costs.verification.get(5, 1.0):.2f}, "
