@@ -14,8 +14,8 @@ with st.container():
 lead()
 visit = session()
 with st.container():
-    asked = controls(visit.watch)
-watch(visit.watch, asked)
+    controls(visit.watch)
+watch(visit.watch)
 run = st.container(gap=None)
 view_choice(visit)  # drawn before the run, for which the script waits: the buttons below it stay as they are
 with run:

@@ -18,7 +18,7 @@ runs, machines, production, sheet = st.tabs(
 with runs:
     shown.show_gaps(known)
 with machines:
-    shown.show_machines(known.costs, known.finished)
+    shown.show_machines(known)
 with production:
     shown.show_production(visit.worksheet, known.starts)
 with sheet:

@@ -8,6 +8,7 @@ Run it after a change of a payload type; a test compares the file with what this
 import inspect
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -157,9 +158,9 @@ def _union_or_other(kind: Any) -> str:
         return " | ".join(dict.fromkeys(_typescript(part) for part in parts))
     if origin is tuple and ... not in parts:
         return f"[{', '.join(_typescript(part) for part in parts)}]"
-    if origin is list:
+    if origin in (list, tuple):
         return f"Array<{_typescript(parts[0])}>"
-    if origin is dict and parts[0] in (str, int):  # JSON writes a number as a name too
+    if origin in (dict, Mapping) and parts[0] in (str, int):  # JSON writes a number as a name too
         return f"Record<string, {_typescript(parts[1])}>"
     raise TypeError(f"{kind} has no type in a payload")
 

@@ -2,7 +2,7 @@
 
 import { costsOf, timedOf } from "./timing.js";
 
-/** @import { ResultPayload, Trace } from "../shared/payloads.js" */
+/** @import { Result, Trace } from "../shared/payloads.js" */
 
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
@@ -20,7 +20,7 @@ export function countsOf({ rounds }) {
 /**
  * The result at the top of the stage.
  * @param {Trace} trace
- * @returns {ResultPayload}
+ * @returns {Result}
  */
 export function resultOf(trace) {
   const { rounds, emitted } = countsOf(trace);

@@ -12,7 +12,7 @@ import { drawRoof, mark, roofInWords } from "./roof.js";
 import { drawBars, drawMap, drawSpeeds, tooLarge } from "./tables.js";
 import { LABELS, filled, grouped, headline, inGb, reasons, verdict, wordOf } from "./words.js";
 
-/** @import { LoadAnswerPayload, RooflinePayload, Shown } from "../shared/payloads.js" */
+/** @import { LoadQuestion, RooflinePayload, Shown } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
 /** @import { Chosen } from "./controls.js" */
 /** @import { Setting, Speculation } from "./model.js" */
@@ -83,13 +83,14 @@ class RooflineLesson {
     return key;
   }
 
-  /** @param {LoadAnswerPayload} asked */
+  /** @param {LoadQuestion} asked */
   #question(asked) {
+    const { words } = /** @type {RooflinePayload} */ (this.data);
     const box = element("details");
     box.dataset.question = asked.name;
     const buttons = element("p", "shows");
     buttons.append(...asked.shows.map((shown) => this.#button(shown)));
-    box.append(element("summary", "", asked.question), element("p", "answer", filled(asked.answer, this.#figures(asked))), buttons);
+    box.append(element("summary", "", asked.question[words]), element("p", "answer", filled(asked.answer[words], this.#figures(asked))), buttons);
     return box;
   }
 
@@ -117,7 +118,7 @@ class RooflineLesson {
 
   /**
    * The figures of an answer, computed as the picture's are.
-   * @param {LoadAnswerPayload} asked
+   * @param {LoadQuestion} asked
    * @returns {Record<string, string>}
    */
   #figures({ shows }) {

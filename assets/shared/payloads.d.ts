@@ -24,27 +24,22 @@ export interface BatchPayload {
   empty: number;
 }
 
-/**
- * A beat of the tour: what it says and asks for, where the playhead stands, and what is said once it is done.
- */
-export interface BeatPayload {
+export interface Beat {
   until: "checked" | "guessed" | "opened" | "full" | "length" | "ended";
   says: string;
   asks: string;
   keys: string;
-  round: number;
+  did: Record<string, string>;
+  place: "mixed" | "full" | "last";
   phase: Phase;
   lights: Array<"guesses" | "transport" | "rejected" | "rounds" | "bonus" | "draft-length" | "play">;
-  did: Record<string, string>;
-  least: number;
   moves: boolean;
+  least: number;
+  round: number;
 }
 
 export type Candidate = [id: number, text: string, p: number, q: number | null];
 
-/**
- * A figure, and what it shows in words.
- */
 export interface ChartPayload {
   figure: { data: object[]; layout: Record<string, unknown> };
   alt: string;
@@ -161,14 +156,6 @@ export interface EmittedToken {
 }
 
 /**
- * Where the word can be seen in a run.
- */
-export interface EntryLink {
-  label: string;
-  href: string;
-}
-
-/**
  * One word with its sentence, and a picture where there is one.
  */
 export interface EntryPayload {
@@ -177,7 +164,7 @@ export interface EntryPayload {
   symbol: string;
   text: string;
   figure: string;
-  link: EntryLink;
+  link: string;
   picture: RoundPicture | TimesPicture | null;
 }
 
@@ -201,9 +188,6 @@ export interface GuessPayload {
   words: Array<WordPayload>;
 }
 
-/**
- * A run, and what names it. The browser is sent it once.
- */
 export interface HeldRun {
   key: string;
   run: SentRun;
@@ -241,9 +225,6 @@ export interface LanePayload {
 
 export type LaneStatus = "plain" | "accepted" | "correction" | "bonus" | "own";
 
-/**
- * Both decoders on one prompt.
- */
 export interface LapPayload {
   name: string;
   prompt: string;
@@ -252,13 +233,10 @@ export interface LapPayload {
   wins: "plain" | "speculative" | null;
 }
 
-/**
- * A question, its answer with named figures, and the settings that they are computed from.
- */
-export interface LoadAnswerPayload {
+export interface LoadQuestion {
   name: "batch" | "context" | "experts";
-  question: string;
-  answer: string;
+  question: Says;
+  answer: Says;
   shows: Array<Shown>;
 }
 
@@ -307,6 +285,12 @@ export interface ModelInfo {
   weights_hash: string;
   forward: string | null;
   device?: string | null;
+}
+
+export interface Next {
+  page: string;
+  name: string;
+  why: string;
 }
 
 /**
@@ -400,11 +384,7 @@ export interface ReplayTimes {
 
 export type ResidualCandidate = [id: number, text: string, r: number];
 
-/**
- * The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything;
- * `estimated` is the speedup at calibrated costs.
- */
-export interface ResultPayload {
+export interface Result {
   says: string;
   reason: string;
   trusted: boolean;
@@ -429,7 +409,7 @@ export interface RooflinePayload {
   machines: Array<PublishedMachine>;
   models: Array<Shape>;
   draft: Draft;
-  questions: Array<LoadAnswerPayload>;
+  questions: Array<LoadQuestion>;
   judged: JudgedPayload;
 }
 
@@ -457,6 +437,14 @@ export interface RoundPicture {
 }
 
 /**
+ * One text in two voices: the field's words, and words for anyone, without symbols.
+ */
+export interface Says {
+  technical: string;
+  plain: string;
+}
+
+/**
  * What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
  *
  * `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
@@ -470,9 +458,6 @@ export interface SentRun {
   times: ReplayTimes | null;
 }
 
-/**
- * Everything the stage is sent of one run.
- */
 export interface SentStage {
   stream: string;
   version: number;
@@ -490,7 +475,7 @@ export interface SentStage {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: ResultPayload;
+  result?: Result;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -559,7 +544,7 @@ export interface StageMount {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: ResultPayload;
+  result?: Result;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -590,7 +575,7 @@ export interface StageState {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: ResultPayload;
+  result?: Result;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -628,35 +613,30 @@ export interface TextPicture {
   busy: boolean;
 }
 
-/**
- * Recorded times as bars on one scale.
- */
 export interface TimesPicture {
   kind: "times";
   alt: string;
   bars: Array<[string, number, "draft" | "verify" | "wasted"]>;
 }
 
-/**
- * A token, and what became of it.
- */
 export interface TokenPayload {
   text: string;
   status: ChipStatus;
 }
 
+export interface Tour {
+  beats: Array<Beat>;
+  end: string;
+  next: Array<Next>;
+}
+
 /**
- * The tour of a first visit.
- *
- * `started` counts how often the visitor began it; `at` is the beat to begin with, from 1; `next` are the addresses,
- * names and purposes of the pages to go to after it.
+ * The tour of a first visit: how often the visitor began it, and the beat to begin with, from 1.
  */
 export interface TourPayload {
   started: number;
   at: number;
-  beats: Array<BeatPayload>;
-  end: string;
-  next: Array<[string, string, string]>;
+  tour: Tour;
 }
 
 /**
@@ -677,9 +657,6 @@ export interface Trace {
   imported?: Imported | null;
 }
 
-/**
- * A draft and its verification.
- */
 export interface TurnPicture {
   kind: "turn";
   label: string;
@@ -694,16 +671,10 @@ export interface TurnPicture {
   rivals: Array<RivalPayload>;
 }
 
-/**
- * All words.
- */
 export interface VocabularyPayload {
   words: Array<EntryPayload>;
 }
 
-/**
- * A word of the draft, made of so many tokens.
- */
 export interface WordPayload {
   text: string;
   fate: Fate;

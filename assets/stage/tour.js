@@ -5,7 +5,7 @@ import { element, find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { whatWasDone } from "./until.js";
 
-/** @import { BeatPayload, StagePayload, TourPayload } from "../shared/payloads.js" */
+/** @import { Beat, StagePayload, TourPayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
 /** @import { Replay } from "./replay.js" */
 /** @import { Chosen, Doing } from "./until.js" */
@@ -57,9 +57,9 @@ export class Tour {
     find(this.stage, ".strips").before(this.panel);
   }
 
-  /** The open beat. @returns {BeatPayload | null} */
+  /** The open beat. @returns {Beat | null} */
   get beat() {
-    return this.tour?.beats[this.at - 1] ?? null;
+    return this.tour?.tour.beats[this.at - 1] ?? null;
   }
 
   /**
@@ -170,8 +170,8 @@ export class Tour {
     const { tour, beat } = this;
     if (!tour) return;
     this.panel.hidden = false;
-    this.place.textContent = beat ? `Step ${this.at} of ${tour.beats.length}` : "End of the tour";
-    const lines = [element("p", "tour-says", beat?.says ?? tour.end)];
+    this.place.textContent = beat ? `Step ${this.at} of ${tour.tour.beats.length}` : "End of the tour";
+    const lines = [element("p", "tour-says", beat?.says ?? tour.tour.end)];
     if (did) lines.unshift(element("p", "tour-did", did));
     lines.push(beat ? asking(beat) : whatNext(tour));
     this.text.replaceChildren(...lines);
@@ -190,7 +190,7 @@ export class Tour {
   }
 }
 
-/** @param {BeatPayload} beat */
+/** @param {Beat} beat */
 function asking({ asks, keys }) {
   const line = element("p", "tour-asks", `▸ ${asks} `);
   line.append(element("span", "tour-keys", `Keys: ${keys}`));
@@ -198,13 +198,13 @@ function asking({ asks, keys }) {
 }
 
 /** @param {TourPayload} tour */
-function whatNext({ next }) {
+function whatNext({ tour: { next } }) {
   const line = element("p", "tour-asks", "▸ Next: ");
-  next.forEach(([address, name, purpose], i) => {
+  next.forEach(({ page, name, why }, i) => {
     const link = element("a", "", name);
-    link.href = `./${address}`;
+    link.href = `./${page}`;
     link.target = "_self";
-    line.append(link, ` ${purpose}${i < next.length - 1 ? "; " : "."}`);
+    line.append(link, ` ${why}${i < next.length - 1 ? "; " : "."}`);
   });
   return line;
 }

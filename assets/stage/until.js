@@ -3,7 +3,7 @@
 import { byTarget } from "../shared/chips.js";
 import { quoted } from "../shared/text.js";
 
-/** @import { BeatPayload, ChipStatus, Phase, ReplayedLength, RoundPayload } from "../shared/payloads.js" */
+/** @import { Beat, ChipStatus, Phase, ReplayedLength, RoundPayload } from "../shared/payloads.js" */
 
 /** @typedef {{ round: number, status: ChipStatus, text: string }} Chosen a token, by a click or by Enter */
 
@@ -20,7 +20,7 @@ import { quoted } from "../shared/text.js";
 
 /** @typedef {{ outcome: string, facts: Record<string, string | number> }} Done */
 
-/** @type {Record<BeatPayload["until"], (doing: Doing, rounds: RoundPayload[], beat: BeatPayload) => Done | null>} */
+/** @type {Record<Beat["until"], (doing: Doing, rounds: RoundPayload[], beat: Beat) => Done | null>} */
 const UNTIL = {
   checked: ({ round, phase }, _, beat) => (round > beat.round || (round === beat.round && phase !== "propose") ? done() : null),
   guessed: ({ chosen }, _, beat) =>
@@ -34,7 +34,7 @@ const UNTIL = {
 
 /**
  * What the visitor did, if it is what the beat waits for.
- * @param {BeatPayload} beat
+ * @param {Beat} beat
  * @param {Doing} doing
  * @param {RoundPayload[]} rounds
  * @returns {string | null}

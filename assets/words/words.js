@@ -29,11 +29,11 @@ function drawWord(word) {
 }
 
 /** @param {EntryPayload} word */
-function linkOf({ link: { label, href }, name }) {
-  const link = element("a", "", label);
+function linkOf({ link: href, name }) {
+  const link = element("a", "", "See it happen");
   link.href = OWN_PAGE.test(href) ? href : "./learn";
   link.target = "_self";
-  link.setAttribute("aria-label", `${label}: ${name}`);
+  link.setAttribute("aria-label", `See it happen: ${name}`);
   return link;
 }
 

@@ -38,8 +38,6 @@ MODES: tuple[Mode, ...] = ("type", "pick")
 
 
 class Plan(PageLink):
-    """Which game: the same for everyone who has the same link."""
-
     REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
 
     seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED

@@ -24,9 +24,7 @@ def headline(round: Round) -> str:
     if accepted == drafted:
         return f"All {_tokens(drafted)} accepted! {gain}" if drafted > 1 else f"Your token was accepted! {gain}"
     if not accepted:
-        return (
-            f"None of your {_tokens(drafted)} accepted this time. {gain}" if drafted > 1 else f"Not this time. {gain}"
-        )
+        return f"{f'None of your {_tokens(drafted)} accepted' if drafted > 1 else 'Not'} this time. {gain}"
     return f"{accepted} of your {_tokens(drafted)} accepted. {gain}"
 
 
@@ -57,10 +55,8 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
 
 def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
     split = list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
-    total = _tokens(len(round.drafted))
-    if not split:
-        return f"The model reads pieces, called tokens: {whose} were {total}, each of them a whole word or a mark."
-    return f"The model reads pieces, called tokens: {whose} were {total}, because it splits {' and '.join(split[:3])}."
+    why = f"because it splits {' and '.join(split[:3])}" if split else "each of them a whole word or a mark"
+    return f"The model reads pieces, called tokens: {whose} were {_tokens(len(round.drafted))}, {why}."
 
 
 def _parts(words: Sequence[Word]) -> list[str]:

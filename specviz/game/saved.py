@@ -14,26 +14,14 @@ from specviz.core.metrics import count
 from specviz.core.outside import AtMost, check_density, outside
 from specviz.core.trace import SHAPE, UPLOAD, dump_trace, parse_trace
 from specviz.data.page_link import one_of
-from specviz.game.game import (
-    LOOKUP,
-    MAX_TURNS,
-    MODEL,
-    PLAYERS,
-    PROMPTS,
-    Plan,
-    Turn,
-    is_over,
-    plan_from_link,
-    rounds_of,
-    run_of,
-)
+from specviz.game import game as rules
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
 
 MAX_NAME = 60
 FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
 
 
-def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str:
+def game_csv(plan: rules.Plan, games: Sequence[Sequence[rules.Turn]], name: str = "") -> str:
     """The scored rounds of a game as CSV.
 
     Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
@@ -44,7 +32,7 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
     columns = [f"{prefix}_{figure}" for prefix in ("you", "model", "lookup") for figure in FIGURES]
     rows = [["name", *plan.link, "prompt", "round", "draft", *columns]]
     for preset, turns in zip(plan.prompts, games, strict=False):
-        played = zip(*(rounds_of(turns, player) for player in PLAYERS), strict=True)
+        played = zip(*(rules.rounds_of(turns, player) for player in rules.PLAYERS), strict=True)
         for number, rounds in enumerate(played, start=1):
             own = [safe_cell(name[:MAX_NAME]), *plan.link.values(), preset.name, str(number)]
             figures = [str(getattr(count([round]), figure)) for round in rounds for figure in FIGURES]
@@ -55,28 +43,24 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
 
 
 NO_GAME = "The game that this browser tab held cannot be read."
-PLAN = tuple(Plan.model_fields)  # what its link names
+PLAN = tuple(rules.Plan.model_fields)  # what its link names
+Turns = Annotated[list[rules.Turn], AtMost(rules.MAX_TURNS)]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
-    """Everything of a game but the turn under way."""
-
-    link: Annotated[
-        dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]],
-        AtMost(len(PLAN)),
-    ]
-    place: Annotated[int, Field(ge=0, le=PROMPTS)] = 0
-    games: Annotated[list[Annotated[list[Turn], AtMost(MAX_TURNS)]], AtMost(PROMPTS), Field(min_length=PROMPTS)] = (
-        field(default_factory=lambda: [[] for _ in range(PROMPTS)])
+    link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
+    place: Annotated[int, Field(ge=0, le=rules.PROMPTS)] = 0
+    games: Annotated[list[Turns], AtMost(rules.PROMPTS), Field(min_length=rules.PROMPTS)] = field(
+        default_factory=lambda: [[] for _ in range(rules.PROMPTS)]
     )
     typed: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
     name: Annotated[str, Field(max_length=MAX_NAME)] = ""
     second: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""  # typed as another guess
 
     @property
-    def plan(self) -> Plan:
-        return plan_from_link(self.link)[0]
+    def plan(self) -> rules.Plan:
+        return rules.plan_from_link(self.link)[0]
 
 
 _GAME: TypeAdapter[SavedGame] = outside(SavedGame)
@@ -93,31 +77,30 @@ def load_game(text: str) -> SavedGame:
         game = _GAME.validate_json(raw, strict=True)
     except ValueError:  # half a character, too many values, or another type
         raise InputError(NO_GAME) from None
-    if plan_from_link(game.link)[1] or not all(
+    if rules.plan_from_link(game.link)[1] or not all(
         _possible(turns, preset.text) for turns, preset in zip(game.games, game.plan.prompts, strict=True)
     ):
         raise InputError(NO_GAME)
     return game
 
 
-def _possible(turns: list[Turn], prompt: str) -> bool:
+def _possible(turns: list[rules.Turn], prompt: str) -> bool:
     """Whether these turns can be of one text: each is one round after it, and together they are a valid run."""
-    if any(is_over(turns[:played]) for played in range(len(turns))):
+    ended_before = any(rules.is_over(turns[:played]) for played in range(len(turns)))
+    if ended_before or not all(_is_turn(turn, prompt) for turn in turns):
         return False
-    if not all(_is_turn(turn, prompt) for turn in turns):
-        return False
-    runs = [run_of(turns), *(turn.trace for turn in turns)]
+    runs = [rules.run_of(turns), *(turn.trace for turn in turns)]
     try:
         return all(parse_trace(dump_trace(run), UPLOAD) for run in runs if run)
     except InputError:
         return False
 
 
-def _is_turn(turn: Turn, prompt: str) -> bool:
+def _is_turn(turn: rules.Turn, prompt: str) -> bool:
     trace = turn.trace
     if trace is None or len(trace.rounds) != 1 or trace.drafter is None:
         return False
     if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
         return False
-    rivals = {MODEL, LOOKUP} if turn.scored else set()
+    rivals = {rules.MODEL, rules.LOOKUP} if turn.scored else set()
     return trace.prompt.text.startswith(prompt) and turn.text.startswith(prompt) and rivals <= set(turn.rivals)

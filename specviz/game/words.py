@@ -53,17 +53,13 @@ def _picture(character: str) -> bool:
 
 
 def joined(text: str, guess: str, inside_word: bool) -> str:
-    """The text to add: the tidied guess, with a space before it where one belongs."""
     if guess.startswith((" ", "\n")):
         return guess
     if not text or text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
         return guess
     quotes_open = text.count('"') % 2 == 1
-    if text.endswith('"') and quotes_open:  # an opening quote
-        return guess
-    if guess.startswith('"') and quotes_open:  # a closing quote
-        return guess
-    return f" {guess}"
+    at_quote = text.endswith('"') or guess.startswith('"')  # an opening quote before it, or a closing one
+    return guess if quotes_open and at_quote else f" {guess}"
 
 
 Fate = Literal["accepted", "part", "rejected", "discarded", "not taken"]
@@ -104,9 +100,7 @@ def words_of(round: Round) -> list[Word]:
 
 
 def _goes_on(before: str, piece: str) -> bool:
-    if not piece or piece[0].isspace():
-        return False
-    return _is_wordlike(before) and _is_wordlike(piece)
+    return bool(piece) and not piece[0].isspace() and _is_wordlike(before) and _is_wordlike(piece)
 
 
 def _is_wordlike(piece: str) -> bool:
@@ -131,8 +125,6 @@ MOST_GUESSES = 2  # for one place
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What a person drafts in one round."""
-
     token_ids: list[int]
     parents: list[int] | None  # of a tree: the token that each one follows, TEXT for the first ones; None: a chain
     depth: int  # tokens of the longest guess

@@ -6,40 +6,28 @@ The modules in assets/trace/ make of it what is drawn.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
 from specviz.core.drafters import Method, exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs, costs, count, speedup_at
-from specviz.core.metrics import running as states_of
+from specviz.core.metrics import Costs, costs, count, running, speedup_at
 from specviz.core.names import first_words, forward_in_words, pair_name, short_name
 from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.result import at_calibrated
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import verdict_of_run
-from specviz.player.payload import (
-    ComparedPayload,
-    DraftGuessesJson,
-    MethodPayload,
-    Phase,
-    ReplayTimes,
-    SentRun,
-    SentStage,
-    TokenPayload,
-    TraceJson,
-)
+from specviz.player import payload as to
+from specviz.player.payload import Phase, SentStage
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these
 SHOWN_CANDIDATES = 3
 SHOWN_PROMPT_TOKENS = 60
 SHOWN_CHARACTERS = 80  # of one token's text
-DECIMALS = 6  # of a probability
-SECOND_DECIMALS = 7
+DECIMALS = 7  # of a probability, and of seconds
 
 # live: decoded for this visitor; stored: measured on this server before; recorded: in a file, on some machine
 Source = Literal["live", "stored", "recorded"]
@@ -111,9 +99,9 @@ def _badge(trace: Trace, source: Source, running: bool) -> str:
     return "waiting…" if running and not trace.rounds else "live · this machine"
 
 
-def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> SentRun:
+def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> to.SentRun:
     return {
-        "trace": _trace(as_shown(trace)),
+        "trace": _trace(trace),
         "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
         "method": method_payload(trace.drafter),
         "guesses": _guesses(guesses) if guesses else None,
@@ -121,14 +109,21 @@ def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> Sen
     }
 
 
-def _trace(trace: Trace) -> TraceJson:
-    """As JSON; the rounds without what has its default: an unjudged token has little else."""
-    rounds = _ROUNDS.dump_python(trace.rounds, mode="json", exclude_defaults=True)
-    rest = _TRACE.dump_python(replace(trace, rounds=[]), mode="json")
-    return TraceJson(rest | {"rounds": rounds})
+def _trace(trace: Trace) -> to.TraceJson:
+    """As JSON, without what the stage does not show: most candidates, the start of a long prompt, the whole texts.
+
+    The rounds are without what has its default: an unjudged token has little else.
+    """
+    prompt, plain = Prompt("", [], trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]), trace.autoregressive
+    plain, output = plain and replace(plain, token_ids=[]), replace(trace.output, token_ids=[], text="")
+    kept = replace(trace, prompt=prompt, rounds=[], autoregressive=plain, output=output)
+    rest = _TRACE.dump_python(kept, mode="json")
+    rounds = _ROUNDS.dump_python([_as_shown(round) for round in trace.rounds], mode="json", exclude_defaults=True)
+    long = {"rounds": rounds, "prompt": rest["prompt"], "autoregressive": rest["autoregressive"]}
+    return to.TraceJson(rest | _shortened(long))
 
 
-def method_payload(drafter: DrafterInfo | None) -> MethodPayload:
+def method_payload(drafter: DrafterInfo | None) -> to.MethodPayload:
     """What the stage says of a way to draft; None: the target alone."""
     method = method_of(drafter.kind if drafter else None)
     return {
@@ -162,7 +157,7 @@ def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | Non
     return guesses if fixed and of_this and not any(round.draft_tokens for round in trace.rounds) else None
 
 
-def replay_times(trace: Trace, measured: Costs | None) -> ReplayTimes:
+def replay_times(trace: Trace, measured: Costs | None) -> to.ReplayTimes:
     """What rounds take at other draft lengths; `measured` are the pair's calibrated costs.
 
     The measured speedup of the run is what its own length must have: other lengths are estimated from it, so that the
@@ -172,74 +167,36 @@ def replay_times(trace: Trace, measured: Costs | None) -> ReplayTimes:
     if known is None:
         return {"steps": None, "said": "not known: this run has no times"}
     verdict, modelled = verdict_of_run(trace, measured), speedup_at(trace.rounds, known)
+    scale, said = 1.0, "estimated from this run’s times"
     if verdict and verdict.trusted and modelled:
-        more = " and the pair’s calibrated costs" if measured else ""
-        return _times(known, modelled / verdict.speedup, f"estimated from this run’s times{more}")
-    if measured:
-        return _times(known, 1.0, "estimated from quiet measurements of this pair")
-    if verdict is None:
-        return _times(known, 1.0, "estimated from this run’s times")
-    return {"steps": None, "said": "not known: this machine was busy"}
-
-
-def _times(known: Costs, scale: float, said: str) -> ReplayTimes:
-    steps = [round(scale * known.round_steps(drafted), DECIMALS) for drafted in range(MAX_DRAFT_LENGTH + 1)]
+        scale, said = modelled / verdict.speedup, f"{said}{' and the pair’s calibrated costs' if measured else ''}"
+    elif measured:
+        said = "estimated from quiet measurements of this pair"
+    elif verdict:
+        return {"steps": None, "said": "not known: this machine was busy"}
+    steps = [round(scale * known.round_steps(drafted), 6) for drafted in range(MAX_DRAFT_LENGTH + 1)]
     return {"steps": steps, "said": said}
 
 
-def as_shown(trace: Trace) -> Trace:
-    """The run without what the stage does not show: most candidates, the start of a long prompt, the whole texts."""
-    plain = trace.autoregressive
-    return replace(
-        trace,
-        prompt=Prompt("", [], _short_texts(trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:])),
-        rounds=[_round_as_shown(round) for round in trace.rounds],
-        autoregressive=plain
-        and replace(plain, seconds_per_token=[_seconds(step) or 0.0 for step in plain.seconds_per_token], token_ids=[]),
-        output=replace(trace.output, token_ids=[], text=""),
-    )
-
-
-def tokens_of(round: Round) -> list[TokenPayload]:
-    """The tokens of a judged round, for a picture of it."""
-    tokens: list[TokenPayload] = [{"text": _short(token.shown), "status": token.status} for token in round.drafted]
+def tokens_of(round: Round) -> list[to.TokenPayload]:
+    tokens: list[to.TokenPayload] = [{"text": _short(token.shown), "status": token.status} for token in round.drafted]
     if round.added != "none":
         tokens.append({"text": _short(round.emitted.text), "status": round.added})
     return tokens
 
 
-def _round_as_shown(round: Round) -> Round:
-    emitted = round.emitted
-    residual = sorted(emitted.residual_top, key=lambda c: (c.id != emitted.id, -c.r))[:SHOWN_CANDIDATES]
-    return replace(
-        round,
-        draft_seconds=_seconds(round.draft_seconds),
-        verify_seconds=_seconds(round.verify_seconds),
-        overhead_seconds=_seconds(round.overhead_seconds),
-        drafted=[_token_as_shown(token) for token in round.drafted],
-        draft_tokens=_short_texts(round.draft_tokens),
-        emitted=replace(
-            emitted,
-            text=_short(emitted.text),
-            target_prob=_rounded(emitted.target_prob),
-            candidates=_candidates(emitted.candidates, emitted.id),
-            residual_top=[each._replace(text=_short(each.text), r=_rounded(each.r) or 0.0) for each in residual],
-        ),
-    )
+def _as_shown(round: Round) -> Round:
+    own = round.emitted
+    residual = sorted(own.residual_top, key=lambda c: (c.id != own.id, -c.r))[:SHOWN_CANDIDATES]
+    emitted = replace(own, candidates=_candidates(own.candidates, own.id), residual_top=residual)
+    return replace(round, drafted=[_token_as_shown(token) for token in round.drafted], emitted=emitted)
 
 
 def _token_as_shown(token: DraftedToken) -> DraftedToken:
-    discarded = token.status == "discarded"  # never judged: what the target thought is not shown
-    judged = token.status in ("accepted", "rejected")
-    return replace(
-        token,
-        text=None if token.text is None else _short(token.text),
-        target_prob=None if discarded else _rounded(token.target_prob),
-        draft_prob=_rounded(token.draft_prob),
-        accept_prob=_rounded(token.accept_prob) if judged else None,
-        u=_rounded(token.u) if judged else None,
-        candidates=_candidates(token.candidates, token.id) if judged else [],
-    )
+    if token.status in ("accepted", "rejected"):
+        return replace(token, candidates=_candidates(token.candidates, token.id))
+    target_prob = None if token.status == "discarded" else token.target_prob  # never judged: what the target thought
+    return replace(token, target_prob=target_prob, accept_prob=None, u=None, candidates=[])
 
 
 def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
@@ -248,58 +205,55 @@ def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[Candid
         return []
     ranked = sorted(candidates, key=lambda c: (c.id != own, -max(c.p, c.q or 0.0)))
     favourites = [max(candidates, key=lambda c: c.p), max(candidates, key=lambda c: c.q or 0.0)]
-    wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SHOWN_CANDIDATES]
-    return [Candidate(c.id, _short(c.text), _rounded(c.p) or 0.0, _rounded(c.q)) for c in wanted]
+    return list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SHOWN_CANDIDATES]
 
 
-def _guesses(guesses: DraftGuesses) -> DraftGuessesJson:
+def _guesses(guesses: DraftGuesses) -> to.DraftGuessesJson:
     short = replace(guesses, pieces={token: _short(text) for token, text in guesses.pieces.items()})
-    return DraftGuessesJson(_GUESSES.dump_python(short, mode="json"))
+    return to.DraftGuessesJson(_GUESSES.dump_python(short, mode="json"))
 
 
-def _short_texts(texts: Sequence[str]) -> list[str]:
-    return [_short(text) for text in texts]
+def _shortened(value: Any) -> Any:
+    """JSON with its texts cut and its numbers rounded."""
+    if isinstance(value, dict):
+        return {name: _shortened(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_shortened(each) for each in value]
+    return _short(value) if isinstance(value, str) else round(value, DECIMALS) if isinstance(value, float) else value
 
 
 def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def _rounded(value: float | None, decimals: int = DECIMALS) -> float | None:
-    return None if value is None else round(value, decimals)
-
-
-_seconds = partial(_rounded, decimals=SECOND_DECIMALS)
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 # ---- the run that the one on screen is compared with: its lines in the plots, and what is different about it
 
 
-def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> ComparedPayload:
-    """Its figures after each round and at each draft length."""
-    states = states_of(trace)
-    verdict = verdict_of_run(trace, costs)
+def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> to.ComparedPayload:
+    states, verdict = running(trace), verdict_of_run(trace, costs)
     return {
         "name": run_name(trace),
         "differs": "",  # the run on screen decides
         "draft_length": trace.settings.draft_length,
-        "acceptance": [_rounded(state.counts.acceptance_rate, 4) for state in states],
-        "speedup": [_rounded(state.speedup, 4) for state in states],
+        "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
+        "speedup": [_rounded(state.speedup) for state in states],
         "lengths": _lengths(trace, replayable(trace, guesses), costs),
         "per_call": count(trace.rounds).tokens_per_target_call,
-        "estimated": _rounded(at_calibrated(trace, costs), 4),
+        "estimated": _rounded(at_calibrated(trace, costs)),
         "trusted": verdict is None or verdict.trusted,
         "pinned": False,
     }
 
 
 def run_name(trace: Trace) -> str:
-    """A run by its draft and draft length: "wren-nano, 4"."""
     return f"{draft_name(trace)}, {trace.settings.draft_length}"
 
 
 def draft_name(trace: Trace) -> str:
-    """The draft as the menus name it."""
     name = trace.drafter.asked_as if trace.drafter else "no draft"
     return menu_title(name) if named(name) else short_name(name)
 
@@ -329,5 +283,5 @@ def _lengths(
     for rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
         counts = count(rounds)
         took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
-        found.append((_rounded(counts.acceptance_rate, 4), round(counts.emitted / took, 2) if took else None))
+        found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))
     return found

@@ -27,20 +27,14 @@ Scheme = Literal["auto", "light", "dark"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
-def html_file(
-    body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, policy: str = "", most: int | None = None
-) -> str:
+def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, policy: str = "", most: int = 0) -> str:
     """The head of all such files, then this body, with every mark replaced once: a mark inside a part stays text.
 
     Args:
         body: a file in assets/.
         parts: by the name of their mark; `script` and `style` also give their hashes.
-        scheme: light or dark, whatever the browser asks for.
         policy: what else scripts may do, as the end of the content security policy.
-        most: bytes that the file may have; None: 2 MB.
-
-    Raises:
-        InputError: the file would be larger.
+        most: bytes that the file may have, 2 MB unless said. Raises InputError: it would be larger.
     """
     style = parts["style"]
     if scheme != "auto":  # the dark half of the style sheet is used always or never
@@ -50,8 +44,7 @@ def html_file(
     hashes = {f"{name}-hash": f"sha256-{b64encode(digest).decode()}" for name, digest in digests.items()}
     known = {**parts, **hashes, "policy": policy, "schemes": "light dark" if scheme == "auto" else scheme}
     page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
-    most = most or MOST_BYTES
-    if (size := len(page.encode())) > most:
+    if (size := len(page.encode())) > (most := most or MOST_BYTES):
         raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {most / 1e6:g} MB are written.")
     return page
 
@@ -83,8 +76,6 @@ class BundleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One file, without its imports and exports."""
-
     path: Path
     imports: tuple[tuple[tuple[str, ...], Path], ...]  # names, and the file they come from
     exports: tuple[str, ...]

@@ -22,7 +22,7 @@ from specviz.data.workloads import WORKLOADS
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
-from specviz.player.offline import hidden_of, needs_in_words
+from specviz.player.offline import needs_in_words
 
 MODELS = ASSETS / "models"
 IN_ONE_FILE = ("wren-base", "wren-nano")
@@ -120,7 +120,7 @@ def _moment(moment: Moment) -> dict[str, Any]:
         "needs": "" if screen.run else needs_in_words(moment),
         "run": screen.last("run") if screen.run else "",
         "step": screen.step,
-        "hide": sorted(hidden_of(moment)),
+        "hide": sorted(screen.hides),
     }
 
 

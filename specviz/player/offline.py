@@ -1,7 +1,4 @@
-"""What the stage plays with no network and no server: a run or a lesson as one HTML file, a run in a notebook.
-
-A page holds its runs as JSON, the stage's scripts and its styles, and nothing else.
-"""
+"""What the stage plays with no network and no server: a run or a lesson as one HTML file, a run in a notebook."""
 
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -18,8 +15,6 @@ from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.hidden import PARAMETER as HIDE
-from specviz.data.hidden import hidden_in
 from specviz.data.lessons.plans import Moment, Plan
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
@@ -44,13 +39,11 @@ def offline_page(
     """The HTML of a page that plays a finished run.
 
     Args:
-        trace: the run.
         plain_text: what the target alone wrote, where it is known; a trace holds only its token ids.
         guesses: of its own draft, so that the page can show the run at other draft lengths.
         costs: what the pair costs on the machine of the run, for the verdict's reason and for speedups there.
         address: an http address where the same run can be opened live.
         repeats: the timed repeats that the run is one of; the run of the target alone and the verdict are then theirs.
-        scheme: light or dark, whatever the browser asks for.
 
     Raises:
         InputError: the run has not ended, or the page would be larger than 2 MB.
@@ -89,7 +82,6 @@ def _lead(trace: Trace) -> str:
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
-    """What was counted, then what was timed and why."""
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
         judged = counts.accepted + counts.rejected
@@ -126,7 +118,6 @@ def _texts(trace: Trace, plain_text: str | None) -> str:
 
 
 def _settings(trace: Trace) -> str:
-    """Names and values of what would make the run again."""
     settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
     threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
@@ -183,9 +174,7 @@ class OfflineLesson(TypedDict):
 def lesson_page(plan: Plan, address: str | None = None) -> str:
     """The HTML of a page with all moments of a plan.
 
-    Args:
-        plan: the lesson.
-        address: of Watch on a server that students can reach; what does not work offline then links there.
+    `address` is that of Watch on a server that students can reach; what does not work offline then links there.
 
     Raises:
         InputError: the page would be larger than 2 MB.
@@ -206,7 +195,6 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
 
 
 def _played(plan: Plan) -> OfflineLesson:
-    """Each run once, and for each moment what is its own."""
     runs: dict[str, SentRun] = {}
     moments: list[OfflineMoment | None] = []
     for number, moment in enumerate(plan.moments):
@@ -218,16 +206,12 @@ def _played(plan: Plan) -> OfflineLesson:
         sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
-        sent["hide"] = sorted(hidden_of(moment))
+        sent["hide"] = sorted(screen.hides)
         name = screen.last("run") or ""
         runs[name] = sent["run"]
         own = {key: value for key, value in sent.items() if key != "run"}
         moments.append({"run": name, "state": cast(StageState, own)})
     return {"runs": runs, "moments": moments}
-
-
-def hidden_of(moment: Moment) -> frozenset[str]:
-    return hidden_in(moment.screen.params.get(HIDE, []))[0]
 
 
 def _entry(number: int, moment: Moment) -> str:
@@ -240,7 +224,7 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
     moment = plan.moments[at]
     if trace := moment.screen.run:
         shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
-        body = f'<div class="place"></div>{"" if "result" in hidden_of(moment) else shown}'
+        body = f'<div class="place"></div>{"" if "result" in moment.screen.hides else shown}'
     else:
         body = _needs_server(moment, address)
     return (
@@ -265,7 +249,6 @@ def needs_in_words(moment: Moment) -> str:
 
 
 def _way(plan: Plan, at: int) -> str:
-    """Links to the moment before, to the list and to the moment after."""
     links = [(f"#moment-{at}", "← Previous moment")] if at else []
     links.append(("#", "All moments"))
     if at + 1 < len(plan.moments):
@@ -280,8 +263,6 @@ HEIGHT = 720  # pixels; the stage of a run needs about as many
 
 @dataclass(frozen=True, slots=True)
 class NotebookView:
-    """What a notebook draws where it is the value of a cell."""
-
     title: str
     page: str = field(repr=False)  # the HTML
     height: int = HEIGHT

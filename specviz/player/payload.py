@@ -5,9 +5,10 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 
 from typing import Any, Literal, NewType, NotRequired, TypedDict
 
+from specviz.core.result import Result
 from specviz.core.settings import DraftSchedule
 from specviz.data.lessons.story import Focus, Picture
-from specviz.data.lessons.tour import Light, Until
+from specviz.data.lessons.tour import Tour
 from specviz.data.texts import Words
 
 Phase = Literal["propose", "check", "judge"]
@@ -21,20 +22,8 @@ DraftGuessesJson = NewType("DraftGuessesJson", dict[str, Any])
 
 
 class TokenPayload(TypedDict):
-    """A token, and what became of it."""
-
     text: str
     status: ChipStatus
-
-
-class ResultPayload(TypedDict):
-    """The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything;
-    `estimated` is the speedup at calibrated costs."""
-
-    says: str
-    reason: str
-    trusted: bool
-    estimated: float | None
 
 
 class ComparedPayload(TypedDict):
@@ -120,33 +109,12 @@ class DiagramPayload(TypedDict):
     place: str
 
 
-class BeatPayload(TypedDict):
-    """A beat of the tour: what it says and asks for, where the playhead stands, and what is said once it is done."""
-
-    until: Until
-    says: str
-    asks: str
-    keys: str
-    round: int
-    phase: Phase
-    lights: list[Light]
-    did: dict[str, str]
-    least: int
-    moves: bool
-
-
 class TourPayload(TypedDict):
-    """The tour of a first visit.
-
-    `started` counts how often the visitor began it; `at` is the beat to begin with, from 1; `next` are the addresses,
-    names and purposes of the pages to go to after it.
-    """
+    """The tour of a first visit: how often the visitor began it, and the beat to begin with, from 1."""
 
     started: int
     at: int
-    beats: list[BeatPayload]
-    end: str
-    next: list[tuple[str, str, str]]
+    tour: Tour
 
 
 class MethodPayload(TypedDict):
@@ -190,8 +158,6 @@ class SentRun(TypedDict):
 
 
 class HeldRun(TypedDict):
-    """A run, and what names it. The browser is sent it once."""
-
     key: str
     run: SentRun
 
@@ -218,7 +184,7 @@ class StageState(TypedDict):
     playhead: int | None
     gamma: int
     why_not: NotRequired[str]  # there are no other draft lengths; missing: the trace says why
-    result: NotRequired[ResultPayload]  # missing: the stage has no line for it
+    result: NotRequired[Result]  # missing: the stage has no line for it
     before: NotRequired[ComparedPayload]  # missing: there was no run before
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full
@@ -227,8 +193,6 @@ class StageState(TypedDict):
 
 
 class SentStage(StageState):
-    """Everything the stage is sent of one run."""
-
     run: SentRun
 
 

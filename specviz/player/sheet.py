@@ -1,7 +1,4 @@
-"""A lesson on paper: the students' sheet with questions, and, as a file of its own, the key with the answers.
-
-Both are one HTML file each, with print styles for A4 and Letter inside, and load nothing.
-"""
+"""A lesson on paper: the students' sheet with questions, and the key with the answers, each one HTML file."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -13,49 +10,22 @@ import segno
 
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
-from specviz.data.lessons.plans import Moment, Plan
+from specviz.data.lessons.plans import WATCH, Moment, Plan
+from specviz.data.texts import page_texts
+from specviz.player.html_file import asset
 from specviz.player.tree_rows import tree_rows
 
-PAGE_NAMES = {"learn": "Learn", "race": "Race", "helps": "When it helps", "worksheet": "Worksheet"}
-PAGE_NAMES |= {"proof": "Same quality", "play": "Be the draft", "class": "Class board"}
+PAGE_NAMES = {name: title for name, title in page_texts("titles").items() if name != WATCH}
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
 QUIET = 4  # modules of white around a QR code, which readers need
 # up to so many moments: lines for each answer, and their height in mm, so that a sheet is one page also on Letter
 ROOM = ((4, 5, 7.0), (6, 3, 7.0), (10**9, 2, 6.1))
-STYLE = """
-@page { margin: 10mm 14mm; }
-* { box-sizing: border-box; }
-body {
-  max-width: 186mm; margin: 1rem auto; padding: 0 1rem; background: #fff; color: #1b1f24;
-  font: 10pt/1.3 system-ui, sans-serif; overflow-wrap: anywhere;
-}
-header { display: flex; gap: 6mm; align-items: start; justify-content: space-between; }
-h1 { margin: 0 0 1mm; font-size: 15pt; }
-h2 { display: inline; margin: 0 0.4em 0 0; font-size: inherit; }
-p { margin: 0 0 1mm; }
-.title { flex: 1; }
-.name { display: flex; gap: 4mm; margin: 4mm 0 1mm; }
-.name span { flex: 1; border-bottom: 1px solid #59636f; } .name span + b + span { flex: 0.4; }
-.code { flex: none; width: 27mm; } .code svg { display: block; width: 27mm; height: 27mm; }
-.link { font-size: 8.5pt; }
-.marks { max-width: 165mm; margin-bottom: 1.5mm; }
-.moment { margin: 0 0 2mm; break-inside: avoid; }
-.moment .picture { margin: 0.5mm 0; max-width: 165mm; }
-.line { border-bottom: 1px solid #59636f; }
-.minutes { color: #4a5361; }
-dl { margin: 1mm 0 0; } dt { float: left; margin-right: 2mm; font-weight: 600; } dd { margin: 0 0 1mm; }
-@media print {
-  body { max-width: none; margin: 0; padding: 0; }
-}
-"""
 
 
 def sheet_html(plan: Plan, address: str | None = None) -> str:
     """The students' sheet: a name line, each question with room for an answer, the link and its QR code.
 
-    Args:
-        plan: the lesson. Its answers are not in the file.
-        address: where students open the lesson; without it the sheet has no link and no code.
+    The answers are not in the file. Without the address where students open the lesson, it has no link and no code.
     """
     moments = "".join(_question(plan, at) for at in range(len(plan.moments)))
     name = '<div class="name"><b>Name</b><span></span><b>Date</b><span></span></div>'
@@ -91,12 +61,8 @@ def _question(plan: Plan, at: int) -> str:
 
 def _open_round(plan: Plan, at: int) -> str:
     """The guesses that are on screen, where they are not judged yet and the moment before does not show the same."""
-    pictures = [
-        round_picture(moment.screen.run, moment.screen.step)
-        if moment.screen.run and is_open(moment.screen.step)
-        else ""
-        for moment in plan.moments[max(0, at - 1) : at + 1]
-    ]
+    screens = [moment.screen for moment in plan.moments[max(0, at - 1) : at + 1]]
+    pictures = [round_picture(each.run, each.step) if each.run and is_open(each.step) else "" for each in screens]
     return pictures[-1] if len(pictures) < 2 or pictures[0] != pictures[1] else ""
 
 
@@ -131,7 +97,7 @@ def _page(title: str, body: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{escape(title)}</title>'
-        f"<style>{STYLE}{PICTURE_STYLE}</style></head><body>{body}</body></html>\n"
+        f"<style>{asset('offline/sheet.css')}</style></head><body>{body}</body></html>\n"
     )
 
 
@@ -144,26 +110,10 @@ LEFT = 76  # room for the round's name
 INDENT = 26  # of a row of a tree, for each depth
 LONGEST = 24  # characters of a token
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction": "↻", "bonus": "+", "own": "•", "guess": "?"}
-PICTURE_STYLE = """
-.picture { display: block; width: 100%; height: auto; }
-.picture text { font: 13px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1b1f24; }
-.picture .name { font-family: system-ui, sans-serif; }
-.picture rect { fill: #fff; stroke: #1b1f24; }
-.picture .accepted rect { stroke: #0068a3; stroke-width: 2; }
-.picture .rejected rect { stroke: #a33e00; stroke-width: 1.5; stroke-dasharray: 6 3; }
-.picture .rejected line { stroke: #a33e00; stroke-width: 1.5; }
-.picture .discarded rect { stroke: #5c6675; stroke-dasharray: 1.5 3; }
-.picture .discarded text { fill: #4a5361; }
-.picture :is(.correction, .bonus, .own) rect { fill: #e8e8e8; stroke: #00664f; stroke-width: 2; }
-.picture :is(.correction, .bonus, .own) text { font-weight: 700; }
-.picture .guess rect { stroke-dasharray: 4 3; }
-"""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One token, and what the drawing says of it."""
-
     kind: str  # a key of MARKS
     text: str
 
@@ -189,9 +139,7 @@ def is_open(step: int) -> bool:
 def round_picture(trace: Trace, step: int) -> str:
     """The round at a step of the playhead, as it looks there: guesses have a question mark until they are judged.
 
-    Args:
-        trace: the run.
-        step: counts the three steps of each round, from 0; a later one than the last shows the last.
+    Steps count the three of each round, from 0; a later one than the last shows the last.
     """
     index, phase = divmod(min(step, STEPS * len(trace.rounds) - 1), STEPS)
     return _drawn(_lines(trace.rounds[index], judged=phase == STEPS - 1)) if trace.rounds else ""
@@ -202,7 +150,6 @@ def result_picture(trace: Trace, step: int) -> str:
 
 
 def marks_picture() -> str:
-    """The marks and what they mean, on one line."""
     named = {kind: kind for kind in MARKS if kind != "guess"} | {"own": "own token"}
     return _drawn([Line("marks", tuple(Chip(kind, word) for kind, word in named.items()))])
 

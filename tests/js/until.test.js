@@ -3,19 +3,19 @@ import { test } from "node:test";
 
 import { whatWasDone } from "../../assets/stage/until.js";
 
-/** @import { BeatPayload, Chip, ReplayedLength, RoundPayload } from "../../assets/shared/payloads.js" */
+/** @import { Beat, Chip, ReplayedLength, RoundPayload } from "../../assets/shared/payloads.js" */
 /** @import { Chosen, Doing } from "../../assets/stage/until.js" */
 
 /** @type {Doing} */
 const START = { step: 3, last: 8, round: 1, phase: "propose", done: 1, chosen: null, released: null };
 
 /**
- * @param {BeatPayload["until"]} until
+ * @param {Beat["until"]} until
  * @param {Record<string, string>} [did]
- * @returns {BeatPayload}
+ * @returns {Beat}
  */
 const beat = (until, did = { done: "done" }) => ({
-  until, did, says: "", asks: "", keys: "", round: 1, phase: "propose", lights: [], least: 8, moves: false,
+  until, did, says: "", asks: "", keys: "", round: 1, phase: "propose", lights: [], place: "mixed", least: 8, moves: false,
 });
 
 /**
@@ -28,7 +28,7 @@ const round = (...statuses) =>
 const ROUNDS = [round("accepted", "correction"), round("accepted", "rejected", "correction"), round("accepted", "accepted", "bonus")];
 
 /**
- * @param {BeatPayload} asked
+ * @param {Beat} asked
  * @param {Partial<Doing>} doing
  */
 const after = (asked, doing) => whatWasDone(asked, { ...START, ...doing }, ROUNDS);

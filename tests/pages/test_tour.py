@@ -26,7 +26,7 @@ def test_a_newcomer_opens_the_tour_leaves_it_goes_on_and_begins_again() -> None:
     assert tour_of(page) is None
     assert page.button(key="tour").label == "New here? Three-minute tour"
     page.button(key="tour").click().run()
-    assert (tour_of(page)["at"], len(tour_of(page)["beats"])) == (1, 6)
+    assert (tour_of(page)["at"], len(tour_of(page)["tour"]["beats"])) == (1, 6)
     assert move(page, 4).query_params["tour"] == "4"
     assert tour_of(move(page, 0)) is None
     assert "tour" not in page.query_params

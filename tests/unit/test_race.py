@@ -50,9 +50,10 @@ from specviz.models.draft_menu import linked_names
 from specviz.service.job import JobView
 from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
 from specviz.ui.race.lanes import lanes_data, slow_motion
-from specviz.ui.race.race_page import progress_line, race_left, race_share, race_step, rows_so_far
+from specviz.ui.race.race_page import progress_line, race_left, race_step, rows_so_far
 from specviz.ui.race.race_state import Entry, Racing, entry_from_link, link_of_entry, recorded_race
 from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, speedups_figure
+from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import run_of
 from tests.support.figures import layout_of, parts_of
@@ -353,9 +354,9 @@ def racing() -> Racing:
 def test_the_bar_and_the_time_left_go_by_what_is_finished_and_it_says_what_it_measures_and_waits_for() -> None:
     """From the parts of the progress, whatever the sentence for the visitor is."""
     first, last = replace(WARMING, phase="timing", repeat=1), replace(WARMING, phase="timing", repeat=5)
-    assert [race_share(WARMING), race_share(first), race_share(None)] == [0.0, 0.0, 0.0]
-    assert race_share(last) == pytest.approx(0.8 / 4)
-    assert race_share(Progress(1, "timing", 4, done=2, repeat=3, repeats=4)) == pytest.approx(0.625)
+    assert [done_share(WARMING), done_share(first), done_share(None)] == [0.0, 0.0, 0.0]
+    assert done_share(last) == pytest.approx(0.8 / 4)
+    assert done_share(Progress(1, "timing", 4, done=2, repeat=3, repeats=4)) == pytest.approx(0.625)
     assert race_left(TIMING, ()) is None
     one = lap(alone=[4.4, 5.4], ours=[1.85, 7.85])
     halfway = replace(TIMING, total=2, done=1, repeat=1, repeats=2)  # one prompt of two repeats is to come

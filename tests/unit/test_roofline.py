@@ -39,8 +39,6 @@ def test_the_browser_gets_the_figures_the_texts_and_the_words_of_the_judge(words
     payload = roofline_payload(words)
     assert [machine.terabytes for machine in payload["machines"]] == [2.039, 3.35, 4.8, 8.0, 5.3]
     assert payload["models"][1].experts == 8
-    assert [asked["answer"] for asked in payload["questions"]] == [
-        asked.answer.in_(words) for asked in roofline().questions
-    ]
+    assert payload["questions"] == roofline().questions
     assert payload["judged"] == {"neutral": NEUTRAL, "helps": "helps", "even": "about even", "hurts": "hurts"}
     assert "modelled" in payload["limits"].lower()

@@ -120,7 +120,7 @@ def test_every_button_acts_in_a_callback() -> None:
     """What a button returns is lost where its script begins again before it comes to the button."""
     calls = [node for file in READ for node in ast.walk(tree_of(file)) if isinstance(node, ast.Call)]
     buttons = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr.endswith("button")]
-    assert len(buttons) > 40
+    assert len(buttons) > 15
     alone = {id(node.value) for file in READ for node in ast.walk(tree_of(file)) if isinstance(node, ast.Expr)}
     assert [ast.unparse(call) for call in buttons if id(call) not in alone] == []
 
@@ -190,7 +190,7 @@ def test_the_javascript_types_are_those_the_script_writes() -> None:
     assert FILE.read_text(encoding="utf-8") == payload_types(), "run python scripts/write_payload_types.py"
 
 
-@pytest.mark.parametrize("kind", [Any, dict[str, Any], list[object], bytes, dict[bytes, str], tuple[int, ...]])
+@pytest.mark.parametrize("kind", [Any, dict[str, Any], list[object], bytes, dict[bytes, str], tuple[object, ...]])
 def test_a_type_that_is_not_precise_is_refused(kind: Any) -> None:
     with pytest.raises(TypeError, match="no type in a payload"):
         _typescript(kind)

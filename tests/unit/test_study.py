@@ -28,7 +28,7 @@ from specviz.measure.worksheet.runs import of_rows
 from specviz.ui.helps.figures import break_even_tokens_figure
 from specviz.ui.helps.helps_page import temperature_table
 from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, recorded_studies, recorded_sweep, studied
-from specviz.ui.watch.outcome import verification_figure
+from specviz.ui.watch.watch_page import verification_figure
 from tests.support.fake_rows import a_row, row_at
 from tests.support.figures import by_name, parts_of
 from tests.support.known import known

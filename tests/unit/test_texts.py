@@ -167,7 +167,7 @@ CODE = {file: ast.parse(file.read_text(encoding="utf-8")) for file in SPECVIZ.rg
 
 def calls_of(function: str, trees: Iterable[ast.Module]) -> Iterator[ast.Call]:
     for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("plot.") == function:
+        if isinstance(node, ast.Call) and re.sub(r"^(plot|parts)\.", "", ast.unparse(node.func)) == function:
             yield node
 
 
@@ -278,7 +278,7 @@ def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_t
         assert picture["alt"]
         assert picture["chips"]
         assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
-    address = urlsplit(entry(word, "plain")["link"]["href"])
+    address = urlsplit(entry(word, "plain")["link"])
     assert address.path == "./learn"
     state = Learning()
     assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []

@@ -104,6 +104,11 @@ class Screen:
             found.setdefault(name, []).append(value)
         return found
 
+    @property
+    def hides(self) -> frozenset[str]:
+        """Names of controls that it takes away."""
+        return hidden_in(self.params.get(PARAMETER, []))[0]
+
     def last(self, name: str) -> str | None:
         return next((value for given, value in reversed(self.settings) if given == name), None)
 

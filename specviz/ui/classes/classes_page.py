@@ -19,10 +19,9 @@ from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.play.play_page import set_title
 from specviz.ui.session import session
 from specviz.ui.shared import address
-from specviz.ui.shared.address import unknown_view, view
 from specviz.ui.shared.components import take_secret
 from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import Options, download, heading, notices, page_button
+from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("classes")
@@ -32,7 +31,7 @@ STYLES = ASSETS / "classes"
 
 def lead() -> None:
     st.html(STYLES / "page.css")
-    if view() == "projector":
+    if address.view() == "projector":
         st.html(STYLES / "projector.css")
     take_secret(BOARD, own.take_board)
     if secret := st.query_params.get(BOARD):  # a teacher's link of before: a projector may show the address
@@ -41,7 +40,7 @@ def lead() -> None:
     own.take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
-    notices([unknown_view()])
+    notices(address.unknown())
 
 
 def show_class() -> None:
@@ -54,18 +53,17 @@ def show_class() -> None:
         other = classes().look(state.other)
         with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
             notices([state.message])
-            if other and view() != "projector":
+            if other and address.view() != "projector":
                 also = f"This browser also has the board of the class **{shown_code(other.code)}**. Both stay open."
                 st.markdown(also, width="content")
-                st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=own.change_board)
+                button("Show that board", "class_other", own.change_board, icon="swap_horiz")
         show_board(state)
     elif member := own.membership():
         with st.container(border=True, key="class_member"):
             own.show_member(member)
         with st.container(horizontal=True):
-            page_button("Play the class’s game", "play", "edit", key="class_to_game", type="primary")
-            quiz = partial(setattr, session().learn, "part", "quiz")
-            page_button("Answer the quiz", "learn", "quiz", key="class_to_quiz", first=quiz)
+            page_button("Play the class’s game", "play", "class_to_game", "edit", type="primary")
+            button("Answer the quiz", "class_to_quiz", _open_quiz, icon="quiz", whole_page=True)
     else:
         notices([state.message])
         left, right = st.columns(2, gap="large")
@@ -74,6 +72,10 @@ def show_class() -> None:
         with right, st.container(border=True):
             _show_opening()
     own.remember_class()
+
+
+def _open_quiz() -> None:
+    session().learn.part, session().wanted_page = "quiz", "learn"
 
 
 def _show_joining() -> None:
@@ -134,8 +136,7 @@ def show_board(state: Attending) -> None:
         if now is None:
             st.rerun()  # the page says that the class is over
         state.seen = now.changes
-        board = board_of(now)
-        SHOW[state.part](now, board, room)
+        SHOW[state.part](now, board_of(now), room)
 
     def nothing() -> None:
         """A look that finds nothing new draws nothing: that costs least."""
@@ -182,8 +183,7 @@ def _show_end() -> None:
         st.code(link, language=None, wrap_lines=True)
         st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
         sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
-        more: Options = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}
-        st.button("End the class", key="class_end", **more)
+        button("End the class", "class_end", end_class, icon="stop_circle", disabled=not sure)
 
 
 def _show_join(now: ClassNow, board: Board, _: bool) -> None:
@@ -234,8 +234,7 @@ def _show_students(now: ClassNow, board: Board, _: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
             number = st.selectbox("Take off the board", list(labels), None, **named)
-            remove: Options = {"on_click": classes().remove, "args": (attending().teacher, number)}
-            st.button("Remove", key="class_remove", disabled=number is None, **remove)
+            button("Remove", "class_remove", classes().remove, attending().teacher, number, disabled=number is None)
 
 
 SHOW: dict[Part, Callable[[ClassNow, Board, bool], None]] = {

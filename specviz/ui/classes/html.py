@@ -43,10 +43,8 @@ def scores_html(board: Board) -> str:
     if not board.played:
         return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
     most, mark = max(one.students for one in board.bins), f"← {MODEL}"
-    rows = [
-        _row(f"{each.low:.1f} to {each.high:.1f}", each.students, most, mark if each.has_model else "")
-        for each in board.bins
-    ]
+    bins = [(f"{each.low:.1f} to {each.high:.1f}", each.students, each.has_model) for each in board.bins]
+    rows = [_row(label, students, most, mark if has_model else "") for label, students, has_model in bins]
     return (
         f'<section class="class-part"><p class="big">The class: <b>{per_call(board.mine)}</b> tokens per target call. '
         f"{MODEL}, at the same places: <b>{per_call(board.model)}</b>.</p>"
@@ -58,13 +56,11 @@ def scores_html(board: Board) -> str:
 
 
 def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
-    """The commonest first words at a place."""
     text = f"{plan.prompts[place.text].text}{place.before}" if place.after <= len(place.before) else place.before
     text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
-    left = [guess for guess in place.guesses if guess not in shown]
-    others = sum(guess.students for guess in left)
-    most = max(others, *(guess.students for guess in place.guesses))
+    left = [guess.students for guess in place.guesses if guess not in shown]
+    others, most = sum(left), max(sum(left), *(guess.students for guess in place.guesses))
     rows = [_row(_word(g.word), g.students, most, "✓ accepted" if g.fits else "✗ not accepted") for g in shown]
     if left:
         rows.append(_row(f"{len(left)} {'word' if len(left) == 1 else 'words'} not shown", others, most))
@@ -83,27 +79,22 @@ def question_html(question: Question, *, show_right: bool) -> str:
         _row(escape(option.text.technical), students, most, right if show_right and option.right else "")
         for option, students in zip(asked.options, question.chosen, strict=True)
     ]
-    answers = sum(question.chosen)
-    said = f"{answers} {'answer' if answers == 1 else 'answers'}"
-    return (
-        f'<section class="class-part question"><h2>{question.number + 1}. {escape(asked.text.technical)}</h2>'
-        f"{_bars(said, rows)}</section>"
-    )
+    said = "1 answer" if sum(question.chosen) == 1 else f"{sum(question.chosen)} answers"
+    title = f"<h2>{question.number + 1}. {escape(asked.text.technical)}</h2>"
+    return f'<section class="class-part question">{title}{_bars(said, rows)}</section>'
 
 
 def students_html(board: Board) -> str:
     if not board.scores:
         return scores_html(board)
     heads = ("student", "name", "rounds", "accepted", "tokens per target call", MODEL, "quiz: right of answered")
-    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
-    rows = ""
+    rows = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
     for score in board.scores:
         student, mine = score.student, score.mine
-        name = _text(student.name) if student.name else "–"
-        answers = f"{score.right} of {len(student.answers)}"
-        cells = (student.number, name, mine.rounds, rate_of(mine), per_call(mine), per_call(score.model), answers)
-        rows += f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-    return f'<section class="class-part"><table class="students"><tr>{head}</tr>{rows}</table></section>'
+        cells = [student.number, _text(student.name) if student.name else "–", mine.rounds, rate_of(mine)]
+        cells += [per_call(mine), per_call(score.model), f"{score.right} of {len(student.answers)}"]
+        rows += f"</tr><tr>{''.join(f'<td>{cell}</td>' for cell in cells)}"
+    return f'<section class="class-part"><table class="students"><tr>{rows}</tr></table></section>'
 
 
 def _joined(joined: int, played: int) -> str:

@@ -17,7 +17,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import address
 from specviz.ui.shared.components import keep, remember, remembered
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import Options, notices
+from specviz.ui.shared.parts import Options, button, notices
 
 SAYS = page_texts("classes")
 
@@ -113,10 +113,9 @@ def join(code: str | None = None) -> None:
         state.message = str(error)
         return
     classes().leave(before)
-    state.invited, state.asked = "", ""
-    if member := membership():
-        state.asked = member.code
-        play_class_game()
+    member, state.invited = membership(), ""
+    state.asked = member.code if member else ""
+    play_class_game()
 
 
 def decline() -> None:
@@ -189,7 +188,7 @@ def class_question() -> None:
             notices([state.message])
         elif state.message and not membership():
             notices([state.message], "info")
-            st.button("OK", key="class_decline", on_click=decline)
+            button("OK", "class_decline", decline)
     remember_class()
 
 
@@ -198,7 +197,7 @@ def class_game() -> None:
     with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
         if (member := membership()) and not session().play.is_game_of(member.plan):
             st.markdown("This is not the class’s game: its rounds do not go to the board.", width="content")
-            st.button("Play the class’s game", key="class_game", on_click=play_class_game)
+            button("Play the class’s game", "class_game", play_class_game)
 
 
 def show_member(member: Membership) -> None:
@@ -211,4 +210,4 @@ def show_member(member: Membership) -> None:
     more: Options = {"max_chars": MAX_NAME, "key": "class_rename", "on_change": renamed}
     st.text_input("Your name on the board (optional)", value=member.name, **more)
     st.caption(SAYS["sent"])
-    st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
+    button("Leave the class", "class_leave", leave, icon="logout")

@@ -1,1 +1,0 @@
-"""The page "When it helps"."""

@@ -9,10 +9,9 @@ from specviz.core.errors import InputError
 from specviz.data.batches import BatchPass, BatchStudy, Ratio, recorded_batches
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import compared, outcome, reading, times, where
-from specviz.ui.helps.by_draft import LOOKS
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import GREY, Figure, Part, axis, figure, interval, level, look, scatter, two_charts
-from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, numbers
+from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, notices, numbers
 
 SAYS = page_texts("helps")
 
@@ -21,13 +20,12 @@ HEIGHT = 340
 
 def batch_figure(study: BatchStudy) -> Figure:
     lines: list[Part] = []
-    for length, (color, dash, symbol) in zip(study.draft_lengths, LOOKS, strict=False):
+    for number, length in enumerate(study.draft_lengths):
         points = [study.at(size, length) for size in study.batches]
         until_end, full = [each.speedup for each in points], [each.full_speedup for each in points]
-        lines.append(_line(study.batches, until_end, f"γ = {length}", **look(color, dash, symbol, 8)))
-        thin = look(color, dash, f"{symbol}-open", 7, width=1)
-        while_all_write = _line(study.batches, full, f"γ = {length}, while every text writes", **thin)
-        lines.append({**while_all_write, "showlegend": False})  # the caption says what thin lines are
+        lines.append(_line(study.batches, until_end, f"γ = {length}", **look(number, 8)))
+        thin = {**look(number, 7, width=1, open="-open"), "showlegend": False}  # the caption says what thin lines are
+        lines.append(_line(study.batches, full, f"γ = {length}, while every text writes", **thin))
     x = axis("texts in a batch", type="category")
     y = axis("speedup", ticksuffix="×", rangemode="tozero")
     return figure(lines, HEIGHT, x=x, y=y, showlegend=True, **level(1, "1×", beside=True))
@@ -37,10 +35,10 @@ def check_figure(passes: Sequence[BatchPass]) -> Figure:
     tokens = sorted({check.tokens for each in passes for check in each.checks})
     one_by_one: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
     lines = [scatter("one by one", tokens, tokens, **one_by_one)]
-    for each, (color, dash, symbol) in zip(passes, LOOKS, strict=False):
+    for number, each in enumerate(passes):
         name = "one text" if each.batch == 1 else f"{each.batch} texts"
         x, steps = [check.tokens for check in each.checks], [check.steps for check in each.checks]
-        lines.append(_line(x, steps, name, **look(color, dash, symbol, 7)))
+        lines.append(_line(x, steps, name, **look(number, 7)))
     y = axis("v(k), in passes over one token", rangemode="tozero")
     return figure(lines, HEIGHT, x=axis("tokens of each text in one pass, k", dtick=1), y=y, showlegend=True)
 
@@ -65,8 +63,7 @@ def show_batches() -> None:
     try:
         study = recorded_batches()
     except InputError as error:
-        st.info(plain(str(error)), icon=":material/info:")
-        return
+        return notices([str(error)], "info")
     st.markdown(f"**{plain(reading(study))}**")
     st.caption(f":material/history: {plain(where(study))}.")
     two_charts((batch_figure(study), "batches-speedup", ""), (check_figure(study.passes), "batches-checks", ""))

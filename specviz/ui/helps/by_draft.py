@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-import pandas as pd
 import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
@@ -20,24 +19,15 @@ from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.helps_state import ByDraft
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import Figure, Part, axis, figure, level, look, scatter, two_charts
-from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, data_table, numbers, say, texts
+from specviz.ui.shared.figures import COLORS, Figure, Part, axis, figure, level, look, marker, scatter, two_charts
+from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, say, texts
 from specviz.ui.shared.run_controls import preset_label
 
 SAYS = page_texts("helps")
 
 HEIGHT = 320
 X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
-# Okabe-Ito colours, each with a dash and a symbol, so that colour never stands alone.
-LOOKS = (
-    ("#0072B2", "solid", "circle"),
-    ("#D55E00", "dash", "square"),
-    ("#009E73", "dot", "diamond"),
-    ("#CC79A7", "dashdot", "triangle-up"),
-    ("#808a97", "longdash", "x"),
-    ("#E69F00", "longdashdot", "triangle-down"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +40,13 @@ class Point:
 
 
 def points_of(prospect: Prospect) -> list[Point]:
-    points: list[Point] = []
-    for length in range(1, MAX_DRAFT_LENGTH + 1):
+    def point(length: int) -> Point:
         rounds = prospect.replay(length)
         counts, speedup = count(rounds), speedup_at(rounds, prospect.costs)
         tokens = counts.tokens_per_target_call or 0.0
-        points.append(Point(prospect.draft, length, tokens, speedup or 0.0, counts.acceptance_rate))
-    return points
+        return Point(prospect.draft, length, tokens, speedup or 0.0, counts.acceptance_rate)
+
+    return [point(length) for length in range(1, MAX_DRAFT_LENGTH + 1)]
 
 
 def best_of(points: Sequence[Point]) -> Point:
@@ -65,29 +55,27 @@ def best_of(points: Sequence[Point]) -> Point:
 
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines = [
-        _line(points, [point.per_call for point in points], its, "%{y:.2f} tokens per target call")
-        for points, its in zip(drafts, LOOKS, strict=False)
-    ]
+    lines = [_line(points, "per_call", number, " tokens per target call") for number, points in enumerate(drafts)]
     return figure(lines, HEIGHT, x=X, y=axis("tokens per target call", rangemode="tozero"), showlegend=True)
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     lines: list[Part] = []
-    for points, its in zip(drafts, LOOKS, strict=False):
-        lines.append(_line(points, [point.speedup for point in points], its, "%{y:.2f}× modelled"))
+    for number, points in enumerate(drafts):
+        lines.append(_line(points, "speedup", number, "× modelled"))
         best, name = best_of(points), figure_text(spoken(points[0].draft))
-        marker = {"symbol": "star", "size": 15, "color": its[0], "line": {"width": 1, "color": "#ffffff"}}
         said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
-        star: Part = {"mode": "markers", "marker": marker, "showlegend": False}
+        mark = marker("star", 15, COLORS[number], edge="#ffffff", width=1)
+        star: Part = {"mode": "markers", "marker": mark, "showlegend": False}
         lines.append(scatter(f"{name}, best", [best.draft_length], [best.speedup], said, **star))
     y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))
 
 
-def _line(points: Sequence[Point], values: list[float], its: tuple[str, str, str], hover: str) -> Part:
+def _line(points: Sequence[Point], what: str, number: int, unit: str) -> Part:
     name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
-    return scatter(name, lengths, values, f"γ = %{{x}}: {hover}<extra>{name}</extra>", **look(*its, 7))
+    hover = f"γ = %{{x}}: %{{y:.2f}}{unit}<extra>{name}</extra>"
+    return scatter(name, lengths, [getattr(point, what) for point in points], hover, **look(number, 7))
 
 
 PART = "by_draft"  # the part of the page that grows with a comparison
@@ -105,10 +93,10 @@ def show_by_draft(state: ByDraft) -> None:
             chosen: Options = {"index": names.index(state.preset), "key": f"fs_preset-{state.preset}"}
             state.preset = st.selectbox("Prompt", names, format_func=preset_label, **chosen)
             if state.slot.busy:
-                st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=state.slot.cancel)
+                button("Cancel", "fs_cancel", state.slot.cancel, icon="close")
             else:
-                st.button("Compare drafts", key="fs_start", on_click=_start, args=(state,))
-        while_busy(lambda: state.slot.busy, lambda: show_progress(state.slot, _progress_line), state.refresh, part=PART)
+                button("Compare drafts", "fs_start", _start, state)
+        show_progress(state.slot, _progress_line, state.refresh, PART)
         _draw(state)
 
     part()
@@ -135,10 +123,9 @@ def _start(state: ByDraft) -> None:
 def _draw(state: ByDraft) -> None:
     if state.message and not state.slot.busy:
         st.info(plain(state.message), icon=":material/info:")
+    elif not state.prospects and not state.slot.busy:
+        st.info(f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them.")
     if not state.prospects:
-        if not state.slot.busy and not state.message:
-            writes = f"{DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them."
-            st.info(f"Press **Compare drafts**: {writes}")
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
@@ -160,7 +147,7 @@ def _draw(state: ByDraft) -> None:
         for prospect, best in zip(state.prospects, map(best_of, drafts), strict=True)
         for matches in [prospect.draft_guesses.matches()]
     ]
-    data_table(pd.DataFrame(rows), "fs_table", columns=COLUMNS)
+    data_table(rows, "fs_table", columns=COLUMNS)
     _strips(state.prospects)
 
 
@@ -191,15 +178,15 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     )
 
 
-COLUMNS = (
-    texts("right guesses")
-    | numbers("%d", "best γ")
-    | numbers(TIMES, "speedup (modelled)")
-    | numbers("%.2f", "tokens per call (exact)")
-    | numbers(PERCENT, "accepted / drafted")
-    | numbers("%.2f", "c", explanation=SAYS["cost_help"])
-    | numbers("%.0f ms", "its pass took")
-)
+COLUMNS = {
+    **texts("right guesses"),
+    **numbers("%d", "best γ"),
+    **numbers(TIMES, "speedup (modelled)"),
+    **numbers("%.2f", "tokens per call (exact)"),
+    **numbers(PERCENT, "accepted / drafted"),
+    **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
+    **numbers("%.0f ms", "its pass took"),
+}
 
 
 def _strips(prospects: Sequence[Prospect]) -> None:
@@ -210,8 +197,7 @@ def _strips(prospects: Sequence[Prospect]) -> None:
         marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
         st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
     st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
-    nearly = [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
-    if nearly:
+    if nearly := [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]:
         why = "only float32 models choose the same tokens at every draft length."
         st.caption(f"Not exact for {', '.join(nearly)}: {why}")
 

@@ -9,14 +9,8 @@ from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import in_words
-from specviz.data.measured_methods import (
-    ALL,
-    POSITIONS_AT,
-    AtTemperature,
-    MeasuredMethod,
-    MeasuredMethods,
-    stored_methods,
-)
+from specviz.data.measured_methods import ALL, POSITIONS_AT, AtTemperature, MeasuredMethods, stored_methods
+from specviz.data.measured_methods import MeasuredMethod as Method
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
@@ -35,10 +29,9 @@ for _group in dict.fromkeys(method.group for method in METHODS if method.group):
     GROUPS[f"{_group.title[0].lower()}{_group.title[1:]}"] = _families, _group.colour, _group.symbol
 GROUPS["trees"] = {"tree"}, "#a3478a", "hexagon"
 GROUPS["other ways to draw or verify"] = {"argmax", "block"}, "#5f6b7a", "octagon"
-LINES = (("#D55E00", "solid", "square"), ("#0072B2", "dash", "circle"), ("#00765a", "dot", "diamond"))
 
 
-def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
+def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     parts: list[plot.Part] = []
     for group, (families, color, symbol) in GROUPS.items():
@@ -52,7 +45,7 @@ def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
                 [costs.tokens_per_target_call for _, costs in drawn],
                 "%{customdata}: %{y:.2f} tokens per target call, c = %{x:.2f}<extra></extra>",
                 mode="markers+text",
-                marker={"symbol": symbol, "size": 21, "color": color, "line": {"width": 1, "color": "#ffffff"}},
+                marker=plot.marker(symbol, 21, color, edge="#ffffff", width=1),
                 text=[str(numbers[method.name]) for method, _ in drawn],
                 textfont={"color": "#ffffff", "size": 11},
                 customdata=[figure_text(method.title) for method, _ in drawn],
@@ -66,13 +59,12 @@ def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
 
 
 def _around(values: Sequence[float]) -> list[float]:
-    """A range in which marks at both ends are whole."""
     low, high = min(values), max(values)
     room = 0.08 * (high - low or 1)
     return [low - room, high + room]
 
 
-def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
+def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     # the manner of a method below its drafter, so that bars have room on a phone
@@ -84,8 +76,7 @@ def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure
     for word, name in LEGEND.items():
         found = {label: best for label, best in its.items() if best.outcome == word}
         if found:
-            columns = ("speedup", "low", "high")
-            speedups, low, high = ([getattr(best, column) for best in found.values()] for column in columns)
+            speedups, low, high = zip(*((best.speedup, best.low, best.high) for best in found.values()), strict=True)
             ends: plot.Part = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
             ends["error_x"] = plot.interval(speedups, low, high, plot.GREY)
             parts.append(plot.bars(name, speedups, found, said, orientation="h", **ends))
@@ -94,17 +85,17 @@ def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure
     return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
-def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
+def positions_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     parts: list[plot.Part] = []
-    for method, line in zip(methods, LINES, strict=False):
+    for number, method in enumerate(methods):
         at = method.kinds[kind].at(POSITIONS_AT)
         every = enumerate(zip(at.by_position, at.intervals, at.judged, strict=True), 1) if at else []
         shown = [(at, rate, *ends, judged) for at, (rate, ends, judged) in every if rate is not None and ends]
         if shown:
-            numbers, rates, low, high, judged = map(list, zip(*shown, strict=True))
-            said = "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>"
-            how = plot.look(*line, 9) | {"error_y": plot.interval(rates, low, high, line[0]), "customdata": judged}
-            parts.append(plot.scatter(figure_text(method.title), numbers, rates, said, **how))
+            positions, rates, low, high, judged = map(list, zip(*shown, strict=True))
+            said, how = "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>", plot.look(number, 9)
+            how |= {"error_y": plot.interval(rates, low, high, how["line"]["color"]), "customdata": judged}
+            parts.append(plot.scatter(figure_text(method.title), positions, rates, said, **how))
     x = plot.axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
     y = plot.axis("accepted / judged", range=[0, 1], tickformat=".0%")
     return plot.figure(parts, 300, x=x, y=y, showlegend=True)
@@ -160,16 +151,15 @@ def show_by_method() -> None:
         st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")
 
 
-FORMATS = (
-    numbers("%.2f", "tokens per call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest")
-    | numbers(TIMES, "speedup", "low", "high")
-    | numbers("%d", "no.")
-)
+FORMATS = {
+    **numbers("%.2f", "tokens per call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest"),
+    **numbers(TIMES, "speedup", "low", "high"),
+    **numbers("%d", "no."),
+}
 
 
-def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
-    best = method.kinds[kind].best
-    costs = best.costs
+def _row(number: int, method: Method, kind: str) -> dict[str, object]:
+    best, costs = method.kinds[kind].best, method.kinds[kind].best.costs
     return {
         "no.": number,
         "method": method.title,
@@ -200,9 +190,8 @@ def where(measured: MeasuredMethods) -> str:
 def reading(part: AtTemperature, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
-    first = ranked[0]
-    best = first.kinds[kind].best
-    said = [f"Highest: {first.title}, {best.speedup:.2f}× [{best.low:.2f} to {best.high:.2f}]."]
+    best = ranked[0].kinds[kind].best
+    said = [f"Highest: {ranked[0].title}, {best.speedup:.2f}× [{best.low:.2f} to {best.high:.2f}]."]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
         said.append(f"Not told apart from it: {', '.join(near)}.")
     helping = sum(word == HELPS for word in outcomes.values())
@@ -214,7 +203,7 @@ def reading(part: AtTemperature, kind: str) -> str:
     return " ".join(said)
 
 
-def rivals(methods: Sequence[MeasuredMethod], kind: str) -> list[MeasuredMethod]:
+def rivals(methods: Sequence[Method], kind: str) -> list[Method]:
     """The methods that these intervals do not tell apart from the highest, which was chosen among all of them.
 
     Only intervals are stored, not the prompts' ratios: so the two standard errors are added, which is right for any
@@ -223,7 +212,7 @@ def rivals(methods: Sequence[MeasuredMethod], kind: str) -> list[MeasuredMethod]
     """
     first = max(methods, key=lambda method: method.kinds[kind].best.speedup)
 
-    def behind(method: MeasuredMethod) -> bool:
+    def behind(method: Method) -> bool:
         freedom = method.kinds[kind].prompts - 1
         best, highest = method.kinds[kind].best, first.kinds[kind].best
         halves = sum(math.log(each.high / each.speedup) for each in (highest, best))
@@ -233,7 +222,7 @@ def rivals(methods: Sequence[MeasuredMethod], kind: str) -> list[MeasuredMethod]
     return [method for method in methods if method is not first and not behind(method)]
 
 
-def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
+def heads_sentence(methods: Sequence[Method], kind: str) -> str:
     said = []
     for method in methods:
         at = method.kinds[kind].at(POSITIONS_AT)

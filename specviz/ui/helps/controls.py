@@ -29,7 +29,7 @@ from specviz.ui.helps.helps_state import (
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
-from specviz.ui.shared.parts import Options, file_uploader, notices
+from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls, model_label
 
@@ -76,10 +76,10 @@ def start_bar() -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
         if sweeps.slot.busy:
-            st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=sweeps.cancel, width="content")
+            button("Cancel", "sweep_cancel", sweeps.cancel, icon="stop")
         else:
-            more: Options = {"type": "primary", "icon": ":material/play_arrow:", "width": "content"}
-            st.button("Measure here", key="sweep_start", on_click=start, disabled=problem is not None, **more)
+            able: Options = {"type": "primary", "disabled": problem is not None}
+            button("Measure here", "sweep_start", start, icon="play_arrow", **able)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
@@ -119,7 +119,7 @@ def _what(sweeps: Sweeps) -> None:
         if sweeps.own:
             count, problems = len(sweeps.own.prompts), sweeps.own.problems
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
-            st.button("Leave them out", key="sweep_leave", on_click=setattr, args=(sweeps, "own", None))
+            button("Leave them out", "sweep_leave", setattr, sweeps, "own", None)
             for line in problems[:10]:
                 st.text(line)
             if len(problems) > 10:
@@ -146,5 +146,4 @@ def _how(sweeps: Sweeps) -> None:
 
 
 def _key(name: str) -> str:
-    """Of the widget that holds a field of the choice."""
     return f"sweep_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"

@@ -13,13 +13,7 @@ from specviz.measure.sweep.table import each_row
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
-# Okabe-Ito colours, readable on white and on a dark page; each has a symbol for those who cannot tell them apart.
-COLORS = [plot.BLUE, plot.ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808a97", "#b58900"]
-SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"]
-DASHES = ["solid", "dash", "dot"]
 OVERLAID = {**plot.HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
-DOT: plot.Part = {"symbol": "circle", "size": 8, "color": "#ffffff", "line": {"width": 1.5, "color": "#1b1f24"}}
-RING: plot.Part = {"symbol": "circle-open", "color": plot.GREY, "line": {"width": 2, "color": plot.GREY}}
 HOLLOW: plot.Part = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
 LEGEND: dict[Word, str] = {
     HELPS: "helps: faster than the target alone",
@@ -48,7 +42,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
         if len(its):
             # the 95 % intervals over prompts, as lines; a single prompt has none
             above, below = (_or_none(values) for values in (its["high"] - its["speedup"], its["speedup"] - its["low"]))
-            ends: plot.Part = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+            ends = {**plot.interval([], [], [], plot.GREY, width=5), "array": above, "arrayminus": below}
             bar = plot.bars(
                 LEGEND[word],
                 _titles(its["workload"]),
@@ -60,13 +54,14 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
                 textangle=0,
                 textfont={"color": TEXT_ON[word]},
                 marker=BARS[word],
-                error_y={**ends, "color": plot.GREY, "thickness": 1.5, "width": 5},
+                error_y=ends,
             )
             found.append(bar)
     data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
     said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
-    dot = {"mode": "markers", "marker": DOT, "customdata": data}
-    found.append(plot.scatter("a prompt", _titles(rows["workload"]), speedups, said, **dot))
+    dot = plot.marker("circle", 8, "#ffffff", edge="#1b1f24", width=1.5)
+    dots: plot.Part = {"mode": "markers", "marker": dot, "customdata": data}
+    found.append(plot.scatter("a prompt", _titles(rows["workload"]), speedups, said, **dots))
     x = plot.axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
     legible = {"mode": "hide", "minsize": 12}  # on a phone the bars are too narrow for words
     return plot.figure(found, HEIGHT, x=x, y=SPEEDUP, uniformtext=legible, **BREAK_EVEN)
@@ -94,10 +89,10 @@ def length_figure(every: pd.DataFrame) -> plot.Figure:
     lines: list[plot.Part] = []
     for place, (workload, title) in enumerate((name, _title(name)) for name in best_points(every)["workload"]):
         x, y = (by_workload[workload][column].to_list() for column in ("draft_length", "speedup"))
-        dash, symbol = DASHES[place // len(COLORS) % len(DASHES)], SYMBOLS[place % len(SYMBOLS)]
+        dash = plot.DASHES[place // len(plot.COLORS) % len(plot.DASHES)]
         said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
-        lines.append(plot.scatter(title, x, y, said, **plot.look(COLORS[place % len(COLORS)], dash, symbol, 9)))
-    name, ring = "best, or not told apart from it", {**RING, "size": 19}
+        lines.append(plot.scatter(title, x, y, said, **plot.look(place, 9, dash=dash)))
+    name, ring = "best, or not told apart from it", plot.marker("circle-open", 19, plot.GREY)
     at, speedups = may_be["draft_length"].to_list(), may_be["speedup"].to_list()
     rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
     lengths = plot.axis("draft length γ", tickvals=_lengths(every))
@@ -116,7 +111,6 @@ def grid_figure(every: pd.DataFrame) -> plot.Figure:
 
 def _grid_marks(word: Word, its: pd.DataFrame) -> plot.Part:
     mark = LOOKS[word]
-    size, line = MARK / WIDER.get(mark.shape, 1), {"width": 2, "color": mark.fill}
     return plot.scatter(
         LEGEND[word],
         its["draft_length"].astype("str").to_list(),
@@ -125,7 +119,7 @@ def _grid_marks(word: Word, its: pd.DataFrame) -> plot.Part:
         mode="markers+text",
         text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
         textfont={"color": "#ffffff"} if mark.shape == "square" else {},
-        marker={"symbol": mark.shape, "size": size, "color": mark.fill, "line": line},
+        marker=plot.marker(mark.shape, MARK / WIDER.get(mark.shape, 1), mark.fill),
         customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in each_row(its)],
     )
 
@@ -163,7 +157,7 @@ def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Pa
         ("measured faster", every[faster], plot.BLUE, "square"),
         ("measured slower", every[~faster], plot.ORANGE, "x"),
     ):
-        marker = {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1, "color": "#ffffff"}}
+        marker = plot.marker(symbol, 10, color, edge="#ffffff", width=1)
         points = [[_title(point.workload), point.speedup] for point in each_row(its)]
         x, y = its["draft_length"].to_list(), its[column].to_list()
         parts.append(plot.scatter(name, x, y, hover, mode="markers", marker=marker, customdata=points))
@@ -207,7 +201,6 @@ def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
 
 
 def _or_none(values: "pd.Series[float]") -> list[float | None]:
-    """A figure has no bar for None."""
     return [None if pd.isna(value) else float(value) for value in values]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from time import monotonic
 from typing import Any
 
@@ -28,8 +29,8 @@ from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, data_table, download, note, notices, numbers, texts
+from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 
 SAYS = page_texts("helps")
 
@@ -40,17 +41,15 @@ FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 def show_sweeps(sweeps: Sweeps, by_draft: ByDraft) -> None:
     sweeps.refresh()
     start_bar()
-    progress = partial(show_progress, sweeps.slot, partial(_progress_line, sweeps))
-    while_busy(lambda: sweeps.slot.busy, progress, sweeps.refresh, part=FIGURES, every=POLL_SECONDS)
+    show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
 
     @st.fragment(key=FIGURES)
     def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
             if sweeps.outcome and not sweeps.slot.busy:
-                line = beside_line(sweeps.slot.beside)
-                st.info(plain(" ".join(filter(None, [sweeps.outcome, line]))), icon=":material/info:")
+                notices([" ".join(filter(None, [sweeps.outcome, beside_line(sweeps.slot.beside)]))], "info")
             for line in sweeps.problems[:5]:
-                st.warning(plain(line), icon=":material/info:")
+                notices([line])
             if len(sweeps.problems) > 5:
                 st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
         _figures(sweeps, by_draft)
@@ -78,14 +77,12 @@ def _progress_line(sweeps: Sweeps, view: JobView) -> str:
 def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
     sources = sweeps.sources()
     if not sources:
-        st.info("Nothing is measured yet: choose what to measure, then press Measure here.")
-        return
+        return notices(["Nothing is measured yet: choose what to measure, then press Measure here."], "info")
     source = _choose_source(sweeps, sources)
     studies = studied(sweeps, source)
-    labels = [study.series.label for study in studies]
+    study, labels = studies[0], [study.series.label for study in studies]
     if len(set(labels)) < len(labels):  # the same pair on two machines
         labels = [f"{study.series.label}, {study.series.machine}" for study in studies]
-    study = studies[0]
     if len(studies) > 1:
         named: Options = {"format_func": labels.__getitem__, "key": f"sweep_series-{'|'.join(labels)}"}
         study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
@@ -118,12 +115,9 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
 
 def _where(source: str, series: Series, runs: int) -> str:
     machine = f"{plain(series.machine)}, {series.threads} {'thread' if series.threads == 1 else 'threads'}"
-    if source == HERE:
-        where = f":material/bolt: **Measured here**, on this machine ({machine})"
-    elif source == RECORDED:
-        where = f":material/history: **Recorded** on {machine}; your machine will differ"
-    else:
-        where = f":material/upload_file: **Loaded {plain(source)}**, measured on {machine}"
+    known = {HERE: f":material/bolt: **Measured here**, on this machine ({machine})"}
+    known[RECORDED] = f":material/history: **Recorded** on {machine}; your machine will differ"
+    where = known.get(source, f":material/upload_file: **Loaded {plain(source)}**, measured on {machine}")
     return f"{where}: {plain(series.label)}; {runs} pairs of runs, each pair was timed back to back."
 
 
@@ -134,40 +128,31 @@ def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
     with st.container(horizontal=True, key="sweep_files"):
         icon = ":material/download:"
         download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="sweep_download")
+        # The rows decide also what stands outside the figures: how long a sweep is expected to take.
         if sweeps.rows:
-            clear = partial(_and_all_else, sweeps.clear)
-            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=clear)
+            button("Clear my rows", "sweep_clear", sweeps.clear, icon="delete", whole_page=True)
         elif sweeps.cleared:
-            undo = partial(_and_all_else, sweeps.undo_clear)
-            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo)
+            button("Undo clear", "sweep_undo", sweeps.undo_clear, icon="undo", whole_page=True)
     with st.expander("Open a sweep’s CSV"):
         more: Options = {"take": load, "problems": sweeps.csv_problems, "type": "csv"}
         parts.file_uploader("A CSV made here or by the command line", key="sweep_csv", **more)
 
 
-def _and_all_else(change: Callable[[], None]) -> None:
-    """The rows decide also what stands outside the figures: how long a sweep is expected to take."""
-    change()
-    st.rerun()
-
-
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
-    def speedup(point: Any) -> str | None:
-        if point is None:
-            return None
+    def speedup(point: Any) -> str:
         interval = "" if pd.isna(point.low) else f" ({point.low:.2f}–{point.high:.2f})"
         return f"{point.speedup:.2f}×{interval}{' ?' if point.outcome == UNTOLD else ''}"
 
     def repeated(point: Any) -> str | None:
-        return None if point is None or pd.isna(point.repetition) else f"{100 * point.repetition:.0f} %"
+        return None if pd.isna(point.repetition) else f"{100 * point.repetition:.0f} %"
 
     columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
     for study in studies:
         points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
         temperature = study.series.temperature
         name = f"temperature {temperature:g}" if temperature else "greedy"
-        columns[name] = [speedup(points.get(workload)) for workload in workloads]
-        columns[f"repeated, {name}"] = [repeated(points.get(workload)) for workload in workloads]
+        for title, said in ((name, speedup), (f"repeated, {name}", repeated)):
+            columns[title] = [said(points[workload]) if workload in points else None for workload in workloads]
     return pd.DataFrame(columns)
 
 
@@ -216,11 +201,10 @@ def by_constraint(study: Study, source: str) -> None:
         st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
         return
     chart(figures.grammar_figure(pairs), "sweep-held", source=source)
-    table = pd.DataFrame({"prompt": pairs["prompt"]})
     shown = (("accepted", "acceptance_rate", 100), ("α", "per_judgement_rate", 100), ("speedup", "speedup", 1))
-    for name, column, scale in shown:
-        for way in ("without", "with"):
-            table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
+    table = pd.DataFrame({"prompt": pairs["prompt"]})
+    for (name, column, scale), way in product(shown, ("without", "with")):
+        table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
     formats = numbers(PERCENT, *table.columns[1:5]) | numbers(TIMES, *table.columns[5:])
     data_table(table, "sweep_held_table", columns=formats)
     lengths = ", ".join(map(str, sorted({length for each in pairs["lengths_with"] for length in each})))

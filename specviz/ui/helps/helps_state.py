@@ -103,16 +103,11 @@ class Choice(FixedLink):
         return None if fixed else "A tree has a fixed draft length: choose fixed γ as the only schedule."
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
-        missing = [
-            (self.workloads or own, "a workload, or a file of your own prompts"),
-            (self.drafts, "a draft"),
-            (self.draft_lengths, "a draft length"),
-            (self.temperatures, "a temperature"),
-            (self.schedules, "a schedule"),
-        ]
-        for given, what in missing:
-            if not given:
-                return f"Nothing to measure yet: choose {what}."
+        names = {"drafts": "a draft", "draft_lengths": "a draft length", "temperatures": "a temperature"}
+        missing = [] if self.workloads or own else ["a workload, or a file of your own prompts"]
+        missing += [what for name, what in {**names, "schedules": "a schedule"}.items() if not getattr(self, name)]
+        if missing:
+            return f"Nothing to measure yet: choose {missing[0]}."
         if problem := self._problem_of_tree:
             return problem
         cells = len(self.plan(own).cells())
@@ -128,12 +123,8 @@ def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Cho
 def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
     of_draft = rows["draft"].map(spoken) == spoken(draft)
     its = rows[(rows["target"] == target) & of_draft]
-    if its.empty:
-        return None
-    return Pace(
-        float((its["speculative_seconds"] / its["new_tokens"]).median()),
-        float((its["autoregressive_seconds"] / its["plain_tokens"]).median()),
-    )
+    ours, plain = its["speculative_seconds"] / its["new_tokens"], its["autoregressive_seconds"] / its["plain_tokens"]
+    return None if its.empty else Pace(float(ours.median()), float(plain.median()))
 
 
 def estimated_seconds(cells: Sequence[Cell], paces: Mapping[SweepPair, Pace]) -> float | None:
@@ -231,9 +222,8 @@ class Sweeps:
         return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
 
     def rows_of(self, source: str) -> "pd.DataFrame":
-        if source == RECORDED:
-            return recorded_sweep()
-        return self.rows[source] if source in self.rows else no_rows()
+        recorded = recorded_sweep()
+        return recorded if source == RECORDED else self.rows.get(source, recorded[:0])
 
 
 @dataclass(slots=True)
@@ -267,12 +257,6 @@ def recorded_sweep() -> "pd.DataFrame":
     except (InputError, OSError) as error:
         logging.getLogger(__name__).error("No recorded sweep: %s", error)
         return frame_of(())
-
-
-@cache
-def no_rows() -> "pd.DataFrame":
-    """The columns without a row; made once, because every script run asks for it."""
-    return frame_of(())
 
 
 def studied(sweeps: Sweeps, source: str) -> "list[Study]":

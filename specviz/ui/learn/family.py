@@ -7,12 +7,13 @@ import streamlit as st
 from specviz.core.drafters import READ_ON
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured_methods import ALL, AtBest, MeasuredMethods, stored_methods
-from specviz.data.texts import Words
+from specviz.data.texts import Words, page_texts
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import NOT_MEASURED, role_table
 
+SAYS = page_texts("learn")
 FIGURES = range(3, 6)  # the columns that hold one
 
 
@@ -90,17 +91,5 @@ def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, 
 
 
 def _source(measured: MeasuredMethods, words: Words) -> str:
-    if words == "plain":
-        return (
-            "Recorded figures, over many texts; 1 is as fast as the editor alone. Where a figure has another one in "
-            "brackets, words were drawn by lot, and the other one is the small intern’s. “When it helps” has all of "
-            "them."
-        )
-    trial = "A short trial, to be replaced. " if measured.trial else ""
-    return (
-        f"{trial}Measured: the cost c is in target steps, the speedup is over the target alone. Recorded over "
-        f"{measured.prompts} prompts of each of four kinds of text, each at the setting that did best on the others; "
-        f"greedy. The ways to choose and judge drafts are at temperature 1, with the same drafter in its usual way in "
-        f"brackets: compare them with that, and not with the other rows. All figures with their intervals: When it "
-        f"helps, By method."
-    )
+    trial = "A short trial, to be replaced. " if measured.trial and words == "technical" else ""
+    return trial + SAYS[f"family_{words}"].format(prompts=measured.prompts)

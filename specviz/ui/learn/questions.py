@@ -17,15 +17,16 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
 from specviz.data.permalink import link_of
-from specviz.data.texts import Facts, fill
+from specviz.data.texts import Facts, fill, page_texts
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
-from specviz.ui.shared.parts import Options
+from specviz.ui.shared.parts import Options, button
 
+SAYS = page_texts("learn")
 MOST_ANSWERS = 10_000  # characters; all questions together take 300
 
 
@@ -36,7 +37,7 @@ def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
     texts = [capital(fill(option.text.in_(state.words), facts)) for option in question.options]
     if given is None:
         for number, text in enumerate(texts):
-            st.button(text, key=f"{key}-{number}", width="stretch", wrap=True, on_click=_answer, args=(key, number))
+            button(text, f"{key}-{number}", _answer, key, number, width="stretch", wrap=True)
         return
     lines = ""
     for number, text in enumerate(texts):
@@ -51,7 +52,7 @@ def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
         else:
             st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
             st.markdown(fill(question.options[question.right].meaning.in_(state.words), facts))
-    st.button("Ask me again", key=f"{key}-again", type="tertiary", on_click=_forget, args=(key,))
+    button("Ask me again", f"{key}-again", _forget, key, type="tertiary")
 
 
 def _answer(key: str, number: int) -> None:
@@ -80,10 +81,7 @@ def show_quiz(state: Learning) -> None:
     asked, (right, given) = quiz_questions(), score(state)
     send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
     if not given:
-        st.markdown(
-            f"{in_words(len(asked)).capitalize()} questions. Each answer is explained as soon as you choose. Your "
-            f"answers stay in this browser tab until you close it; the server does not save them."
-        )
+        st.markdown(SAYS["quiz"].format(questions=in_words(len(asked)).capitalize()))
     else:
         line, comment = f"**{right} of {given} right so far.**", ""
         if given == len(asked):
@@ -91,7 +89,7 @@ def show_quiz(state: Learning) -> None:
             comment = next(said for share, said in COMMENTS.items() if right / given >= share)
         with st.container(horizontal=True, vertical_alignment="center", key="score"):
             st.markdown(f"{line} {comment}")
-            st.button("Try again", key="quiz-try-again", on_click=_forget, args=tuple(asked))
+            button("Try again", "quiz-try-again", _forget, *asked)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(asked.items()):
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):

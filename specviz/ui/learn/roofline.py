@@ -1,25 +1,16 @@
 """Under load: the lesson about latency and throughput. Its picture and its figures are made in the browser."""
 
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import Draft, PublishedMachine, Shape, Shown, published_peaks, roofline
+from specviz.data.lessons.roofline import Draft, LoadQuestion, PublishedMachine, Shape, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.components import component
-
-
-class LoadAnswerPayload(TypedDict):
-    """A question, its answer with named figures, and the settings that they are computed from."""
-
-    name: Literal["batch", "context", "experts"]
-    question: str
-    answer: str
-    shows: list[Shown]
 
 
 class JudgedPayload(TypedDict):
@@ -34,12 +25,12 @@ class JudgedPayload(TypedDict):
 class RooflinePayload(TypedDict):
     """The whole lesson: published figures in, everything else is computed from them."""
 
-    words: Literal["technical", "plain"]
+    words: Words
     limits: str
-    machines: list[PublishedMachine]
-    models: list[Shape]
+    machines: tuple[PublishedMachine, ...]
+    models: tuple[Shape, ...]
     draft: Draft
-    questions: list[LoadAnswerPayload]
+    questions: tuple[LoadQuestion, ...]
     judged: JudgedPayload
 
 
@@ -71,22 +62,13 @@ def _source(each: PublishedMachine | Shape, says: str) -> str:
 
 def roofline_payload(words: Words) -> RooflinePayload:
     texts, peaks = roofline(), published_peaks()
-    questions: list[LoadAnswerPayload] = [
-        {
-            "name": asked.name,
-            "question": asked.question.in_(words),
-            "answer": asked.answer.in_(words),
-            "shows": list(asked.shows),
-        }
-        for asked in texts.questions
-    ]
     return {
         "words": words,
         "limits": texts.limits.in_(words),
-        "machines": list(peaks.machines),
-        "models": list(peaks.models),
+        "machines": peaks.machines,
+        "models": peaks.models,
         "draft": texts.draft,
-        "questions": questions,
+        "questions": texts.questions,
         "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
     }
 

@@ -19,6 +19,7 @@ from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import ask
 from specviz.ui.session import session
+from specviz.ui.shared.parts import button
 from specviz.ui.shared.stage import stage
 
 CODE = {  # by step of the story
@@ -51,12 +52,11 @@ def show_story(state: Learning) -> None:
 def _show_way(state: Learning, step: Step) -> None:
     at, number = state.lesson, len(steps())
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
-        st.button("Back", key="learn-back", shortcut="PageUp", disabled=not at, on_click=_go, args=(at - 1,))
+        button("Back", "learn-back", _go, at - 1, shortcut="PageUp", disabled=not at)
         # progress as filled, current and open dots, and in words
         dots = "".join(f'<i class="{kind}"></i>' for kind in ["done"] * at + ["here"] + ["open"] * (number - at - 1))
         st.html(f'<div class="progress-dots" role="img" aria-label="Step {at + 1} of {number}">{dots}</div>')
-        forward = "To the quiz" if at == number - 1 else "Next"
-        st.button(forward, key="learn-next", shortcut="PageDown", on_click=_go, args=(at + 1,))
+        button("To the quiz" if at == number - 1 else "Next", "learn-next", _go, at + 1, shortcut="PageDown")
         address = f"./?{urlencode(watch_link(step.run, step.live_playhead))}"
         st.link_button("See it live", address, icon=":material/play_circle:", help="Runs it now on the Watch page.")
 

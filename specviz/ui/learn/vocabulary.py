@@ -38,18 +38,9 @@ class RoundPicture(TypedDict):
 
 
 class TimesPicture(TypedDict):
-    """Recorded times as bars on one scale."""
-
     kind: Literal["times"]
     alt: str
     bars: list[TimeBar]
-
-
-class EntryLink(TypedDict):
-    """Where the word can be seen in a run."""
-
-    label: str
-    href: str
 
 
 class EntryPayload(TypedDict):
@@ -60,21 +51,19 @@ class EntryPayload(TypedDict):
     symbol: str
     text: str
     figure: str
-    link: EntryLink
+    link: str
     picture: RoundPicture | TimesPicture | None
 
 
 class VocabularyPayload(TypedDict):
-    """All words."""
-
     words: list[EntryPayload]
 
 
 def show_vocabulary(state: Learning) -> None:
     st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
-    data: VocabularyPayload = {"words": [entry(word, state.words) for word in glossary()]}
-    _WORDS(key="learn-vocabulary", data=data)
+    words = [entry(word, state.words) for word in glossary()]
+    _WORDS(key="learn-vocabulary", data=VocabularyPayload(words=words))
 
 
 def entry(word: Word, words: Words) -> EntryPayload:
@@ -85,7 +74,7 @@ def entry(word: Word, words: Words) -> EntryPayload:
         "symbol": word.symbol if words == "technical" else "",
         "text": word.says.in_(words),
         "figure": fill(word.figure, facts_of(RUN)) if words == "technical" else "",
-        "link": {"label": "See it happen", "href": f"./learn?{urlencode(link)}"},
+        "link": f"./learn?{urlencode(link)}",
         "picture": _picture(word, story_trace(RUN)),
     }
 
@@ -110,10 +99,8 @@ def _bars(word: Word, trace: Trace) -> list[TimeBar]:
     assert plain is not None
     step = 1000 * measured.step_seconds
     if word.picture == "prefill":
-        return [
-            ("reading the prompt", 1000 * known_seconds(trace.prefill_seconds.target), "verify"),
-            ("one token", step, "verify"),
-        ]
+        reading = 1000 * known_seconds(trace.prefill_seconds.target)
+        return [("reading the prompt", reading, "verify"), ("one token", step, "verify")]
     if word.picture == "speedup":
         both = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
         return [("target alone", 1000 * sum(plain.seconds_per_token), "verify"), ("both together", both, "draft")]

@@ -24,7 +24,7 @@ from specviz.ui.shared.components import component
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.pages import PAGES, PROJECT
-from specviz.ui.shared.parts import Options, download, file_uploader, notices, page_button
+from specviz.ui.shared.parts import Options, button, download, file_uploader, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("lesson")
@@ -35,8 +35,6 @@ FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
 
 
 def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
-    """Mount what tells and hears. Nothing is to be seen of it."""
-
     def moved() -> None:
         at = st.session_state[FOLLOW].get("moment")
         if type(at) is int:
@@ -65,10 +63,9 @@ def walk_lesson(page: str) -> None:
         if not walk.here:
             st.switch_page(FILES[screen.page], query_params=walk.link)
         _enter(walk)
-    if walk.here:
-        for name, value in walk.link.items():
-            if st.query_params.get(name) != value:
-                st.query_params[name] = value
+    for name, value in walk.link.items() if walk.here else ():
+        if st.query_params.get(name) != value:
+            st.query_params[name] = value
     _draw_bar(walk)
 
 
@@ -95,13 +92,13 @@ def _enter(walk: Walk) -> None:
     """Set up the screen of the moment. The page then reads the moment's link as its own address."""
     visitor, screen = session(), walk.moment.screen
     walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
-    visitor.hidden = walk.hides
+    visitor.hidden = screen.hides
     for key in st.session_state.get("values_set", {}):
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
         asked = screen.last("view")
         visitor.view = next((view for view in address.VIEWS if view == asked), "projector")
-        visitor.watch.begin_again()
+        visitor.watch = visitor.watch.begun_again()
     elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
         new_game(visitor, visitor.play.plan)
     for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
@@ -111,26 +108,24 @@ def _enter(walk: Walk) -> None:
 
 def _draw_bar(walk: Walk) -> None:
     st.html(ASSETS / "lesson" / "bar.css")
+    hides = walk.moment.screen.hides
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
         st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(walk.moment.title)}**")
         if walk.here and address.hidden():
-            st.button("Show what is hidden", key="lesson_show", on_click=address.show_hidden)
-        elif walk.here and walk.hides:
-            hide: Options = {"on_click": setattr, "args": (session(), "hidden", walk.hides)}
-            st.button("Hide it again", key="lesson_hide", **hide)
+            button("Show what is hidden", "lesson_show", address.show_hidden)
+        elif walk.here and hides:
+            button("Hide it again", "lesson_hide", setattr, session(), "hidden", hides)
         elif not walk.here:
-            st.button("Back to the moment", key="lesson_again", on_click=walk.go, args=(walk.at,))
+            button("Back to the moment", "lesson_again", walk.go, walk.at)
         _way_button("Previous", "lesson", walk, walk.at - 1)
         _way_button("Next", "lesson", walk, walk.at + 1)
-        st.button("Leave the lesson", key="lesson_leave", icon=":material/close:", on_click=_leave)
+        button("Leave the lesson", "lesson_leave", _leave, icon="close")
     follow("screen", walk)
-    if walk.problem:
-        notices([walk.problem])
+    notices([walk.problem])
 
 
 def _way_button(label: str, part: str, walk: Walk, at: int) -> None:
-    act: Options = {"disabled": not 1 <= at <= walk.last, "on_click": walk.go, "args": (at,)}
-    st.button(label, key=f"{part}_{label.lower()}", **act)
+    button(label, f"{part}_{label.lower()}", walk.go, at, disabled=not 1 <= at <= walk.last)
 
 
 def _leave() -> None:
@@ -204,7 +199,7 @@ def show_teachers(state: Learning) -> None:
     st.markdown(SAYS["about"])
     with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(SAYS["board"])
-        page_button("Class board", "class", "groups", key="lesson_class_board")
+        page_button("Class board", "class", "lesson_class_board", "groups")
     plans = {plan.name: plan for plan in (*all_plans(), *filter(None, map(plan_named, session().own_plans)))}
     names = {name: f"{plain(plan.title)} · {plan.minutes} min" for name, plan in plans.items()}
     if st.session_state.get("lesson_plan") not in names:
@@ -227,8 +222,7 @@ def _draw_plan(plan: Plan) -> None:
         notes = "Open the notes in a window of your own"
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})}"
         st.link_button(notes, link, icon=":material/speaker_notes:")
-        start: Options = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
-        st.button("Start the lesson", on_click=begin, **start)
+        button("Start the lesson", f"lesson_start_{plan.name}", begin, icon="present_to_all", type="primary")
         if plan.name in OWN:
             file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
             download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)

@@ -8,7 +8,6 @@ from threading import Lock
 from time import monotonic
 
 from specviz.core.errors import InputError
-from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plans import Moment, Plan, find_plan, parse_plan
 from specviz.player.payload import View
 
@@ -43,11 +42,6 @@ class Walk:
     @property
     def link(self) -> dict[str, str]:
         return {LESSON: self.plan.name, MOMENT: str(self.at)}
-
-    @property
-    def hides(self) -> frozenset[str]:
-        """Names of controls that the moment's link takes away."""
-        return hidden_in(self.moment.screen.params.get(PARAMETER, []))[0]
 
     def go(self, at: int, *, told: bool = True) -> None:
         """Go to a moment, and set up its screen, again where it is the same; a place that there is not is ignored."""

@@ -1,7 +1,4 @@
-"""The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/.
-
-They share text helpers, colours and chips with the stage.
-"""
+"""The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/."""
 
 import json
 import logging
@@ -34,8 +31,6 @@ class TextPicture(TypedDict):
 
 
 class WordPayload(TypedDict):
-    """A word of the draft, made of so many tokens."""
-
     text: str
     fate: Fate
     pieces: int
@@ -57,8 +52,6 @@ class RivalPayload(TypedDict):
 
 
 class TurnPicture(TypedDict):
-    """A draft and its verification."""
-
     kind: Literal["turn"]
     label: str
     title: str
@@ -73,8 +66,6 @@ class TurnPicture(TypedDict):
 
 
 PlayPayload = TextPicture | TurnPicture
-
-
 RECORDED = ASSETS / "traces" / "play.json"
 SHOWN_TEXT = 330  # characters: what fits a projector beside everything else
 
@@ -110,8 +101,7 @@ def example_data(example: Example) -> TurnPicture:
     assert round is not None
     came = f"{round.accepted} of the {len(round.drafted)} tokens were accepted"
     said = f"After “{example.prompt}” somebody typed “{example.guess}”: {came}."
-    data.update({"title": "How it goes: an example, recorded", "said": said, "spoken": False, "rivals": []})
-    return data
+    return {**data, "title": "How it goes: an example, recorded", "said": said, "spoken": False, "rivals": []}
 
 
 def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
@@ -119,17 +109,18 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
     trace, round = turn.trace, turn.trace.rounds[0]
     place = "there" if round.emitted.kind == "correction" else "for the next token"
     wants = wanted(readable(trace).rounds[0]) if round.drafted else []
-    guesses: list[GuessPayload] = []
-    for branch in branches(round):
+
+    def guess(branch: Round) -> GuessPayload:
         words = [WordPayload(text=word.text, fate=word.fate, pieces=len(word.pieces)) for word in words_of(branch)]
-        guesses.append({"chips": _chips(trace, branch), "words": words})
+        return {"chips": _chips(trace, branch), "words": words}
+
     return {
         "kind": "turn",
         "label": "The result of the draft",
         "title": headline(round),
         "said": "",
         "spoken": True,
-        "guesses": guesses,
+        "guesses": [guess(branch) for branch in branches(round)],
         "lines": explain(turn, whose),
         "asked": f"The target’s probabilities {place}:",
         "wants": [(text, float(f"{p:.6f}"), mine) for text, p, mine in wants],
@@ -157,13 +148,8 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
 
 
-_PICTURE = component(
-    "specviz_play", "play/play.html", ("stage/stage.css", "play/play.css", "stage/paper.css"), "play/play.js"
-)
-
-
-def picture(data: PlayPayload, key: str) -> None:
-    _PICTURE(key=key, data=data)
+STYLES = ("stage/stage.css", "play/play.css", "stage/paper.css")
+picture = component("specviz_play", "play/play.html", STYLES, "play/play.js")  # mounts a `PlayPayload`
 
 
 @cache

@@ -12,7 +12,7 @@ from specviz.data.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.data.workloads import find_workload
 from specviz.game import game
-from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Mode, Plan, score
+from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Plan, score
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
@@ -26,7 +26,7 @@ from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, while_busy
-from specviz.ui.shared.parts import Options, download, heading, notices, page_button, per_call, rate_of, say
+from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button, per_call, rate_of, say
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets, with_value
 from specviz.ui.shared.stage import stage
 
@@ -34,23 +34,17 @@ SAYS = page_texts("play")
 
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
-RULES: dict[Mode, str] = {
-    "type": "**You are the draft.** Type the next few words: the big model accepts what it would have written itself.",
-    "pick": "**You are the draft.** Pick the next words: the big model accepts what it would have written itself.",
-}
 
 
 def lead(visit: Session) -> None:
     st.html(STYLE)
     state, given = visit.play, address()
     if plan := state.came.take(given, game.plan_from_link):
-        state.linked = not plan.link.keys().isdisjoint(given)
-        state.plan = plan if state.linked else Plan()
-        member = membership()
-        if member and not state.linked:
-            state.plan, state.linked = member.plan, True
+        member, named = membership(), not plan.link.keys().isdisjoint(given)
+        state.linked = named or member is not None
+        state.plan = plan if named else member.plan if member else Plan()
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
-        heading(RULES[state.plan.mode])
+        heading(SAYS["pick"] if state.plan.mode == "pick" else SAYS["type"])
         choose_game(visit)
         class_chip()
     class_question()
@@ -130,12 +124,12 @@ def _show_candidates(state: Playing) -> None:
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
         look: Options = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
-        act: Options = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
-        st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
+        label, key = f"{mark}{plain(offer.text)}", f"play_offer_{number}"
+        button(label, key, moves.choose, state, number, disabled=busy, **look)
     with st.container(key="play_pick_way", horizontal=True):
-        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send, "args": (state,)}
-        st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
-        st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
+        able = not busy and bool(state.chosen)
+        button("Send", "play_send", moves.send, state, type="primary", shortcut="Enter", disabled=not able)
+        button("Skip", "play_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
         two = with_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
         st.checkbox("Two guesses", **two)
 
@@ -145,7 +139,7 @@ def _show_way_on(state: Playing) -> None:
         st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
         label = "See the result" if state.place == PROMPTS - 1 else "Next text"
-        st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(moves.next_prompt, state))
+        button(label, "play_next", moves.next_prompt, state, type="primary", shortcut="Enter")
 
 
 def _show_status(state: Playing) -> None:
@@ -165,36 +159,34 @@ def _show_status(state: Playing) -> None:
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            st.button("Try again", key="play_retry", on_click=setattr, args=(state, "message", ""))
+            button("Try again", "play_retry", setattr, state, "message", "")
 
 
 def _show_score(visit: Session) -> None:
-    state = visit.play
-    scored = sum(turn.scored for turn in state.turns)
-    now = min(scored + (not state.prompt_over), ROUNDS)
+    state, turns = visit.play, visit.play.all_turns
+    now = min(sum(turn.scored for turn in state.turns) + (not state.prompt_over), ROUNDS)
     st.markdown(f"**Text {state.place + 1} of {PROMPTS} · round {now} of {ROUNDS}**")
-    turns = state.all_turns
-    latest = next((turn for turn in reversed(turns) if turn.scored), None)
-    totals = score(turns)
-    rows = []
+    latest, totals, rows = next((turn for turn in reversed(turns) if turn.scored), None), score(turns), []
     for player in PLAYERS:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
         accepted = f"{last.accepted} of {last.drafted}" if latest else "–"
-        name = f"**{player}**" if player == YOU else player
         figures = {"accepted": rate_of(totals[player]), "tokens per target call": per_call(totals[player])}
-        rows.append({"draft": name, "last round": accepted, **figures})
+        rows.append({"draft": _named(player), "last round": accepted, **figures})
     st.table(rows, hide_index=True)
     with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
         say(SAYS["fair"].format(model=MODEL), "play-fair")
         say(SAYS["figures"], "play-figures")
     with st.container(key="play_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
-            st.button("Next text", key="play_leave", type="tertiary", on_click=partial(moves.next_prompt, state))
+            button("Next text", "play_leave", moves.next_prompt, state, type="tertiary")
         if state.all_turns:
-            st.button("End the game", key="play_finish", type="tertiary", on_click=partial(moves.finish, state))
-        if state.before is not None and not state.all_turns:
-            back = partial(moves.go_on, visit, state.before)
-            st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back)
+            button("End the game", "play_finish", moves.finish, state, type="tertiary")
+        elif state.before is not None:
+            button("Back to the previous game", "play_back", moves.go_on, visit, state.before, type="tertiary")
+
+
+def _named(player: str) -> str:
+    return f"**{player}**" if player == YOU else player
 
 
 def _show_run(state: Playing) -> None:
@@ -203,14 +195,8 @@ def _show_run(state: Playing) -> None:
         return
     with st.expander("Your rounds on the stage: choose a token to see its numbers"), st.container(key="play_stage"):
         number = len(trace.rounds)
-        data = stage_data(
-            trace,
-            run_id=f"play-{state.plan.link}-{state.place}-{number}",
-            source="live",
-            running=False,
-            link=state.plan.link,
-            playhead=SUBSTEPS * number - 1,
-        )
+        run_id, last = f"play-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
+        data = stage_data(trace, run_id=run_id, source="live", running=False, link=state.plan.link, playhead=last)
         data["why_not"] = "You set the draft length yourself: it is how much you type."
         stage(data, key="play_run")
 
@@ -236,7 +222,7 @@ def choose_game(visit: Session) -> None:
         st.number_input("Seed: which texts, in which order", 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
         st.code(class_link(plan), language=None, wrap_lines=True)
-        page_button("Open or join a class with a board", "class", "groups", key="play_class_board")
+        page_button("Open or join a class with a board", "class", "play_class_board", "groups")
         st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
 
 
@@ -257,7 +243,7 @@ def show_final(visit: Session) -> None:
     rows = [
         {
             "text": of,
-            "draft": f"**{player}**" if player == YOU else player,
+            "draft": _named(player),
             "drafted": str(counts.drafted),
             "accepted": str(counts.accepted),
             "acceptance rate": rate_of(counts),
@@ -271,9 +257,8 @@ def show_final(visit: Session) -> None:
     st.table(rows, hide_index=True)
     st.caption(SAYS["final"])
     with st.container(key="play_again_ways", horizontal=True):
-        others = plan.model_copy(update={"seed": plan.seed + 1})
-        st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))
-        st.button("Other texts", key="play_other", on_click=new_game, args=(visit, others))
+        button("Play again", "play_again", new_game, visit, plan, type="primary")
+        button("Other texts", "play_other", new_game, visit, plan.model_copy(update={"seed": plan.seed + 1}))
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
         more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}

@@ -56,7 +56,6 @@ def finish(state: Playing) -> None:
 
 
 def send(state: Playing) -> None:
-    """Send what was typed or chosen, or say what is wrong with it."""
     _take_typed(state)
     if state.plan.mode == "pick":
         problem = None if state.chosen else "Choose one of the candidates first."
@@ -90,18 +89,13 @@ def choose(state: Playing, number: int) -> None:
 def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
     if state.slot.busy or state.prompt_over:
         return
-    picks = state.plan.mode == "pick"
-    picked = [state.offers[number].token_ids for number in state.chosen if picks and action == "guess"]
-    ask = Ask(
-        action,
-        state.here.text_ids if state.here else [],
-        joins=bool(state.here and state.here.joins),
-        guess=state.typed if action == "guess" and not picked else "",
-        picked=picked[0] if picked else [],
-        offers=picks,
-        second=state.second if action == "guess" and not picked else "",
-        other=picked[1] if len(picked) == 2 else [],
-    )
+    picks, guesses = state.plan.mode == "pick", action == "guess"
+    picked = [state.offers[number].token_ids for number in state.chosen if picks and guesses]
+    nothing: list[int] = []
+    first, other, *_ = (*picked, nothing, nothing)
+    guess, second = (state.typed, state.second) if guesses and not picked else ("", "")
+    text_ids, joins = (state.here.text_ids, state.here.joins) if state.here else ([], False)
+    ask = Ask(action, text_ids, joins, guess, picked=first, offers=picks, second=second, other=other)
     request = RunRequest(state.preset.text, settings=DecodeSettings(seed=state.plan.seed))
     state.message = ""
     state.slot.start(lambda job: Play(job, request, ask))

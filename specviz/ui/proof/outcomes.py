@@ -1,9 +1,7 @@
 """The task under way on the Same quality page, what draws came to, and their figures."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Literal, NamedTuple
 
 import streamlit as st
 
@@ -15,9 +13,22 @@ from specviz.service.job import JobView
 from specviz.service.protocol import Progress
 from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
-from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import role_table
+from specviz.ui.shared.figures import (
+    BLUE,
+    GREY,
+    HATCHED,
+    ORANGE,
+    Figure,
+    Part,
+    axis,
+    bars,
+    chart,
+    figure,
+    marker,
+    scatter,
+)
+from specviz.ui.shared.job_slot import show_progress, waiting_line
+from specviz.ui.shared.parts import button, role_table
 
 SAYS = page_texts("proof")
 
@@ -34,8 +45,7 @@ def token_label(text: str) -> str:
 
 def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
     tokens, (expected, speculative, plain) = _shares(batches)
-    ring = {"symbol": "diamond-open", "size": 9, "color": ORANGE, "line": {"width": 2}}
-    places = range(len(tokens))
+    ring, places = marker("diamond-open", 9, ORANGE), range(len(tokens))
 
     def said(name: str) -> Part:
         return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
@@ -66,7 +76,7 @@ def places_figure(batches: Sequence[DrawBatch]) -> Figure:
     speculative, alone = (
         [sum(counts) / draws for counts in _columns(batches, f"{way}_places")] for way in ("speculative", "plain")
     )
-    said, ring = "%{x:.3f}: %{y:.1%}<extra>", {"symbol": "diamond-open", "size": 8, "color": ORANGE}
+    said, ring = "%{x:.3f}: %{y:.1%}<extra>", marker("diamond-open", 8, ORANGE)
     even: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
     shown = [
         bars("places, speculative", x, speculative, f"{said}speculative</extra>", marker={"color": BLUE}),
@@ -101,30 +111,24 @@ def tie_figure(tie: NearTie) -> Figure:
     places = {ways[one.way].format(batch=tie.batch): one for one in tie.ways}
     line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
     gaps = [scatter("", [one.plain, one.speculative], [place] * 2, **line) for place, one in places.items()]
-    gap_labels = [
-        {
-            "x": (one.plain + one.speculative) / 2,
-            "y": place,
-            "text": f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal",
-            "showarrow": False,
-            "yshift": 16,
-        }
-        for place, one in places.items()
-    ]
+    gap_labels: list[Part] = []
+    for place, one in places.items():
+        said = f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal"
+        middle = (one.plain + one.speculative) / 2
+        gap_labels.append({"x": middle, "y": place, "text": said, "showarrow": False, "yshift": 16})
+
+    def logits(name: str, scores: list[float], mark: Part) -> Part:
+        said = f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>"
+        return scatter(name, scores, [*places], said, mode="markers", marker={**mark, "opacity": 0.8})
+
     plain = f"{token_label(tie.plain_token)} (plain took it)"
     speculative = f"{token_label(tie.speculative_token)} (speculative)"
     both = [
-        _logits(plain, [one.plain for one in tie.ways], [*places], "circle", ORANGE),
-        _logits(speculative, [one.speculative for one in tie.ways], [*places], "diamond", BLUE),
+        logits(plain, [one.plain for one in tie.ways], marker("circle", 13, ORANGE)),
+        logits(speculative, [one.speculative for one in tie.ways], marker("diamond", 13, BLUE)),
     ]
     x, y = axis("logit (score before the softmax)"), axis(autorange="reversed", tickfont={"size": 11})
     return figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
-
-
-def _logits(name: str, logits: list[float], places: list[str], symbol: str, color: str) -> Part:
-    marker = {"symbol": symbol, "size": 13, "color": color, "opacity": 0.8}
-    said = f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>"
-    return scatter(name, logits, places, said, mode="markers", marker=marker)
 
 
 STOPPED = {
@@ -143,24 +147,15 @@ def show_status(state: Proving, place: Place) -> None:
         name = rule_text(task.rule).title if task.rule else greedy
         return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
 
-    def cancel() -> None:
-        slot.cancel()
-        st.rerun()  # the buttons of every section are free again
-
     if slot.busy:
         with st.container(key="proof_status", border=True):
-            part = f"proof_part_{'greedy' if place == 'near-tie' else place}"
-            while_busy(lambda: slot.busy, partial(show_progress, slot, line), state.refresh, part=part)
-            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=cancel)
+            show_progress(slot, line, state.refresh, f"proof_part_{'greedy' if place == 'near-tie' else place}")
+            # the buttons of every section are free again
+            button("Cancel", "proof_cancel", slot.cancel, icon="close", whole_page=True)
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in STOPPED:
         st.info(STOPPED[slot.state], icon=":material/info:")
-
-
-def section(place: Literal["greedy", "sampling", "switch"], draw: Callable[[], None]) -> None:
-    """Draw a section as a part of its own: it is drawn again alone when what it shows has grown."""
-    st.fragment(draw, key=f"proof_part_{place}")()
 
 
 def _step(progress: Progress) -> str:
@@ -178,10 +173,10 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander("The statistics of this test", key=f"{key}_statistics"):
         found = list(_statistics(outcome))
-        cells = [f'<td role="cell" data-label="{escape(each.title)}">{escape(each.value)}</td>' for each in found]
+        cells = [f'<td role="cell" data-label="{escape(title)}">{escape(value)}</td>' for title, value, _ in found]
         row = f'<tr role="row">{"".join(cells)}</tr>'
-        st.html(role_table("statistics", [each.title for each in found], [row]))
-        st.caption("\n".join(f"- **{each.title}**: {each.meaning}" for each in found))
+        st.html(role_table("statistics", [title for title, _, _ in found], [row]))
+        st.caption("\n".join(f"- **{title}**: {meaning}" for title, _, meaning in found))
     drawn = {"bars": distribution_figure(outcome.batches)}
     drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
     if outcome.place_looks:
@@ -216,29 +211,25 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     return f":material/pending: {found.sentence}"
 
 
-class Statistic(NamedTuple):
-    title: str
-    value: str
-    meaning: str
+def _statistics(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
+    """Each with its title, its value and what it means."""
 
-
-def _statistics(outcome: Outcome) -> Iterator[Statistic]:
     def p(look: Look) -> str:
         value = look.p_value
         return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
     last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
-    yield Statistic("draws each way", f"{last.draws:,}", SAYS["drawn"])
-    yield Statistic("distance", f"{last.distance:.3f}", SAYS["distance"])
-    yield Statistic("distance by chance", f"up to {last.chance:.3f}", SAYS["chance"])
-    yield Statistic(f"χ² ({last.degrees} degrees of freedom)", f"{last.statistic:.1f}", SAYS["chi_squared"])
+    yield ("draws each way", f"{last.draws:,}", SAYS["drawn"])
+    yield ("distance", f"{last.distance:.3f}", SAYS["distance"])
+    yield ("distance by chance", f"up to {last.chance:.3f}", SAYS["chance"])
+    yield (f"χ² ({last.degrees} degrees of freedom)", f"{last.statistic:.1f}", SAYS["chi_squared"])
     meaning = SAYS["p_value"].format(batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
-    yield Statistic("p-value, counts", p(last), meaning)
-    yield Statistic("p-value, counts, target alone", p(alone), SAYS["control"])
+    yield ("p-value, counts", p(last), meaning)
+    yield ("p-value, counts, target alone", p(alone), SAYS["control"])
     if outcome.place_looks:  # an older recording has none
-        yield Statistic("p-value, places", p(outcome.place_looks[-1]), SAYS["places"])
+        yield ("p-value, places", p(outcome.place_looks[-1]), SAYS["places"])
         control = place_looks(outcome.batches, "plain")[-1]
-        yield Statistic("p-value, places, target alone", p(control), SAYS["control"])
+        yield ("p-value, places, target alone", p(control), SAYS["control"])
 
 
 def badge(source: Source) -> str:

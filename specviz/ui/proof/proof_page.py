@@ -14,27 +14,16 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link
 from specviz.data.texts import page_texts
+from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
-from specviz.measure.proof.rows import (
-    BATCHES,
-    FORGETFUL,
-    PLACES,
-    POSITIONS,
-    GreedyRow,
-    NearTie,
-    RuleName,
-    RuleText,
-    recorded_proof,
-    rule_text,
-)
 from specviz.ui.proof import proof_state
-from specviz.ui.proof.outcomes import badge, section, show_outcome, show_status, tie_figure
+from specviz.ui.proof.outcomes import badge, show_outcome, show_status, tie_figure
 from specviz.ui.proof.proof_state import ONE_OF_EACH, SWITCHES, Place, Proving, Source, Wanted, wanted_from_link
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import Options, data_table, notices, say
+from specviz.ui.shared.parts import button, data_table, notices, say
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 
@@ -75,7 +64,7 @@ def controls(proof: Proving) -> None:
     wanted = _read()
     remember(proof)
     own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
-    notices([*proof.came.notes, wanted.problem, own])
+    notices([*proof.came.notes, prompt_problem(wanted.request.prompt), own])
 
 
 def remember(proof: Proving) -> None:
@@ -91,18 +80,17 @@ def _read() -> Wanted:
     state = st.session_state
     request = CONTROLS.request(state.proof_prompt)
     preset = None if state.proof_preset == OWN_TEXT else state.proof_preset
-    problem = prompt_problem(state.proof_prompt)
-    return Wanted(request, preset, state.proof_position, state.proof_draws, state.proof_rule, problem)
+    return Wanted(request, preset, state.proof_position, state.proof_draws, state.proof_rule)
 
 
 def show_proof(state: Proving) -> None:
     state.refresh()
     if limit := limit_sentence():
         st.caption(limit)
-    section("greedy", partial(show_greedy, state))
-    section("sampling", partial(_sampling, state))
-    section("switch", partial(_switches, state))
-    if found := recorded_proof():
+    # each a part of its own: it is drawn again alone when what it shows has grown
+    for place, draw in {"greedy": show_greedy, "sampling": _sampling, "switch": _switches}.items():
+        st.fragment(draw, key=f"proof_part_{place}")(state)
+    if found := records.recorded_proof():
         changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
@@ -112,21 +100,23 @@ def _sampling(state: Proving) -> None:
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
     position, draws = st.columns([3, 2], gap="medium")
-    chosen = with_index("proof_position", POSITIONS)
-    position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
+    chosen = with_index("proof_position", records.POSITIONS)
+    position.radio(
+        "Which token", list(records.POSITIONS), format_func=records.POSITIONS.__getitem__, horizontal=True, **chosen
+    )
     more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
-    draws.select_slider(
-        "How often", proof_state.DRAWS, on_change=st.rerun, **more
-    )  # the other section's button says it too
+    # the other section's button says it too
+    draws.select_slider("How often", proof_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
     label = f"Draw {st.session_state.proof_draws:,} times"
-    look: Options = {"type": "primary", "icon": ":material/casino:"}
-    _button(state, label, "proof_draw", partial(_draw, state, "lossless"), **look)
+    _button(state, label, "proof_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "proof_lossless")
     with st.expander("What exactly is drawn, compared and shared"):
-        st.markdown(SAYS["method"].format(places=PLACES, batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM))
+        st.markdown(
+            SAYS["method"].format(places=records.PLACES, batches=records.BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
+        )
 
 
 def _button(
@@ -136,21 +126,16 @@ def _button(
 
     The whole page is drawn again then: the buttons of all sections wait for the work to end.
     """
-    able = _read().problem is None if able is None else able
-
-    def pressed() -> None:
-        begin()
-        st.rerun()
-
-    st.button(label, key=key, disabled=state.slot.busy or not able, on_click=pressed, **options)
+    able = prompt_problem(st.session_state.proof_prompt) is None if able is None else able
+    button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 
 def _compare(state: Proving, place: Place, presets: Sequence[str] = ()) -> None:
     state.compare(place, _read().request, presets)
 
 
-def _draw(state: Proving, rule: RuleName) -> None:
-    wanted, only = _read(), rule_text(rule).position
+def _draw(state: Proving, rule: records.RuleName) -> None:
+    wanted, only = _read(), records.rule_text(rule).position
     state.came.acted = True
     state.draw(wanted.request, rule, wanted.position if only == "first" else only, wanted.draws)
 
@@ -160,26 +145,26 @@ def _switches(state: Proving) -> None:
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
     with left:
-        rules = {name: rule_text(name) for name in SWITCHES}
+        rules = {name: records.rule_text(name) for name in SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
         labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
         more = with_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
-        chosen: RuleName = st.radio("Switch", SWITCHES, **more)
+        chosen: records.RuleName = st.radio("Switch", SWITCHES, **more)
         remember(state)
     with right:
         _switch(state, rules[chosen])
     _acceptance(state)
 
 
-def mark_of(rule: RuleText) -> tuple[str, str]:
+def mark_of(rule: records.RuleText) -> tuple[str, str]:
     """A colour and a word: colour never stands alone."""
     if rule.lossless:
         return "blue", "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
     return "orange", "✗ lossy by design" if rule.by_design else "✗ WRONG"
 
 
-def _caption(state: Proving, rule: RuleText) -> str:
-    if rule is FORGETFUL:
+def _caption(state: Proving, rule: records.RuleText) -> str:
+    if rule is records.FORGETFUL:
         row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
         if row is None:
             return "not compared yet"
@@ -189,27 +174,25 @@ def _caption(state: Proving, rule: RuleText) -> str:
     if outcome is None or not outcome.batches:
         return "not drawn yet"
     found, draws = outcome.finding, f"{outcome.looks[-1].draws:,} draws"
-    source = "recorded" if outcome.source == "recorded" else "drawn here"
-    if found.state == "fails":
-        return f"fails after {found.failed_at:,} draws, {source}"
-    return f"{f'passes {draws}' if found.state == 'passes' else f'{draws} so far'}, {source}"
+    said = {"fails": f"fails after {found.failed_at or 0:,} draws", "passes": f"passes {draws}"}
+    return f"{said.get(found.state, f'{draws} so far')}, {_from(outcome.source)}"
 
 
-def _switch(state: Proving, rule: RuleText) -> None:
+def _switch(state: Proving, rule: records.RuleText) -> None:
     color, word = mark_of(rule)
     mark = f":{color}-badge[{word.upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
-    if rule is FORGETFUL:
-        compared, icon = partial(_compare, state, "switch"), ":material/compare_arrows:"
-        _button(state, "Compare my prompt this way", "proof_forget", compared, icon=icon)
+    if rule is records.FORGETFUL:
+        compared = partial(_compare, state, "switch")
+        _button(state, "Compare my prompt this way", "proof_forget", compared, icon="compare_arrows")
     else:
         label = f"Draw {st.session_state.proof_draws:,} times this way"
-        _button(state, label, "proof_break", partial(_draw, state, rule.name), icon=":material/casino:")
+        _button(state, label, "proof_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
-    if rule is FORGETFUL and state.forgotten_row:
+    if rule is records.FORGETFUL and state.forgotten_row:
         show_difference(state.forgotten_row, state.source("switch"), "proof_forgotten_figure")
     elif outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "proof_switch", narrow=True)
@@ -220,27 +203,23 @@ def _acceptance(state: Proving) -> None:
     if real is None or match is None or not real.batches or not match.batches:
         return
     st.markdown(SAYS["acceptance"])
-    first, certain = real.batches[0], real.batches[0].most_probable
-    name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
-    shown = [
-        ("The real rule: Σ min(p, q)", real, first.sum_of_minima, real.accepted_share),
-        ("Exact matches: Σ p·q", match, match.batches[0].sum_of_products, match.accepted_share),
-        *([(name, real, certain, "not drawn")] if certain is not None else []),
-    ]
 
-    def written(share: float | str | None) -> str:
-        return "nothing drafted" if share is None else share if isinstance(share, str) else f"{share:.1%}"
+    def row(rule: str, outcome: proof_state.Outcome, computed: float | None, counted: str = "") -> Cells:
+        drawn = "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}"
+        exact = "nothing drafted" if computed is None else f"{computed:.1%}"
+        return {"rule": rule, "computed": exact, "counted": counted or drawn, "from": _from(outcome.source)}
 
-    rows = [
-        {
-            "rule": rule,
-            "computed": written(exact),
-            "counted": written(counted),
-            "from": "recorded" if outcome.source == "recorded" else "drawn here",
-        }
-        for rule, outcome, exact, counted in shown
-    ]
+    first = real.batches[0]
+    rows = [row("The real rule: Σ min(p, q)", real, first.sum_of_minima)]
+    rows.append(row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products))
+    if first.most_probable is not None:
+        name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
+        rows.append(row(name, real, first.most_probable, "not drawn"))
     st.table(rows, hide_index=True)
+
+
+def _from(source: Source) -> str:
+    return "recorded" if source == "recorded" else "drawn here"
 
 
 Cells = dict[str, str | int]  # of a row of the table
@@ -302,7 +281,7 @@ def _greedy_rows(state: Proving) -> None:
     show_status(state, "greedy")
 
 
-def _state(row: GreedyRow) -> Result:
+def _state(row: records.GreedyRow) -> Result:
     return row.judged.state if row.judged else "identical"
 
 
@@ -312,7 +291,7 @@ def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
     return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
 
 
-def show_difference(row: GreedyRow, source: Source, key: str) -> None:
+def show_difference(row: records.GreedyRow, source: Source, key: str) -> None:
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
         st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
@@ -329,7 +308,7 @@ def show_difference(row: GreedyRow, source: Source, key: str) -> None:
     st.caption(_why(row, tie), help=SOURCE)
 
 
-def _why(row: GreedyRow, tie: NearTie) -> str:
+def _why(row: records.GreedyRow, tie: records.NearTie) -> str:
     one, batched, exact = tie.ways
     winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
     equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""

@@ -87,7 +87,6 @@ class Proving:
 
     @classmethod
     def recorded(cls) -> Self:
-        """At first: what was recorded for everyone."""
         found = recorded_proof()
         if found is None:
             return cls()
@@ -137,7 +136,6 @@ class Wanted:
     position: Position = "first"
     draws: int = 2000
     rule: RuleName = FIRST_SWITCH  # the switch chosen
-    problem: str | None = None  # why it cannot be run
 
     def link(self) -> dict[str, str]:
         more = {"position": self.position, "draws": str(self.draws), "rule": self.rule}

@@ -1,7 +1,4 @@
-"""The lanes: recorded times played back, two decoders side by side. The HTML, CSS and JavaScript are in assets/race/.
-
-Text helpers, the palette and the chips are the stage's own files.
-"""
+"""The lanes: recorded times played back, two decoders side by side. What draws them is in assets/race/."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict
@@ -28,8 +25,6 @@ class LanePayload(TypedDict):
 
 
 class LapPayload(TypedDict):
-    """Both decoders on one prompt."""
-
     name: str
     prompt: str
     lanes: list[LanePayload]
@@ -82,10 +77,8 @@ def _lap(lap: RaceLap) -> LapPayload:
         "plain": _lane("target alone", autoregressive_clock(alone, len(alone.token_ids))[1:], plain, len(plain)),
         "speculative": _lane("speculative", clock, bursts, len(lap.speculative.output.token_ids)),
     }
-    # no flag where both are about equally fast, or the repeats do not agree
-    wins: Literal["plain", "speculative"] | None = None
-    if verdict.label != "neutral":
-        wins = "speculative" if verdict.label == "helps" else "plain"
+    won: dict[str, Literal["plain", "speculative"]] = {"helps": "speculative", "hurts": "plain"}
+    if wins := won.get(verdict.label):  # none where both are about equally fast, or the repeats do not agree
         lanes[wins]["flag"] = flag(verdict)
     return {
         "name": lap.name,
@@ -110,17 +103,12 @@ def flag(verdict: Verdict) -> str:
     return f"speculative {looks}{than}: {verdict.speedup:.2f}×"
 
 
-_LANES = component(
-    "specviz_race", "race/race.html", ("stage/stage.css", "race/race.css", "stage/paper.css"), "race/race.js"
-)
+STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")
+_LANES = component("specviz_race", "race/race.html", STYLES, "race/race.js")
 
 
 def race_lanes(data: RacePayload, key: str) -> float | None:
-    """Mount the lanes with what `lanes_data` made.
-
-    Returns:
-        The time on the clock (ms) at which the visitor last stopped; None before that. Not reported while playing.
-    """
+    """Mount the lanes; returns the time on the clock (ms) at which the visitor last stopped, None before that."""
     result = _LANES(key=key, data=data, on_place_change=ignore_change)
     place = result.get("place")
     return float(place) if type(place) in (int, float) and 0 <= place < MAX_PLACE else None

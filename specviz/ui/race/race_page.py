@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from specviz.core.drafters import spoken
@@ -24,21 +22,25 @@ from specviz.ui.race.results import prompt_row, say_verdict, show_results
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import beside_line, waiting_line, while_busy
-from specviz.ui.shared.parts import MOST_TYPED, Options, data_table, notices, texts
+from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
+from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("race")
 
 CONTROLS = RunControls("race_")
+NEAR = ("draft_length", "temperature", "max_new_tokens")
 MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification", "precision"))
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
 def race_controls(racing: Racing) -> Entry:
     """Draw the controls, filled with the entry at first; what they say."""
-    restore_widgets(_values(racing.entry))
+    request, entry = racing.entry.request, racing.entry
+    its = {"presets": list(entry.presets), "own": entry.own, "repeats": entry.repeats}
+    its["same_length"] = not request.settings.stop_at_eos
+    restore_widgets(CONTROLS.values_of(request) | {f"race_{name}": value for name, value in its.items()})
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
@@ -51,21 +53,20 @@ def race_controls(racing: Racing) -> Entry:
             CONTROLS.target()
             CONTROLS.draft()
         with sliders:
-            length, temperature = st.columns(2, gap="medium")
-            tokens, repeats = st.columns(2, gap="medium")
-            for place, name in ((length, "draft_length"), (temperature, "temperature"), (tokens, "max_new_tokens")):
+            places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
+            for place, name in zip(places, NEAR, strict=False):
                 with place:
                     CONTROLS.draw(name)
-            repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
+            places[-1].slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
         start, more = st.columns([1, 3.8], gap="medium")
-        look: Options = {"type": "primary", "icon": ":material/flag:", "width": "stretch"}
-        act: Options = {"disabled": racing.slot.busy, "on_click": _start, "args": (racing,)}
-        start.button("Start the race", key="race_start", **look, **act)
+        with start:
+            look: Options = {"type": "primary", "width": "stretch", "disabled": racing.slot.busy}
+            button("Start the race", "race_start", _start, racing, icon="flag", **look)
         with more, st.expander("More settings"):
             columns = st.columns(4, gap="medium")
             same = with_value("race_same_length") | {"help": SAYS["same_length_help"]}
             columns[0].checkbox("The same length for both", **same)
-            CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
+            CONTROLS.more(MORE, NEAR, columns)
     return _read()
 
 
@@ -79,16 +80,6 @@ def preset_label(name: str) -> str:
     """The name first: the lanes and the table go by it."""
     preset = find_preset(name)
     return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
-
-
-def _values(entry: Entry) -> dict[str, Any]:
-    return {
-        **CONTROLS.values_of(entry.request),
-        "race_presets": list(entry.presets),
-        "race_own": entry.own,
-        "race_repeats": entry.repeats,
-        "race_same_length": not entry.request.settings.stop_at_eos,
-    }
 
 
 def _read() -> Entry:
@@ -132,8 +123,7 @@ def show_race(racing: Racing) -> None:
     notices([racing.finished, beside_line(racing.slot.beside)], "info")
     races = racing.shown()
     if not races:
-        st.info("There is no race yet. Choose prompts and press Start the race.")
-        return
+        return notices(["There is no race yet. Choose prompts and press Start the race."], "info")
     where = dict.fromkeys(races, "measured on this machine")
     if RECORDED_ID in races:
         where[RECORDED_ID] = f"recorded on {races[RECORDED_ID][0].speculative.recorded_on.machine}"
@@ -185,10 +175,9 @@ def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
         f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{drawn}"
     )
     if run_id == RECORDED_ID:
-        yours = "" if racing.laps else " Press **Start the race** to run yours here."
-        return f"The recorded race: {of}.{yours}"
-    stale = racing.raced != racing.entry
-    return f"{':orange[From before you changed the settings:] ' if stale else ''}Your race: {of}."
+        return f"The recorded race: {of}.{'' if racing.laps else ' Press **Start the race** to run yours here.'}"
+    stale = ":orange[From before you changed the settings:] " if racing.raced != racing.entry else ""
+    return f"{stale}Your race: {of}."
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
@@ -196,14 +185,10 @@ FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target
 
 
 def show_measuring(racing: Racing) -> None:
-    def progress() -> None:
-        if view := racing.slot.view:
-            st.progress(race_share(view.progress), plain(progress_line(view, racing.so_far)))
-
     with st.container(border=True, key="race_progress"):
-        while_busy(lambda: racing.slot.busy, progress, racing.look, part=SO_FAR)
+        show_progress(racing.slot, lambda view: progress_line(view, racing.so_far), racing.look, SO_FAR)
         st.caption(SAYS["expect"])
-        st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
+        button("Cancel", "race_cancel", racing.slot.cancel, icon="close")
 
     @st.fragment(key=SO_FAR)
     def found() -> None:
@@ -211,17 +196,9 @@ def show_measuring(racing: Racing) -> None:
             laps, prompts = racing.so_far, racing.started.prompts
             st.markdown(SAYS["so_far"].format(done=len(laps), total=len(prompts)))
             columns = texts(*(name for name in FIGURES if name != "quality"))
-            data_table(pd.DataFrame(rows_so_far(laps, prompts)), "race_table_so_far", columns=columns)
+            data_table(rows_so_far(laps, prompts), "race_table_so_far", columns=columns)
 
     found()
-
-
-def race_share(progress: Progress | None) -> float:
-    """How much of the race is done, from 0 to 1: finished prompts, and the finished repeats of the one being timed."""
-    if progress is None or not progress.total:
-        return 0.0
-    within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
-    return min(1.0, (progress.done + within) / progress.total)
 
 
 def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
@@ -245,14 +222,12 @@ def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
     each = [one + other for lap in laps for one, other in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
     if not each:
         return None
-    return fmean(each) * progress.repeats * progress.total * (1 - race_share(progress))
+    return fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
 
 
 def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
-    rows = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
-    for row in rows[len(laps) : len(laps) + 1]:
-        row["so far"] = "next"
-    for at, lap in enumerate(laps):
-        found = prompt_row(lap)
-        rows[at] = {"prompt": lap.name, "so far": lap.verdict.judgement.said} | {n: str(found[n]) for n in FIGURES}
+    found = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **prompt_row(lap)} for lap in laps]
+    rows = [{name: str(row[name]) for name in ("prompt", "so far", *FIGURES)} for row in found]
+    for at, prompt in enumerate(prompts[len(laps) :]):
+        rows.append({"prompt": prompt.name, "so far": "to come" if at else "next", **dict.fromkeys(FIGURES, "")})
     return rows

@@ -50,8 +50,7 @@ class Entry:
 
     @property
     def problem(self) -> str | None:
-        too_long = prompt_problem(self.own) if self.own.strip() else None
-        if too_long:
+        if self.own.strip() and (too_long := prompt_problem(self.own)):
             return too_long
         prompts = self.prompts
         if not prompts:
@@ -111,7 +110,7 @@ class Racing:
         self.slot.start(lambda job: Race(job, entry.request, entry.prompts, entry.repeats))
 
     def refresh(self) -> bool:
-        """Ask how far the race is; True once it is over, and its results are shown."""
+        """True once it is over, and its results are shown."""
         if ended := self.slot.refresh():
             self._take()
         return ended

@@ -5,7 +5,6 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from specviz.core.names import short_name
@@ -19,19 +18,9 @@ from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
 from specviz.ui.helps.helps_state import Sweeps, studied
 from specviz.ui.session import session
+from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, chart, figure, interval, scatter
-from specviz.ui.shared.parts import (
-    Options,
-    data_table,
-    download,
-    headline,
-    note,
-    numbers,
-    page_button,
-    texts,
-    two_texts,
-)
+from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, chart, figure, interval, marker, scatter
 
 SAYS = page_texts("race")
 
@@ -47,7 +36,7 @@ def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
     assert verdict is not None
     from_where = f":gray[({plain(where)})]"
     if verdict.certain or not race.clearly_differ(kinds):
-        st.markdown(f"{name}: {headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason} {from_where}")
+        st.markdown(f"{name}: {parts.headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason} {from_where}")
     else:
         st.markdown(f"{name}: **it depends on the kind of prompt.** {by_kind(kinds)} {from_where}")
 
@@ -82,21 +71,19 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
             mean = f"The mean {_over(laps, verdict)} is {verdict.speedup:.2f}×: it describes none of these kinds. "
             st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
     show_sweep_beside(laps, session().sweeps)
-    data_table(pd.DataFrame(rows(laps)), "race_table", columns=COLUMNS)
-    note(SAYS["table"], "race-table")
+    parts.data_table(rows(laps), "race_table", columns=COLUMNS)
+    parts.note(SAYS["table"], "race-table")
     show_quality(laps)
-    as_csv, as_json, _ = st.columns([1, 1, 3])  # the whole race, as a table or with every time and token
-    with as_csv:
-        download("Download CSV", lambda: race.race_csv(laps), "specviz-race.csv", width="stretch")
-    with as_json:
-        download("Download JSON", lambda: race.dump_race(laps), "specviz-race.json", width="stretch")
+    with st.container(horizontal=True):  # the whole race, as a table or with every time and token
+        parts.download("Download CSV", partial(race.race_csv, laps), "specviz-race.csv")
+        parts.download("Download JSON", partial(race.dump_race, laps), "specviz-race.json")
 
 
 def kind_line(kind: Kind) -> str:
     """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
-    prompts, interval = len(kind.prompts), within(kind.verdict, ", 95 % interval {:.2f} to {:.2f}×")
-    counted = f"{prompts} {'prompt' if prompts == 1 else 'prompts'}"
-    return f"{kind.title} ({counted}): {headline(kind.verdict, end='')}{interval}"
+    counted = "1 prompt" if len(kind.prompts) == 1 else f"{len(kind.prompts)} prompts"
+    interval = within(kind.verdict, ", 95 % interval {:.2f} to {:.2f}×")
+    return f"{kind.title} ({counted}): {parts.headline(kind.verdict, end='')}{interval}"
 
 
 def rows(laps: Sequence[RaceLap]) -> list[Row]:
@@ -122,37 +109,34 @@ def _overall_row(laps: Sequence[RaceLap]) -> Row:
     same = sum(bool(lap.identical) for lap in laps)
     quality = "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
     greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
-    plain_seconds = sum(median(lap.plain_seconds) for lap in laps)
-    seconds = sum(median(lap.speculative_seconds) for lap in laps)
+
+    def total(name: str) -> float:
+        return float(sum(median(getattr(lap, name)) for lap in laps))
+
     return {
         "prompt": "all together",
         "speedup": with_interval(verdict),
         "quality": quality if greedy else "two draws each",
         **_counts(laps),
-        "target alone, s": f"{sum(median(lap.plain_latency) for lap in laps):.2f}",
-        "speculative, s": f"{sum(median(lap.speculative_latency) for lap in laps):.2f}",
-        "target alone, tokens/s": sum(median(lap.plain_lengths) for lap in laps) / plain_seconds,
-        "speculative, tokens/s": sum(median(lap.speculative_lengths) for lap in laps) / seconds,
+        "target alone, s": f"{total('plain_latency'):.2f}",
+        "speculative, s": f"{total('speculative_latency'):.2f}",
+        "target alone, tokens/s": total("plain_lengths") / total("plain_seconds"),
+        "speculative, tokens/s": total("speculative_lengths") / total("speculative_seconds"),
     }
 
 
 def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
-    counts = [lap.counts for lap in laps]
-    return {
-        "accepted": sum(one.accepted for one in counts),
-        "rejected": sum(one.rejected for one in counts),
-        "discarded": sum(one.discarded for one in counts),
-        "target calls": sum(one.rounds for one in counts),
-    }
+    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "target calls": "rounds"}
+    return {title: sum(getattr(lap.counts, counted) for lap in laps) for title, counted in columns.items()}
 
 
 COLUMNS = {
-    **texts("speedup", "target alone, s", "speculative, s"),  # each with its range
+    **parts.texts("speedup", "target alone, s", "speculative, s"),  # each with its range
     "quality": st.column_config.TextColumn(width="medium"),
-    **numbers("%d", "accepted", "rejected"),
-    **numbers("%d", "discarded", explanation=SAYS["discarded"]),
-    **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
-    **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
+    **parts.numbers("%d", "accepted", "rejected"),
+    **parts.numbers("%d", "discarded", explanation=SAYS["discarded"]),
+    **parts.numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
+    **parts.numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
 }
 
 
@@ -191,11 +175,11 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
     for lap in laps:
         with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
-            two_texts(lap.speculative.output.text, lap.plain.output.text)
+            parts.two_texts(lap.speculative.output.text, lap.plain.output.text)
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            options: Options = {"key": f"race_offline_{lap.name}", "help": SAYS["offline_help"]}
+            options: parts.Options = {"key": f"race_offline_{lap.name}", "help": SAYS["offline_help"]}
             icon, file = ":material/download:", f"specviz-{lap.name}.html"
-            download("Save this run as a page that plays offline", made, file, icon=icon, **options)
+            parts.download("Save this run as a page that plays offline", made, file, icon=icon, **options)
 
 
 def quality_sentence(lap: RaceLap) -> str:
@@ -273,9 +257,8 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[Part, l
     text = f"{speedup:.2f}× {verdict.judgement.said}"
     low, high = verdict.interval or (speedup, speedup)
     ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
-    marker = {"symbol": look.shape, "size": 13, "color": look.fill, "line": {"width": 2, "color": look.fill}}
     hover = f"{text}; {within(verdict, '95 % interval {:.2f} to {:.2f}×') or 'one repeat, no interval'}<extra></extra>"
-    point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker, **ends)
+    point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker(look.shape, 13, look.fill), **ends)
     place = {"y": height, "yanchor": "bottom", "yshift": 7, "xanchor": "right" if speedup > most / 2 else "left"}
     labels: list[Part] = [{"text": text, "showarrow": False, "x": speedup, **place}]
     if high > most:
@@ -299,8 +282,7 @@ def _show(every: Iterable[list[Beside]], page: str, key: str) -> None:
     found = next(filter(None, every), [])
     if not found:
         return
-    others = [each for each in found if each.differs]
-    if others:
+    if others := [each for each in found if each.differs]:
         titles = [plain(each.raced.title) for each in others]
         named = ", ".join(f"{title[0].lower()}{title[1:]}" for title in titles)
         st.markdown(f"**{page} has another word for {named}.**")
@@ -308,4 +290,4 @@ def _show(every: Iterable[list[Beside]], page: str, key: str) -> None:
             st.markdown(plain(each.sentence))
     else:
         st.caption(f"{page} has these kinds of text too, and the same words for them.")
-    page_button(f"Open {page}", key.rpartition("_")[2], key=key, type="tertiary")
+    parts.page_button(f"Open {page}", key.rpartition("_")[2], key, type="tertiary")

@@ -44,7 +44,6 @@ def went_there(asked: object, written: object, before: object) -> bool:
 
 
 def own_address() -> SplitResult:
-    """The page's address as this visitor reaches it; without a scheme where it is not known."""
     return urlsplit(str(st.context.url or ""))
 
 
@@ -74,11 +73,6 @@ def hidden() -> frozenset[str]:
 
 def is_hidden(name: str) -> bool:
     return name in hidden()
-
-
-def unknown_hidden() -> str | None:
-    unknown = hidden_in(st.query_params.get_all(PARAMETER))[1]
-    return unknown_line(unknown) if unknown else None
 
 
 def hidden_in_link() -> dict[str, str]:
@@ -113,11 +107,13 @@ def view() -> View:
     return visitor.view
 
 
-def unknown_view() -> str | None:
-    asked = st.query_params.get(VIEW)
-    if asked is None or asked in VIEWS:
-        return None
-    return f"view={asked[:40]} is not one of {', '.join(VIEWS)}: using {view()}."
+def unknown() -> list[str]:
+    """A line each for a view and for hidden controls that there are not."""
+    asked, hidden = st.query_params.get(VIEW), hidden_in(st.query_params.get_all(PARAMETER))[1]
+    lines = [unknown_line(hidden)] if hidden else []
+    if asked is not None and asked not in VIEWS:
+        lines.insert(0, f"view={asked[:40]} is not one of {', '.join(VIEWS)}: using {view()}.")
+    return lines
 
 
 def view_in_link() -> dict[str, str]:
@@ -157,7 +153,6 @@ def choose(chosen: View) -> None:
 
 
 def remember_choice() -> None:
-    """Hand a choice that was just made to the browser. Nothing is to be seen of it."""
     if chosen := session().chosen_view:
         remember(COOKIE, chosen)
 

@@ -94,8 +94,7 @@ def pace_here(request: RunRequest) -> Pace | None:
 
 def limit_sentence(seconds: float | None = None) -> str:
     """How long this server lets a job work, and whether one of about so many seconds ends before; empty: no limit."""
-    limit = seconds_a_job()
-    if limit is None:
+    if (limit := seconds_a_job()) is None:
         return ""
     if seconds is not None and seconds > limit:
         return f"This server gives one job {limit:,} s, so it will end before that: what is found by then is shown."

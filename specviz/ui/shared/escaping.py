@@ -14,8 +14,6 @@ _JOINER = "\u2060"  # has no width
 
 
 class Plain(str):
-    """Markdown that shows a text as it is."""
-
     __slots__ = ()
 
 

@@ -9,6 +9,10 @@ from specviz.data.texts import page_texts
 from specviz.ui.shared.components import component
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
+# Several lines: each colour has a symbol and a dash, so that colour never stands alone.
+COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY, "#b58900")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 Part = dict[str, Any]  # of a figure: JSON only, so None for a number that is not known
 
@@ -27,7 +31,6 @@ class Figure(TypedDict):
 
 
 def figure(data: Sequence[Part], height: int, *, x: Part, y: Part, **layout: Any) -> Figure:
-    """A figure with its axes; `height` is in pixels."""
     return {"data": list(data), "layout": {"height": height, "xaxis": x, "yaxis": y, **layout}}
 
 
@@ -41,12 +44,16 @@ def bars(name: str, x: Iterable[Any], y: Iterable[Any], hover: str, **more: Any)
     return {"type": "bar", "name": name, "x": list(x), "y": list(y), "hovertemplate": hover, **more}
 
 
-def look(color: str, dash: str, symbol: str, size: int, width: int = 2) -> Part:
-    """A line and its points: colour never stands alone."""
-    return {
-        "line": {"color": color, "dash": dash, "width": width},
-        "marker": {"symbol": symbol, "size": size, "color": color},
-    }
+def look(number: int, size: int, *, width: int = 2, dash: str = "", open: str = "") -> Part:
+    """The line of this number and its points; `open` is the ending of a symbol's name: "-open"."""
+    color, symbol = COLORS[number % len(COLORS)], f"{SYMBOLS[number % len(SYMBOLS)]}{open}"
+    line = {"color": color, "dash": dash or DASHES[number % len(DASHES)], "width": width}
+    return {"line": line, "marker": {"symbol": symbol, "size": size, "color": color}}
+
+
+def marker(symbol: str | Sequence[str], size: float, color: str, edge: str = "", width: float = 2) -> Part:
+    """Of a point; its edge has the same colour unless another is given."""
+    return {"symbol": symbol, "size": size, "color": color, "line": {"width": width, "color": edge or color}}
 
 
 def interval(values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any) -> Part:
@@ -71,8 +78,6 @@ def level(value: float, label: str = "", *, beside: bool = False) -> Part:
 
 
 class ChartPayload(TypedDict):
-    """A figure, and what it shows in words."""
-
     figure: Figure
     alt: str
 

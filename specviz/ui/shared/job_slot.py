@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from specviz.core.names import short_name
 from specviz.service.job import JobView, Slot, State
-from specviz.service.protocol import JobCommand
+from specviz.service.protocol import JobCommand, Progress
 from specviz.ui.shared.engine import engine, let_script_end, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import seconds_since_set
@@ -30,39 +30,35 @@ class JobSlot(Generic[R]):
     def __init__(self, slot: Slot, *kinds: type[R]) -> None:
         self.slot: Slot = slot
         self._kinds = kinds
-        self._view: JobView | None = None
+        self.view: JobView | None = None
         self._new = False  # no script has looked since `start`
         self._lock = Lock()
 
     @property
-    def view(self) -> JobView | None:
-        return self._view
-
-    @property
     def job(self) -> int | None:
-        return self._view.job if self._view else None
+        return self.view.job if self.view else None
 
     @property
     def state(self) -> Literal["idle"] | State:
         """Idle: nothing was started. Lost: the service no longer has the job (expired, or the server restarted)."""
-        return self._view.state if self._view else "idle"
+        return self.view.state if self.view else "idle"
 
     @property
     def busy(self) -> bool:
-        return self._view is not None and not self._view.finished
+        return self.view is not None and not self.view.finished
 
     @property
     def message(self) -> str:
-        return self._view.message if self._view else ""
+        return self.view.message if self.view else ""
 
     @property
     def beside(self) -> int:
-        return self._view.beside if self._view else 0
+        return self.view.beside if self.view else 0
 
     @property
     def result(self) -> R | None:
         """What the job has found so far. It stays when the job fails, is cancelled or is lost."""
-        found = self._view.result if self._view else None
+        found = self.view.result if self.view else None
         return next((found for kind in self._kinds if isinstance(found, kind)), None)
 
     def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
@@ -73,7 +69,7 @@ class JobSlot(Generic[R]):
         engine().start()
         job = engine().submit(visitor().id, self.slot, make, fresh=fresh)
         with self._lock:
-            self._view = JobView(job)
+            self.view = JobView(job)
         self._new = True
         return job
 
@@ -85,7 +81,7 @@ class JobSlot(Generic[R]):
     def reset(self) -> None:
         self.cancel()
         with self._lock:
-            self._view = None
+            self.view = None
 
     def refresh(self) -> bool:
         """Ask the service how far the job is; True if it ended since the last look."""
@@ -115,7 +111,7 @@ class JobSlot(Generic[R]):
             return engine().wait(job, enough, max(0.0, min(PAUSE_SECONDS, deadline - monotonic())))
 
         deadline, job = monotonic() + timeout, self.job
-        while (view := self._view) and view.job == job and not view.finished and not enough(view):
+        while (view := self.view) and view.job == job and not view.finished and not enough(view):
             if monotonic() >= deadline:
                 break
             if self._see(look):
@@ -124,32 +120,25 @@ class JobSlot(Generic[R]):
         return self.job == job and self.refresh()
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
-        before = self._view
+        before = self.view
         if before is None or before.finished:
             return False
         seen = look(before.job)
         with self._lock:
-            now = self._view
+            now = self.view
             if now is None or now.job != before.job or now.finished:
                 return False
             if seen.state == "lost":  # the service has forgotten the results too; the visitor keeps theirs
                 seen = replace(now, state="lost", message=seen.message)
-            self._view = seen
+            self.view = seen
         return seen.finished
-
-
-def show_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
-    if view := slot.view:
-        progress = view.progress
-        st.progress(progress.done / progress.total if progress else 0.0, plain(line(view)))
 
 
 def beside_line(engines: int) -> str | None:
     """What to say beside times that were measured while other engines were busy; None where none was."""
-    if not engines:
-        return None
     others = "1 other engine was" if engines == 1 else f"{engines} other engines were"
-    return f"While this was timed, {others} busy on this server, which can make times longer."
+    said = f"While this was timed, {others} busy on this server, which can make times longer."
+    return said if engines else None
 
 
 def waiting_line(view: JobView) -> str | None:
@@ -159,16 +148,35 @@ def waiting_line(view: JobView) -> str | None:
         return None
     if (loading := view.loading) is None:
         return "starting"
-    model = short_name(loading.model)
-    if not loading.bytes_total:
+    model, done, total = short_name(loading.model), loading.bytes_done, loading.bytes_total
+    if not total:
         return f"loading {model}"
-    done, total = loading.bytes_done, loading.bytes_total
     return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
 
 
 POLL_SECONDS = 1.0
 SHORT_SECONDS = 1.5  # most jobs that a visitor waits for are over by then: their script waits, and draws once
 RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
+
+
+def done_share(progress: Progress | None) -> float:
+    """How much is done, from 0 to 1: finished items, and the finished repeats of the one being timed."""
+    if progress is None or not progress.total:
+        return 0.0
+    within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
+    return min(1.0, (progress.done + within) / progress.total)
+
+
+def show_progress(
+    slot: JobSlot[Any], line: Callable[[JobView], str], look: Callable[[], bool], part: str, every: float = POLL_SECONDS
+) -> None:
+    """How far a job is, as a bar with a line below it; for the rest see `while_busy`."""
+
+    def draw() -> None:
+        if view := slot.view:
+            st.progress(done_share(view.progress), plain(line(view)))
+
+    while_busy(lambda: slot.busy, draw, look, part=part, every=every)
 
 
 def while_busy(
@@ -204,15 +212,14 @@ def while_busy(
         # Streamlit's own `st.rerun(part)` runs a part after this one from a widget's callback only.
         context = get_script_run_ctx()
         if more and part and context and context.script_requests:
-            context.script_requests.request_rerun(
-                RerunData(
-                    query_string=context.query_string,
-                    page_script_hash=context.page_script_hash,
-                    fragment_id_queue=context.fragment_storage.resolve_target([part]),
-                    cached_message_hashes=context.cached_message_hashes,
-                    context_info=context.context_info,
-                )
+            rerun = RerunData(
+                query_string=context.query_string,
+                page_script_hash=context.page_script_hash,
+                fragment_id_queue=context.fragment_storage.resolve_target([part]),
+                cached_message_hashes=context.cached_message_hashes,
+                context_info=context.context_info,
             )
+            context.script_requests.request_rerun(rerun)
 
     with st.container():  # always there, so that what stands below stays as it is
         if busy():

@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from specviz.core.errors import InputError
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.pages import Page, page_at
+from specviz.ui.shared.pages import PROJECT, Page, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
 AS_IT_IS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}  # without them: the whole, as text
@@ -38,13 +38,12 @@ def frame_ancestors(text: str) -> bytes | None:
     Raises:
         InputError: it is something else.
     """
-    if not text.strip():
-        return None
-    if text.strip() == "none":
+    sites = text.split()
+    if sites == ["none"]:
         return b"frame-ancestors 'none'"
-    if not all(map(SITES.fullmatch, text.split())):
+    if not all(map(SITES.fullmatch, sites)):
         raise InputError(WRONG)
-    return f"frame-ancestors 'self' {' '.join(text.split())}".encode()
+    return f"frame-ancestors 'self' {' '.join(sites)}".encode() if sites else None
 
 
 class Around:
@@ -136,12 +135,9 @@ Held = Mapping[str, list[int]]  # session → the sizes of its files
 
 
 def held_now() -> Held:
-    """What Streamlit keeps of each session that is there or may come back."""
     manager: Any = runtime.get_instance().uploaded_file_mgr
-    return {
-        session: [len(file.data) for file in list(files.values())]
-        for session, files in list(manager.file_storage.items())
-    }
+    stored = list(manager.file_storage.items())
+    return {session: [len(file.data) for file in list(files.values())] for session, files in stored}
 
 
 _REFUSED: WeakKeyDictionary[AppSession, str] = WeakKeyDictionary()  # why, until the page has said it
@@ -213,14 +209,11 @@ class Uploads(Around):
 
 
 def with_preview(html: bytes, page: Page) -> bytes:
-    title, words = escape(page.full_title), escape(page.description)
+    title, words = escape(f"{page.title} · {PROJECT}"), escape(page.description)
     tags = (
-        f"<title>{title}</title>"
-        f'<meta name="description" content="{words}">'
-        f'<meta property="og:title" content="{title}">'
-        f'<meta property="og:description" content="{words}">'
-        '<meta property="og:type" content="website">'
-        '<meta name="twitter:card" content="summary">'
+        f'<title>{title}</title><meta name="description" content="{words}">'
+        f'<meta property="og:title" content="{title}"><meta property="og:description" content="{words}">'
+        '<meta property="og:type" content="website"><meta name="twitter:card" content="summary">'
     )
     return TITLE.sub(lambda _: tags.encode(), html, count=1)
 

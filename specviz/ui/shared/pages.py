@@ -18,10 +18,6 @@ class Page:
     def file(self) -> str:
         return f"pages/{self.name}.py"
 
-    @property
-    def full_title(self) -> str:
-        return f"{self.title} · {PROJECT}"
-
 
 HIDDEN = {"class"}  # reached from other pages and by its address
 _ABOUT = page_texts("descriptions")

@@ -56,12 +56,10 @@ def lead(page: str) -> None:
 
 
 def say(words: str, place: str) -> None:
-    """A paragraph whose words of the field are explained."""
     st.markdown(explained(words, place), unsafe_allow_html=True)
 
 
 def note(words: str, place: str) -> None:
-    """A caption whose words of the field are explained."""
     st.caption(explained(words, place), unsafe_allow_html=True)
 
 
@@ -98,22 +96,25 @@ def file_uploader(
     notices(problems, "error")
 
 
-def page_button(
-    label: str, page: str, icon: str = "arrow_forward", first: Callable[[], None] | None = None, **options: Any
+def button(
+    label: str, key: str, act: Callable[..., object], *args: Any, icon: str = "", whole_page: bool = False, **look: Any
 ) -> None:
-    """A button that opens another page, see `open_wanted_page`; `first` is done before.
+    """A button that acts in a callback; with `whole_page` all is drawn again, also where it is in a part of the page.
 
-    It acts in a callback, as every button does: a script may begin again before it comes to its buttons, and what a
-    button returns in a script that was not finished is lost.
+    What Streamlit's button returns is lost where a script begins again before it comes to its buttons.
     """
 
     def pressed() -> None:
-        if first:
-            first()
-        session().wanted_page = page
-        st.rerun()  # the whole page, also where the button is in a part of it
+        act(*args)
+        if whole_page:
+            st.rerun()
 
-    st.button(label, icon=f":material/{icon}:", on_click=pressed, **options)
+    st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=pressed, **look)
+
+
+def page_button(label: str, page: str, key: str, icon: str = "arrow_forward", **look: Any) -> None:
+    """A button that opens another page, see `open_wanted_page`."""
+    button(label, key, setattr, session(), "wanted_page", page, icon=icon, whole_page=True, **look)
 
 
 def rate_of(counts: Counts) -> str:
@@ -172,16 +173,14 @@ def texts(*names: str) -> dict[str, Any]:
     return {name: st.column_config.TextColumn(alignment="right") for name in names}
 
 
-def data_table(rows: Any, key: str, alt: str = "", columns: Mapping[str, Any] | None = None, **options: Any) -> None:
+def data_table(rows: Any, key: str, columns: Mapping[str, Any] | None = None, **options: Any) -> None:
     """A data frame on screen, and a plain table on paper.
 
     `rows` is a pandas data frame, a list of rows, or a dictionary of columns; `columns` are their formats, as
-    `st.dataframe` takes them. `alt` is what the table shows, for a screen reader: by default what pages.yaml says of
-    this key.
+    `st.dataframe` takes them. What the table shows, for a screen reader, pages.yaml says of this key.
     """
-    alt = alt or page_texts("shown")[key]
-    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED}
-    st.dataframe(rows, key=key, alt=alt, column_config=columns, **(usual | options))
+    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED, "alt": page_texts("shown")[key]}
+    st.dataframe(rows, key=key, column_config=columns, **(usual | options))
     if isinstance(rows, Mapping):
         rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
     rows = list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)

@@ -42,7 +42,6 @@ def _set_without_widgets(values: Mapping[str, object]) -> None:
 
 
 def remember_widgets(values: dict[str, Any]) -> None:
-    """Bring a page's stored values up to date with what its widgets say now."""
     values.update({key: st.session_state[key] for key in values if key in st.session_state})
 
 
@@ -64,17 +63,14 @@ def _held(key: str) -> Any:
 
 
 def with_value(key: str) -> dict[str, Any]:
-    """Arguments of a widget that holds a value: a slider, a text, a number, a switch."""
     return {"key": key, "value": _held(key)}
 
 
 def with_index(key: str, options: Iterable[object]) -> dict[str, Any]:
-    """Arguments of a widget that holds one of these options."""
     return {"key": key, "index": list(options).index(_held(key))}
 
 
 def with_default(key: str) -> dict[str, Any]:
-    """Arguments of a widget that holds several of its options."""
     return {"key": key, "default": _held(key)}
 
 

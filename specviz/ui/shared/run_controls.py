@@ -28,15 +28,9 @@ from specviz.models.draft_menu import draft_groups, may_be_typed, offered_drafts
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_index, with_value
 
+SAYS = page_texts("models")
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
 SHOWN_CHARACTERS = 70  # of a preset in the menu
-
-TARGET_HELP = "The model whose text is wanted. It checks all drafted tokens in one pass, and has the last word."
-DRAFT_HELP = "The cheap proposer."
-TYPED_HELP = (
-    "A Hub id is owner/name, for example HuggingFaceTB/SmolLM2-135M: this server then downloads the model. A folder is "
-    "on this server and has config.json, the tokenizer and weights in safetensors."
-)
 
 
 def preset_label(name: str) -> str:
@@ -48,7 +42,7 @@ def preset_label(name: str) -> str:
 
 def draft_help() -> str:
     groups = [f"**{group.title}.** {group.about} {group.used}" for group in draft_groups()]
-    return "\n\n".join([f"{DRAFT_HELP} Who uses what: read on {READ_ON}.", *groups])
+    return "\n\n".join([f"{SAYS['draft_help']} Who uses what: read on {READ_ON}.", *groups])
 
 
 def tree_label(tree: str) -> str:
@@ -98,10 +92,9 @@ class RunControls:
             replace(self, popover=True)._prompt_text()
 
     def target(self, first: Sequence[str] = ()) -> None:
-        self._model("Target", "target", offered_names(), TARGET_HELP, first)
+        self._model("Target", "target", offered_names(), SAYS["target_help"], first)
 
     def draft(self, first: Sequence[str] = ()) -> None:
-        """What drafts: a small model, a head on the target, or no model."""
         self._model("Draft", "draft", offered_drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
@@ -191,7 +184,7 @@ class RunControls:
             more |= {"on_change": offer_all}
         st.selectbox(label, options, accept_new_options=typed, **more)
         if typed:
-            st.caption(f"Or type {typed_names()}.", help=TYPED_HELP)
+            st.caption(f"Or type {typed_names()}.", help=SAYS["typed_help"])
 
     def _fit_to_tree(self, key: str) -> None:
         """A tree was chosen: its depth is the draft length, and what it locks gets its default."""
@@ -271,30 +264,28 @@ def pair_menu(measured_here: str | None) -> None:
 
 
 def what_it_downloads(pair: Pair) -> str:
-    hub = _from_hub(pair)
+    hub, size = _from_hub(pair)
     if not hub:
         return "Both ship with this app: nothing is downloaded."
     names = " and ".join(plain(model.name) for model in hub)
     return (
-        f"The first run downloads {names} from the Hub, at least {_gigabytes(hub)}: 2 bytes a parameter, and some "
+        f"The first run downloads {names} from the Hub, at least {size}: 2 bytes a parameter, and some "
         "files have 4. What is on the server already is not downloaded again."
     )
 
 
-def _from_hub(pair: Pair) -> list[KnownModel]:
-    return [model for model in pair.models if model.name in HUB_NAMES]
-
-
-def _gigabytes(models: Sequence[KnownModel]) -> str:
-    return f"{weight_bytes(sum(model.parameters for model in models), 'bfloat16') / 1e9:.2f} GB"
+def _from_hub(pair: Pair) -> tuple[list[KnownModel], str]:
+    """The models that are downloaded, and how much that is at least."""
+    hub = [model for model in pair.models if model.name in HUB_NAMES]
+    return hub, f"{weight_bytes(sum(model.parameters for model in hub), 'bfloat16') / 1e9:.2f} GB"
 
 
 def pair_label(pair: Pair) -> str:
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
     basis = "" if pair.lesson == "open" else f" ({pair.basis})"
-    hub = _from_hub(pair)
-    size = f" · downloads {_gigabytes(hub)} or more" if hub else ""
-    return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{size}"
+    hub, size = _from_hub(pair)
+    downloads = f" · downloads {size} or more" if hub else ""
+    return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{downloads}"
 
 
 def _millions(parameters: int) -> str:

@@ -28,7 +28,6 @@ def sent_with(payload: SentStage) -> Sent:
 
 
 def _plain(payload: SentStage) -> list[float]:
-    """Seconds of the steps of the target alone."""
     alone = payload["run"]["trace"]["autoregressive"]
     return alone["seconds_per_token"] if alone else []
 
@@ -39,16 +38,10 @@ def news(payload: SentStage, sent: Sent | None) -> FeedPayload:
     A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then. Where
     nothing is new, the place where more would begin is sent: a stage that missed something asks for it.
     """
-    known = sent is not None and sent.run_id == payload["run_id"]
-    ended = known and sent is not None and sent.running and not payload["running"]
     stream, version = payload["stream"], payload["version"]
-    if sent is None or not known or ended:
+    if sent is None or sent.run_id != payload["run_id"] or (sent.running and not payload["running"]):
         return {"stream": stream, "version": version, "whole": payload, "growth": None}
-    return {"stream": stream, "version": version, "whole": None, "growth": _growth(payload, sent)}
-
-
-def _growth(payload: SentStage, sent: Sent) -> StageGrowth:
-    return {
+    growth: StageGrowth = {
         "run_id": payload["run_id"],
         "running": payload["running"],
         "notice": payload["notice"],
@@ -59,6 +52,7 @@ def _growth(payload: SentStage, sent: Sent) -> StageGrowth:
         "plain_start": sent.plain,
         "plain": _plain(payload)[sent.plain :],
     }
+    return {"stream": stream, "version": version, "whole": None, "growth": growth}
 
 
 def split(payload: SentStage) -> tuple[bytes, StageMount]:
@@ -90,16 +84,9 @@ def stage(
 ) -> int | None:
     """Mount the stage with what `stage_data` made.
 
-    Args:
-        data: what to draw.
-        key: of the component.
-        on_draft_length: called with the draft length at which the visitor released the slider, before the script runs
-            again.
-        on_tour: called with the visitor's place in the tour when it changes, before the script runs again.
-
-    Returns:
-        The sub-step at which the visitor last stopped, None before that. Reported on pause, at the end of a scrub and
-        on a click, never while playing.
+    Before the script runs again, `on_draft_length` is called with the length at which the slider was released, and
+    `on_tour` with a new place in the tour. Returns the sub-step at which the visitor last stopped, None before that:
+    it is reported on pause, at the end of a scrub and on a click, never while playing.
     """
 
     def released() -> None:
@@ -120,7 +107,5 @@ def stage(
 
 
 def feed(data: bytes) -> None:
-    """Hand the stage of this page what is new, a `FeedPayload` as JSON. Nothing is to be seen of it; a stage that
-    missed something asks.
-    """
+    """Hand the stage of this page what is new, a `FeedPayload` as JSON; a stage that missed something asks."""
     _FEED(key="feed", data=data)

@@ -14,10 +14,7 @@ FILE_NAME = "plotly.min.js"
 
 
 def publish_plotly(static: Path) -> Path | None:
-    """Copy plotly.js into `static` unless that very file is there already.
-
-    Returns its path, or None where it cannot be had: the page then says that its figures could not load.
-    """
+    """Copy plotly.js into `static`; None where it cannot be had: the page then says that its figures cannot load."""
     spec = find_spec("plotly")  # without importing it: the web server starts faster
     packaged = Path(spec.origin).parent / "package_data" / FILE_NAME if spec and spec.origin else None
     return publish(static / FILE_NAME, packaged) if packaged and packaged.exists() else None

@@ -1,6 +1,5 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,24 +13,20 @@ from specviz.data.first_run import first_trace
 from specviz.data.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.permalink import link_of, request_from_link
+from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS
 from specviz.models.draft_menu import is_offered
-from specviz.player.payload import View
 from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.parts import Options, heading, headline
+from specviz.ui.shared.parts import Options, button, heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Asked, Form, Shown, Watching, first_run, recorded_run
 
-SHOWN: dict[View, str] = {
-    "full": "Everything",
-    "simple": "Tokens and result",
-    "projector": "Projector",
-    "stage": "Player alone",
-}
+SAYS = page_texts("watch")
+VIEWS = page_texts("views")
 
 
 def _task_link(watching: Watching) -> None:
@@ -40,15 +35,15 @@ def _task_link(watching: Watching) -> None:
     why = "The run of your file has no link: nothing here can run it again." if alone else None
     look: Options = {"icon": ":material/link:", "disabled": alone, "help": why}
     popover = st.popover("Make a task link", key="task", on_change="rerun", **look)
-    if popover.open:
-        with popover:
+    with popover:
+        if popover.open:
             _draw_choice(watching)
 
 
 def _draw_choice(watching: Watching) -> None:
     st.markdown("**A link that shows students only what their task needs**")
     st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
-    view = st.radio("View", list(SHOWN), key="task_view", format_func=SHOWN.__getitem__, horizontal=True)
+    view = st.radio("View", list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
     columns = st.columns(2)
     names = [
         name
@@ -69,59 +64,34 @@ MORE = (
     ("max_new_tokens", "seed", "precision"),
 )
 # each group of controls: its width, and the names under which links hide its parts
-COLUMNS = {
+COLUMNS: dict[str, tuple[float, set[str]]] = {
     "prompt": (3, {"prompt"}),
     "target": (1.5, {"target", "run"}),
     "draft": (1.5, {"draft", "run"}),
     "sliders": (2.4, {"temperature", "pairs", "more"}),
 }
-WIDTHS = {"prompt": 2.2, "target": 1, "draft": 1}  # in a newcomer's view
-PRESENT = "This run, large enough for a room: only the result, the tokens, the playback and three plots."
-GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
-
-
-@dataclass(frozen=True, slots=True)
-class FormInput:
-    """What the visitor asks for in this run of the script."""
-
-    request: RunRequest
-    preset: str | None
-    problem: str | None  # why the request cannot be run
-    acted: bool  # the visitor changed something or opened a link: from now on runs are live
-    again: bool  # run the same again
+# What a newcomer changes: the prompt and the two models; the draft length is on the stage.
+FIRST_COLUMNS = {"prompt": (2.2, {"prompt"}), "target": (1, {"target"}), "draft": (1, {"draft"})}
 
 
 def lead() -> None:
     with st.container(key="lead"):
-        heading(
-            "A **small model drafts** a few tokens. The **big model checks them all in one pass**, accepts the right "
-            "start and corrects the first mistake."
-        )
+        heading(SAYS["heading"])
 
 
-def controls(watching: Watching) -> FormInput:
-    """Draw the controls that the view shows, and read all of them."""
+def controls(watching: Watching) -> None:
+    """Draw a column for each group of controls that view and link show, and read all controls."""
     _take_link_once(watching)
-    if address.view() == "full":
-        return _all_controls(watching)
-    # What a newcomer changes: the prompt and the two models; the draft length is on the stage.
-    draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
-    shown = {name: WIDTHS[name] for name in draw if address.view() == "simple" and not address.is_hidden(name)}
-    if shown:
-        with st.container(key="controls"):
-            for name, place in zip(shown, st.columns([*shown.values()], gap="medium"), strict=True):
-                with place:
-                    draw[name]()
-    return _read(watching.form)
-
-
-def _all_controls(watching: Watching) -> FormInput:
-    """A column for each group of controls, without those that the link hides."""
-    draw = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}
-    widths = {name: width for name, (width, controls) in COLUMNS.items() if not address.hidden() >= controls}
-    runs = not address.is_hidden("run")
+    draw, columns = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}, COLUMNS
+    if address.view() != "full":
+        draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
+        columns = FIRST_COLUMNS if address.view() == "simple" else {}
+    widths = {name: width for name, (width, controls) in columns.items() if not address.hidden() >= controls}
+    if not widths:
+        return _read(watching.form)
+    runs = address.view() == "full" and not address.is_hidden("run")
     with st.container(key="controls"):
-        places = dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True)) if widths else {}
+        places = dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True))
         for name, place in places.items():
             with place:
                 if name == "sliders":
@@ -130,21 +100,18 @@ def _all_controls(watching: Watching) -> FormInput:
                     draw[name]()
                 if name == "target" and runs:
                     _again_button(watching.form, width="stretch")
-        asked = _read(watching.form)
+        _read(watching.form)
         if "draft" in places and runs:
             with places["draft"]:  # after reading: this very change can be undone
                 _undo_button(watching, width="stretch")
-    return asked
 
 
-def _undo_button(watching: Watching, **more: Any) -> None:
-    more |= {"on_click": _undo, "args": (watching,), "disabled": not watching.form.past}
-    st.button("Undo", key="undo", icon=":material/undo:", **more)
+def _undo_button(watching: Watching, **look: Any) -> None:
+    button("Undo", "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
 
 
-def _again_button(form: Form, **more: Any) -> None:
-    more |= {"on_click": setattr, "args": (form, "again", True), "shortcut": "Ctrl+Enter"}
-    st.button("Run again", key="again", **more)
+def _again_button(form: Form, **look: Any) -> None:
+    button("Run again", "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
 
 
 def view_choice(visit: Session) -> None:
@@ -155,28 +122,23 @@ def view_choice(visit: Session) -> None:
     walked = visit.walk is not None  # its bar has the way out
     with st.container(key="view_choice", horizontal=True):
         if view != "projector" and not address.is_hidden("result"):
-            tried: Options = {"on_click": setattr, "args": (watching, "listed", True)}  # see `tried.py`
-            st.button("What you tried", key="list", icon=":material/list:", **tried)
+            button("What you tried", "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
         if view == "projector" and not walked:
             address.leave_button()
         elif view == "full":
-            less: Options = {"on_click": address.choose, "args": ("simple",)}
-            st.button("Show less", key="change_view", icon=":material/unfold_less:", **less)
-            address.projector_button(help=PRESENT)
+            button("Show less", "change_view", address.choose, "simple", icon="unfold_less")
+            address.projector_button(help=SAYS["present"])
             _task_link(watching)
         elif view == "simple":
             if first_tour():
-                begin: Options = {"on_click": _begin_tour, "args": (watching,)}
-                begin["type"] = "secondary" if watching.tour.open else "primary"
-                st.button(button_label(watching.tour), key="tour", icon=":material/school:", **begin)
+                look: Options = {"icon": "school", "type": "secondary" if watching.tour.open else "primary"}
+                button(button_label(watching.tour), "tour", _begin_tour, watching, **look)
             if not address.is_hidden("run"):
                 _undo_button(watching)
                 _again_button(watching.form)
-            more: Options = {"on_click": address.choose, "args": ("full",)}
-            st.button("Show everything", key="change_view", icon=":material/unfold_more:", **more)
+            button("Show everything", "change_view", address.choose, "full", icon="unfold_more")
         if address.hidden() and not walked:
-            every: Options = {"icon": ":material/visibility:", "on_click": address.show_hidden}
-            st.button("Show hidden controls", key="show_hidden", **every)
+            button("Show hidden controls", "show_hidden", address.show_hidden, icon="visibility")
     address.remember_choice()
 
 
@@ -195,7 +157,6 @@ def _begin_tour(watching: Watching) -> None:
 
 
 def ask_draft_length(form: Form, length: int) -> None:
-    """Take the draft length from the stage: its slider is the only one on the page."""
     CONTROLS.set_draft_length(length)
     form.slider_released = True
 
@@ -258,7 +219,7 @@ def _open_run(watching: Watching, run_id: str) -> None:
         form.current = (stored.request, preset_of(stored.request))
         watching.open_stored(stored, form.current[1])
     else:
-        form.came.notes.append(GONE)
+        form.came.notes.append(SAYS["gone"])
 
 
 def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
@@ -326,15 +287,11 @@ def _undo(watching: Watching) -> None:
     set_widgets(_values(*asked))
 
 
-def _read(form: Form) -> FormInput:
-    state, again = st.session_state, form.again
-    form.again = False
-    problem = prompt_problem(state.prompt)
-    preset = None if state.preset == OWN_TEXT else state.preset
-    request = CONTROLS.request(state.prompt)
-    changed = request != form.current[0]
-    form.unusable = {key: state[key] for key in _values(request, preset)} if problem else {}
-    if changed and not problem:
-        form.change(request, preset)
-    form.came.acted = form.came.acted or changed or again
-    return FormInput(request, preset, problem, form.came.acted, again)
+def _read(form: Form) -> None:
+    state, form.problem = st.session_state, prompt_problem(st.session_state.prompt)
+    asked = CONTROLS.request(state.prompt), None if state.preset == OWN_TEXT else state.preset
+    changed = asked[0] != form.current[0]
+    form.unusable = {key: state[key] for key in _values(*asked)} if form.problem else {}
+    if changed and not form.problem:
+        form.change(*asked)
+    form.came.acted = form.came.acted or changed or form.again

@@ -1,49 +1,42 @@
-"""A run as a file: saved to be opened here again, saved as a page that plays it offline, or opened."""
+"""A run as a file: saved to be opened here again, saved as a page that plays it offline, or opened.
+
+“Take this with you” is the live file with the settings on screen; the browser puts it together from static files.
+"""
 
 from collections.abc import Mapping
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
 from specviz.data.importers import Given, open_run, system_of
+from specviz.data.permalink import link_of
+from specviz.data.texts import page_texts
 from specviz.models.draft_menu import may_be_typed
 from specviz.models.record_tokenizer import with_tokenizer
-from specviz.player.html_file import page_that_says
+from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
 from specviz.player.offline import offline_page
 from specviz.ui.shared.address import only_here, own_address
+from specviz.ui.shared.components import component, publish, served_folder
 from specviz.ui.shared.parts import download, uploaded
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.take_with import take_with
 from specviz.ui.watch.watch_state import Shown, Watching
 
+SAYS = page_texts("watch")
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
-FILE_HELP = (
-    "A trace file, or what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run. docs/traces.md says "
-    "how to ask each of them for it."
-)
-TOKENIZER_HELP = (
-    "Gives the text of each token where the record has only ids, or only the whole text. For another model, make a "
-    "trace with `specviz import` on your machine, and open that."
-)
 AS_RECORDED = "as the record has it"
 
 
 def open_one(watching: Watching) -> None:
-    """The uploader, and what a record may leave open."""
-    st.file_uploader(
-        "Open a run",
-        type=["json", "jsonl", "txt"],
-        key="trace_file",
-        on_change=_open_another,
-        args=(watching,),
-        help=FILE_HELP,
-    )
+    act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": SAYS["file_help"]}
+    st.file_uploader("Open a run", type=["json", "jsonl", "txt"], key="trace_file", **act)
     file = uploaded("trace_file")
     if file and system_of(file.getvalue()):
         _record_fields({"on_change": _open, "args": (watching,)})
@@ -56,16 +49,8 @@ def _record_fields(changed: dict[str, Any]) -> None:
     target, draft = st.columns(2)
     target.text_input("Name of its target", key=TARGET, placeholder=AS_RECORDED, **changed)
     draft.text_input("Name of its draft", key=DRAFT, placeholder=AS_RECORDED, **changed)
-    st.selectbox(
-        "Tokenizer of its target",
-        with_tokenizer(),
-        index=None,
-        key=TOKENIZER,
-        placeholder="none",
-        accept_new_options=may_be_typed(),
-        help=TOKENIZER_HELP,
-        **changed,
-    )
+    menu: dict[str, Any] = {"index": None, "key": TOKENIZER, "placeholder": "none", "help": SAYS["tokenizer_help"]}
+    st.selectbox("Tokenizer of its target", with_tokenizer(), accept_new_options=may_be_typed(), **menu, **changed)
 
 
 def _open_another(watching: Watching) -> None:
@@ -111,38 +96,20 @@ def whose_run(watching: Watching) -> str | None:
     )
 
 
-OFFLINE_HELP = "One HTML file that plays this run with its token inspector, from disk, without a network."
-
-
 def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> None:
-    costs = watching.shown_costs
-    unfinished = shown.trace.output.stopped_by is None
+    known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
+    page = partial(offline_page, shown.trace, costs=watching.shown_costs, address=_address(link), **known)
     with st.expander("Save this run, or open one"):
         save, right = st.columns(2, gap="medium")
-        address = _address(link)
         with save:
-            trace = "specviz-trace.json"
-            download("Save this run as a trace file", lambda: dump_trace(shown.trace), trace, disabled=unfinished)
+            able: dict[str, Any] = {"disabled": shown.trace.output.stopped_by is None}
+            download("Save this run as a trace file", partial(dump_trace, shown.trace), "specviz-trace.json", **able)
             download(
-                "Save it as a page that plays offline",
-                lambda: _page(shown, costs, address),
-                "specviz-run.html",
-                disabled=unfinished,
-                help=OFFLINE_HELP,
+                "Save it as a page that plays offline", page, "specviz-run.html", help=SAYS["offline_help"], **able
             )
             take_with(watching)
         with right:
             open_one(watching)
-
-
-def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
-    """The page, or one with a sentence where it would be too large."""
-    try:
-        return offline_page(
-            shown.trace, plain_text=shown.plain_text, guesses=shown.draft_guesses, costs=costs, address=address
-        )
-    except InputError as error:
-        return page_that_says(str(error))
 
 
 def _address(link: Mapping[str, str]) -> str | None:
@@ -151,3 +118,27 @@ def _address(link: Mapping[str, str]) -> str | None:
     if not link or not here.scheme or only_here():
         return None
     return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"
+
+
+_TAKE = component("specviz_take", "live/take.html", ("live/take.css",), "live/take.js")
+
+
+@st.cache_resource(show_spinner=False)  # once for all visitors
+def _published() -> dict[str, object] | None:
+    """See `Parts` in assets/live/take.js; None where static files cannot be written."""
+    page = live_file_with("").encode()
+    stamp, folder = sha256(page).hexdigest()[:16], served_folder()  # the page has the checksums of the weights
+    weights = {name: (f"{name}-{stamp}.safetensors", MODELS / name / WEIGHTS) for name in IN_ONE_FILE}
+    files: dict[str, bytes | Path] = {f"live-{stamp}.html": page, **dict(weights.values())}
+    if not all(publish(folder / name, content) for name, content in files.items()):
+        return None
+    sizes = {name: (file, path.stat().st_size) for name, (file, path) in weights.items()}
+    return {"page": f"live-{stamp}.html", "weights": sizes}
+
+
+def take_with(watching: Watching) -> None:
+    parts, (request, _) = _published(), watching.form.current
+    if parts is None:
+        st.caption("This server cannot write the live file. `python -m specviz export live -o live.html` writes it.")
+        return
+    _TAKE(key="take_with", data=parts | {"link": link_of(request) | {"prompt": request.prompt}})

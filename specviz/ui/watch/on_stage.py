@@ -2,10 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import replace
 from functools import cache
 from threading import Lock
-from typing import cast
 
 import streamlit as st
 
@@ -16,14 +15,13 @@ from specviz.data.hidden import PARAMETER, written
 from specviz.data.lessons.tour import Tour, tour_of
 from specviz.data.permalink import link_of
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import BeatPayload, ResultPayload, SentStage, TourPayload, View
+from specviz.player.payload import SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
-from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching
+from specviz.ui.watch.watch_state import FIRST, Made, Shown, TourPlace, Watching
 
 
 @cache
 def first_tour() -> Tour | None:
-    """The tour of the recorded first run; None where that run is missing."""
     trace = first_trace()
     return tour_of(trace) if trace else None
 
@@ -39,14 +37,12 @@ def button_label(place: TourPlace) -> str:
 
 
 def asked_place() -> int | None:
-    """The beat that the page's address names; None where it names none that there is."""
     asked, tour = st.query_params.get(TOUR, ""), first_tour()
     beats = len(tour.beats) if tour else 0
     return int(asked) if asked in map(str, range(1, beats + 1)) else None
 
 
 def unknown_place() -> str | None:
-    """One line where the address asks for a beat that there is not."""
     asked, tour = st.query_params.get(TOUR), first_tour()
     if asked is None or tour is None or asked_place():
         return None
@@ -54,21 +50,16 @@ def unknown_place() -> str | None:
 
 
 def take_place(place: TourPlace, at: object) -> None:
-    """Take the visitor's place in the tour from the stage."""
     tour = first_tour()
     if tour and type(at) is int and 0 <= at <= len(tour.beats) + 1:
         place.take(at, len(tour.beats))
 
 
 def write_place(place: TourPlace) -> None:
-    """Put the place into the page's address, so that a reload goes on there."""
-    wanted = str(place.at) if place.open else None
-    if st.query_params.get(TOUR) == wanted:
-        return
-    if wanted:
-        st.query_params[TOUR] = wanted
-    else:
+    if not place.open:
         st.query_params.pop(TOUR, None)
+    elif st.query_params.get(TOUR) != str(place.at):
+        st.query_params[TOUR] = str(place.at)
 
 
 def tour_on_stage(watching: Watching) -> TourPayload | None:
@@ -76,17 +67,7 @@ def tour_on_stage(watching: Watching) -> TourPayload | None:
     tour, place = first_tour(), watching.tour
     if tour is None or not place.open or watching.shown is None or watching.shown.run_id != FIRST:
         return None
-    beats = [asdict(beat) | {"lights": list(beat.lights)} for beat in tour.beats]
-    for beat in beats:
-        del beat["place"]  # the stage has the round
-    next_pages = [(page.page, page.name, page.why) for page in tour.next]
-    return {
-        "started": place.started,
-        "at": place.at,
-        "beats": cast(list[BeatPayload], beats),
-        "end": tour.end,
-        "next": next_pages,
-    }
+    return {"started": place.started, "at": place.at, "tour": tour}
 
 
 MOST_PAYLOADS = 32  # about half a megabyte each
@@ -102,7 +83,7 @@ def stage_payload(
     if shown is None:
         return None
     watching.feed.version += 1
-    not_run = watching.refused or bool(watching.message)
+    not_run = watching.form.problem or watching.message
     again = RUN_AGAIN if view in ("simple", "full") and "run" not in hide else ""
     notice = watching.notice or (NOT_RUN if not_run else SHOWN_AGAIN + again if shown.source == "stored" else None)
     payload = _of_run(watching, shown)
@@ -127,14 +108,14 @@ def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Col
         del payload["result"]
         return
     if NOT_RUN in (payload["notice"] or "") or watching.shows_previous_run:
-        payload["result"] = {**payload["result"], "says": f"Previous run: {payload['result']['says']}"}
+        payload["result"] = replace(payload["result"], says=f"Previous run: {payload['result'].says}")
     before = watching.compared_with
     if before is None:
         return
     made, costs = watching.feed.compared, watching.costs_of(before)
-    if made is None or made.before is not before or made.costs is not costs:
+    if made is None or not made.is_of(before, costs):
         lines = compared(before.trace, before.draft_guesses, costs)
-        made = watching.feed.compared = Compared(before, costs, lines)
+        made = watching.feed.compared = Made(lines, (before, costs))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
     payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
@@ -145,10 +126,10 @@ def _of_run(watching: Watching, shown: Shown) -> SentStage:
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
         watching.feed.drawn = None
-        return {**FINISHED.payload(shown, watching.shown_costs), "run_id": shown.run_id}
+        return {**_of_finished(shown, watching.shown_costs), "run_id": shown.run_id}
     drawn = watching.feed.drawn
-    if drawn is None or drawn.shown is not shown or drawn.running != running:
-        drawn = watching.feed.drawn = Drawn(shown, running, _made(shown, running, None))
+    if drawn is None or not drawn.is_of(shown, running):
+        drawn = watching.feed.drawn = Made(_made(shown, running, None), (shown, running))
     return drawn.payload.copy()
 
 
@@ -161,33 +142,26 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
         guesses=shown.draft_guesses,
         costs=costs,
     )
-    where = "recorded" if shown.source == "recorded" else "measured here"
-    result = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
-    made["result"] = cast(ResultPayload, asdict(result))
+    where = "measured here" if shown.measured_here else "recorded"
+    made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
     return made
 
 
-class SharedPayloads:
-    """The payloads of finished runs, each made once for all visitors who see the run. Safe between threads."""
-
-    def __init__(self) -> None:
-        self._made: OrderedDict[object, tuple[Costs | None, SentStage]] = OrderedDict()
-        self._lock = Lock()
-
-    def payload(self, shown: Shown, costs: Costs | None) -> SentStage:
-        """The payload of a run that has an id; nobody may change it."""
-        key = shown.stored_id, shown.source
-        with self._lock:
-            found = self._made.pop(key, None)
-            if found is None or found[0] is not costs:
-                found = costs, _made(shown, False, costs)
-            self._made[key] = found
-            while len(self._made) > MOST_PAYLOADS:
-                self._made.popitem(last=False)
-        return found[1]
+_FINISHED: OrderedDict[object, Made[SentStage]] = OrderedDict()  # the one asked for last is last
+_ONE_AT_A_TIME = Lock()
 
 
-FINISHED = SharedPayloads()
+def _of_finished(shown: Shown, costs: Costs | None) -> SentStage:
+    """The payload of a run that has an id, made once for all visitors who see the run; nobody may change it."""
+    key = shown.stored_id, shown.source
+    with _ONE_AT_A_TIME:
+        found = _FINISHED.pop(key, None)
+        if found is None or not found.is_of(costs):
+            found = Made(_made(shown, False, costs), (costs,))
+        _FINISHED[key] = found
+        while len(_FINISHED) > MOST_PAYLOADS:
+            _FINISHED.popitem(last=False)
+    return found.payload
 
 
 def link_on_stage(watching: Watching, shown: Shown) -> dict[str, str]:

@@ -15,20 +15,20 @@ from specviz.core.names import first_words, short_name
 from specviz.core.result import at_calibrated, refutes
 from specviz.core.verdict import Verdict, verdict_of_run
 from specviz.data.permalink import link_of
+from specviz.data.texts import page_texts
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
+from specviz.ui.shared import figures as plot
 from specviz.ui.shared.address import view_in_link
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, interval, level, scatter
-from specviz.ui.shared.parts import download, html_table, numbers
+from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
 
+SAYS = page_texts("watch")
 HEIGHT = 252
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe-Ito
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "x")
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
 LEAST_TOP, ARROW = 1.5, 0.96  # of the speed axis: its end at least, and the place of what is above it
@@ -36,21 +36,10 @@ PLOT, MARK, LETTER, LINE = (330, 130), 8, 7, 13  # pixels: a plot, half a mark, 
 # where a number can stand, best first: steps to the right and up
 PLACES = {"middle right": (1, 0), "middle left": (-1, 0), "top center": (0, 1), "bottom center": (0, -1)}
 PLACES |= {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1)}
-ABOUT = (
-    "Each run of this visit; 0 is the recorded one of the first screen. The bars are 95 % intervals of a run's own "
-    "timing."
-)
-BUSY = (
-    "The machine was busy while the hollow marks (“?” in the table) were timed: time cannot rank these runs. "
-    "“accepted %” and “tokens a call” are counted, so they are exact. “estimated” is the speedup at calibrated costs, "
-    "each step timed by itself; a pair has none where a trusted run does not agree with them."
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One run of the session, with its number."""
-
     number: int  # 0: the recorded first run
     shown: Shown
     verdict: Verdict | None
@@ -81,18 +70,16 @@ class Try:
 
 def tries(watching: Watching) -> list[Try]:
     """The recorded first run, then the runs of the session, oldest first."""
-    past = watching.past
-    start = past.count - len(past.finished) + 1
-    first = first_run()
-    runs = [(0, first)] if first else []
-    runs += list(enumerate(past.finished, start))
+    past, first = watching.past, first_run()
+    runs = [*([(0, first)] if first else []), *enumerate(past.finished, past.count - len(past.finished) + 1)]
     refuted = [costs for _, run in runs if (costs := watching.costs_of(run)) and refutes(run.trace, costs)]
-    found = []
-    for number, run in runs:
+
+    def tried(number: int, run: Shown) -> Try:
         costs = watching.costs_of(run)
         estimated = None if costs in refuted else at_calibrated(run.trace, costs)
-        found.append(Try(number, run, verdict_of_run(run.trace, costs), estimated))
-    return found
+        return Try(number, run, verdict_of_run(run.trace, costs), estimated)
+
+    return [tried(*each) for each in runs]
 
 
 class Box(NamedTuple):
@@ -104,11 +91,8 @@ class Box(NamedTuple):
     height: float
 
     def beside(self, move: tuple[int, int], text: str) -> "Box":
-        """A line of text beside this mark."""
-        width = LETTER * len(text) / 2
-        return Box(
-            self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + LINE / 2), width, LINE / 2
-        )
+        width, height = LETTER * len(text) / 2, LINE / 2
+        return Box(self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + height), width, height)
 
     def meets(self, other: "Box") -> bool:
         return abs(self.x - other.x) < self.width + other.width and abs(self.y - other.y) < self.height + other.height
@@ -118,18 +102,18 @@ class Box(NamedTuple):
         return self.width <= self.x <= PLOT[0] - self.width and self.height <= self.y <= PLOT[1] - self.height
 
 
-def tried_figure(runs: Sequence[Try]) -> Figure:
+def tried_figure(runs: Sequence[Try]) -> plot.Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
     trusted = [run.verdict for run in runs if run.verdict and run.verdict.trusted]
     top = 1.1 * max([LEAST_TOP, *(_ends(verdict)[1] for verdict in trusted)])
     labels = _labels(runs, top)
     groups = [_points(draft, number, runs, top, labels) for number, draft in enumerate(drafts)]
-    x = axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
-    y = axis("measured speedup", range=[0, top], ticksuffix="×")
-    line = level(1, "break-even 1×")
+    x = plot.axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
+    y = plot.axis("measured speedup", range=[0, top], ticksuffix="×")
+    line = plot.level(1, "break-even 1×")
     line["annotations"][0] |= {"x": 0, "xanchor": "left"}  # few runs accept so little: it covers no point
-    return figure(groups, HEIGHT, x=x, y=y, showlegend=True, **line)
+    return plot.figure(groups, HEIGHT, x=x, y=y, showlegend=True, **line)
 
 
 def _ends(verdict: Verdict) -> tuple[float, float]:
@@ -152,23 +136,22 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
     for number, mark in marks.items():
         text = f"{number} ↑" if shown[number][1].speedup > top else str(number)
         boxes = {place: mark.beside(move, text) for place, move in PLACES.items()}
-        free = [
-            place for place, box in boxes.items() if box.inside and not any(map(box.meets, [*marks.values(), *numbers]))
-        ]
+        taken = [*marks.values(), *numbers]
+        free = [place for place, box in boxes.items() if box.inside and not any(map(box.meets, taken))]
         best = min(free, key=lambda place: sum(map(boxes[place].meets, bars)), default=None)
         found[number] = (text if best else "", best or "middle right")
         numbers += [boxes[best]] if best else []
     return found
 
 
-def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> Part:
+def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> plot.Part:
     """The points of a draft. A speed above the axis is an arrow at its end: only one that is not trusted can be."""
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
-    color, symbol = COLORS[number % len(COLORS)], SYMBOLS[number % len(SYMBOLS)]
+    color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
     speeds = [min(verdict.speedup, ARROW * top) for _, verdict in own]
     lows = [min(speed, _ends(verdict)[0]) for speed, (_, verdict) in zip(speeds, own, strict=True)]
     marks = [f"{symbol}-open" if run.busy else symbol for run, _ in own]
-    return scatter(
+    return plot.scatter(
         figure_text(draft),
         [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
         speeds,
@@ -177,8 +160,8 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: di
         customdata=[(run.number, verdict.speedup) for run, verdict in own],
         mode="markers+text",
         textposition=[labels[run.number][1] for run, _ in own],
-        marker={"symbol": marks, "size": 11, "color": color, "line": {"width": 2, "color": color}},
-        error_y=interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
+        marker=plot.marker(marks, 11, color),
+        error_y=plot.interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
     )
 
 
@@ -212,7 +195,6 @@ ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
 
 
 def tried_csv(runs: Sequence[Try], address: str) -> str:
-    """The table as CSV, each run with its link."""
     text = StringIO()
     writer = csv.writer(text)
     writer.writerow([*(name for name, _ in COLUMNS), "link"])
@@ -245,15 +227,14 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
     of_before = f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
     with st.container(key="tried"):
         busy = any(run.busy for run in runs)
-        st.caption(" ".join(filter(None, [ABOUT, BUSY if busy else "", of_before if gone else ""])))
+        st.caption(" ".join(filter(None, [SAYS["tried"], SAYS["busy"] if busy else "", of_before if gone else ""])))
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
         formats = numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)
         st.html(f'<div class="tried" role="region" aria-label="The runs of this visit" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
         with left:
-            alt = "Points: accepted share of drafted tokens against measured speedup, one for each run of this visit."
-            chart(tried_figure(runs), key="tried_points", alt=alt)
+            plot.chart(tried_figure(runs), "tried_points")
         with right:
             _choose(watching, runs, bring_back)
             download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
@@ -263,13 +244,13 @@ def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown
     chosen = st.selectbox("A run", runs, index=len(runs) - 1, format_func=lambda run: run.name, key="tried_run")
     if chosen is None:
         return
-    show, pin, link = st.columns(3)
-    show.button("Show it again", key="tried_show", on_click=lambda: bring_back(whole(chosen)), width="stretch")
-    if watching.pinned and watching.pinned.run_id == chosen.shown.run_id:
-        pin.button("Stop comparing", key="tried_unpin", on_click=_pin, args=(watching, None), width="stretch")
-    else:
-        pin.button("Compare with it", key="tried_pin", on_click=_pin, args=(watching, chosen), width="stretch")
-    link.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
+    with st.container(horizontal=True):
+        button("Show it again", "tried_show", lambda: bring_back(whole(chosen)), width="stretch")
+        if watching.pinned and watching.pinned.run_id == chosen.shown.run_id:
+            button("Stop comparing", "tried_unpin", _pin, watching, None, width="stretch")
+        else:
+            button("Compare with it", "tried_pin", _pin, watching, chosen, width="stretch")
+        st.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
 
 
 def _pin(watching: Watching, chosen: Try | None) -> None:

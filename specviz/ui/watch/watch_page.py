@@ -4,6 +4,10 @@ from functools import partial
 
 import streamlit as st
 
+from specviz.core.metrics import Costs
+from specviz.core.trace import Trace
+from specviz.core.verdict import compare_texts
+from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
@@ -11,33 +15,34 @@ from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import as_json
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import BLUE, GREY, Figure, axis, chart, figure, level, scatter
 from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import notices
+from specviz.ui.shared.parts import notices, two_texts
+from specviz.ui.shared.run_controls import OWN_TEXT
 from specviz.ui.shared.stage import feed, news, sent_with, stage
-from specviz.ui.watch.controls import FormInput, ask_draft_length, bring_back
+from specviz.ui.watch.controls import ask_draft_length, bring_back
 from specviz.ui.watch.files import show_files, whose_run
 from specviz.ui.watch.on_stage import link_on_stage, stage_payload, take_place, unknown_place, write_place
-from specviz.ui.watch.outcome import show_outcome
 from specviz.ui.watch.tried import show_tried
-from specviz.ui.watch.watch_state import FIRST, Shown, Watching, first_run
+from specviz.ui.watch.watch_state import FIRST, Shown, Watching, first_run, pair_key
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 
 
-def watch(watching: Watching, asked: FormInput) -> None:
-    """Submit what was asked for, unless it runs already; nothing runs live before the visitor acts."""
+def watch(watching: Watching) -> None:
+    """Submit what is asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching.shown = watching.shown or first_run()
+    form, (request, preset), again = watching.form, watching.form.current, watching.form.again
+    form.again = False
     rest = address.view_in_link() | address.hidden_in_link()
-    if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
-        watching.submit(asked.request, asked.preset, fresh=asked.again)
-        address.write_address(link_of(asked.request, watching.step, asked.preset) | rest)
-    elif watching.shown and "target" not in address.address() and (asked.acted or watching.shown.run_id != FIRST):
+    if form.came.acted and not form.problem and (again or request != watching.request):
+        watching.submit(request, preset, fresh=again)
+        address.write_address(link_of(request, watching.step, preset) | rest)
+    elif watching.shown and "target" not in address.address() and (form.came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
         address.write_address(link_on_stage(watching, watching.shown) | rest)
-    watching.refused = asked.problem is not None
-    own = None if asked.preset else left_out_of_link(asked.request.prompt)
-    unknown = address.unknown_view(), address.unknown_hidden(), unknown_place()
-    notices([*unknown, *watching.form.came.notes, asked.problem, own])
+    own = left_out_of_link(st.session_state.prompt) if st.session_state.preset == OWN_TEXT else None
+    notices([*address.unknown(), unknown_place(), *form.came.notes, form.problem, own])
 
 
 def _payload(watching: Watching) -> SentStage | None:
@@ -59,12 +64,12 @@ def show_run(visit: Session) -> None:
     watching.wait_for_end()
     watching.refresh()
     with above:
-        notices([None if watching.refused else watching.message, watching.file_problem], "error")
+        notices([None if watching.form.problem else watching.message, watching.file_problem], "error")
         notices([watching.run.message if watching.run.state == "lost" else None, whose_run(watching)], "info")
     _follow(watching)
     if (shown := watching.shown) and address.view() == "full":
         with st.container(key="outcome"):
-            show_outcome(watching, shown, running=watching.run.busy and not watching.shows_previous_run)
+            show_outcome(watching, shown)
             if not address.is_hidden("files"):
                 show_files(watching, shown, link_on_stage(watching, shown))
             for change in changed_weights(shown.trace):
@@ -125,3 +130,52 @@ def show_list(watching: Watching) -> None:
     if watching.listed:
         box = st.dialog("What you tried", width="large", on_dismiss=close)
         box(lambda: show_tried(watching, address.page_address(""), choose))()
+
+
+def verification_figure(costs: Costs) -> Figure:
+    """v(k), the target's time for k tokens at once in single-token steps, beside free and one-by-one checking."""
+    lengths = sorted(costs.verification)
+    measured = [costs.verification[k] for k in lengths]
+    one_by_one = scatter("one by one", lengths, lengths, mode="lines", line={"dash": "dash", "color": GREY})
+    said = "%{x} tokens at once: %{y:.2f} steps, measured<extra></extra>"
+    here = scatter("measured here", lengths, measured, said, line={"color": BLUE, "width": 2})
+    x = axis("tokens read at once, k", dtick=2 if lengths[-1] <= 20 else 8)
+    y = axis("v(k), target steps", range=[0, max(3.0, 1.2 * max(measured))])
+    return figure([one_by_one, here], 300, x=x, y=y, **level(1, "free verification"))
+
+
+def show_outcome(watching: Watching, shown: Shown) -> None:
+    """What a run's figures say that the stage does not: both texts, and what its costs are."""
+    request, running = watching.request, watching.run.busy and not watching.shows_previous_run
+    with st.container():  # one place on the page, whatever it holds: what is below stays open
+        if not address.is_hidden("texts"):
+            _show_outputs(shown.trace, shown.plain_text, waiting=running)
+        if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
+            _show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
+
+
+def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
+    compared = trace.autoregressive and trace.output.stopped_by and not waiting
+    st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if compared else "**The text**")
+    if trace.imported and trace.autoregressive is None:
+        st.text(trace.output.text)
+        return
+    if plain_text is None and (waiting or not trace.output.stopped_by):
+        plain_text = "…"
+    elif trace.autoregressive is None:
+        plain_text = "(not known)"
+    two_texts(trace.output.text, "(The file has only its token ids.)" if plain_text is None else plain_text)
+
+
+def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:
+    st.markdown("**What checking k tokens at once costs**")
+    if costs is None:
+        st.caption("Measured here after a live run of this pair.")
+        return
+    chart(verification_figure(costs), "verification")
+    said = (
+        f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
+        f"c = {costs.cost_ratio:.2f}, checking 5 tokens at once v(5) = {costs.verification.get(5, 1.0):.2f}, "
+        f"overhead {costs.overhead:.2f} a round."
+    )
+    st.caption(" ".join([explained(said, "costs"), *map(plain, formats)]), unsafe_allow_html=True)

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 from uuid import uuid4
 
 from specviz.core.metrics import Costs
@@ -29,18 +29,18 @@ FIRST_STEPS_SECONDS = 0.1  # how long it then waits for the target's own first t
 WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
 FIRST = "first"  # the recorded run of the first screen, in links and as the id of what is on screen
 
+Payload = TypeVar("Payload")
 Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
 PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
 
 
 @dataclass(slots=True)
 class Form:
-    """What the controls ask for, and what they asked for before."""
-
     current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
     past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
     unusable: dict[str, object] = field(default_factory=dict)  # what the widgets hold, where it cannot be run
     came: Arrival = field(default_factory=Arrival)  # once the visitor has acted, runs are live
+    problem: str | None = None  # why what the controls say cannot be run: what is shown is an earlier run
     again: bool = False  # "Run again" was pressed
     slider_released: bool = False  # the stage's slider asks for another draft length
 
@@ -50,7 +50,6 @@ class Form:
         self.current, self.came.notes = (request, preset), []
 
     def undo(self) -> Asked | None:
-        """Ask for what was asked for before; None where nothing was."""
         if not self.past:
             return None
         self.current = self.past.pop()
@@ -88,13 +87,11 @@ def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> Shown:
 
 
 def first_run() -> Shown | None:
-    """The recorded run of the first screen; None where its file is missing."""
     trace = first_trace()
     return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
 
 
 def measured_run(run: RunResult, run_id: str, source: Source, asked: Asked | None) -> Shown:
-    """A run of this server, as far as it is."""
     return Shown(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id, asked=asked)
 
 
@@ -103,27 +100,18 @@ def stored_run(run: StoredRun, preset: str | None) -> Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """The stage's payload, and what it was made of."""
+class Made(Generic[Payload]):
+    """A payload, and what it was made of."""
 
-    shown: Shown
-    running: bool
-    payload: SentStage
+    payload: Payload
+    of: tuple[object, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What the stage has of the run before, and what it was made of."""
-
-    before: Shown
-    costs: Costs | None
-    payload: ComparedPayload
+    def is_of(self, *things: object) -> bool:
+        return all(own is other for own, other in zip(self.of, things, strict=True))
 
 
 @dataclass(slots=True)
 class TourPlace:
-    """How far the visitor is in the tour."""
-
     at: int = 0  # the beat, from 1; 0 before the first and after the last
     open: bool = False  # on screen
     started: int = 0  # how often it was opened
@@ -141,20 +129,16 @@ class TourPlace:
 
 @dataclass(slots=True)
 class Feed:
-    """What the browser has of the run on screen."""
-
     stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
     version: int = 0  # how many times the stage was drawn or fed
     sent: Sent | None = None
     last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
-    drawn: Drawn | None = None  # the payload made last of a run that only this visitor sees
-    compared: Compared | None = None  # what was made last of the run before
+    drawn: Made[SentStage] | None = None  # the payload made last of a run that only this visitor sees
+    compared: Made[ComparedPayload] | None = None  # what was made last of the run before
 
 
 @dataclass(slots=True)
 class PastRuns:
-    """The runs of this session."""
-
     finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
     count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
     asked_for: bool = False  # those that the browser tab held before a reload
@@ -190,15 +174,12 @@ class PastRuns:
 
 @dataclass(slots=True)
 class PairCosts:
-    """What was measured of pairs here, after their runs."""
-
     slot: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
     measured: PairKey | None = None  # whose costs the slot's are
     known: dict[PairKey, Costs] = field(default_factory=dict)
     formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
 
     def measure(self, request: RunRequest) -> None:
-        """Have the pair's costs measured, once."""
         self.take()
         wanted = pair_key(request)
         failed = self.measured == wanted and self.slot.state == "failed"  # it would fail again
@@ -229,7 +210,6 @@ class Watching:
     run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
     message: str = ""  # why the last run failed
     file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
-    refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     feed: Feed = field(default_factory=Feed)
     past: PastRuns = field(default_factory=PastRuns)
     costs: PairCosts = field(default_factory=PairCosts)
@@ -238,12 +218,10 @@ class Watching:
     def request(self) -> RunRequest | None:
         return self.asked[0] if self.asked else None
 
-    def begin_again(self) -> None:
+    def begun_again(self) -> "Watching":
         """As at the first visit, before a link is read; what was measured here stays."""
         self.run.reset()
-        self.form, self.tour, self.step, self.shown, self.feed.drawn = Form(), TourPlace(), None, None, None
-        self.before = self.pinned = None
-        self.asked, self.message, self.file_problem, self.refused = None, "", "", False
+        return Watching(feed=self.feed, past=self.past, costs=self.costs)
 
     def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
@@ -256,8 +234,7 @@ class Watching:
         self.run.start(lambda job: Run(job, request), fresh=fresh)
 
     def wait_for_first_round(self) -> None:
-        """Wait a moment: most first rounds are there at once, and soon after them the target's own first tokens. So
-        the first drawing has a point in every plot."""
+        """Most first rounds are there at once, and soon after them the target's own: so every plot has a point."""
         ended = self.run.wait(FIRST_ROUNDS_SECONDS)
         if self.run.result and self.run.result.rounds:
             ended = self.run.wait_until_compared(FIRST_STEPS_SECONDS) or ended
@@ -269,11 +246,7 @@ class Watching:
         self._take(ended=wait(WHOLE_RUN_SECONDS))
 
     def refresh(self) -> bool:
-        """Ask how far the run is, and once it is over have the pair's costs measured.
-
-        Returns:
-            False: nothing is drawn but what the feed sends.
-        """
+        """Ask how far the run is, and once it is over have the pair's costs measured; False: the feed draws alone."""
         if self.run.busy:
             self._take(ended=self.run.refresh())
         if not self.run.busy and self.request:
@@ -321,7 +294,6 @@ class Watching:
 
     @property
     def compared_with(self) -> Shown | None:
-        """The run that the one on screen is compared with."""
         here = self.shown.run_id if self.shown else ""
         return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
 
@@ -337,7 +309,6 @@ class Watching:
         return self.costs_of(self.shown) if self.shown else None
 
     def costs_of(self, shown: Shown) -> Costs | None:
-        """The costs of a run's pair, where both were measured here."""
         return self.costs.known.get(pair_key(shown.asked[0])) if shown.measured_here and shown.asked else None
 
     @property
@@ -346,7 +317,6 @@ class Watching:
         return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
 
     def open_trace(self, trace: Trace, run_id: str, *, linked: bool = True) -> None:
-        """Show a trace from a file; a run under way ends."""
         self.past.open(trace)
         self.open_recorded(replace(recorded_run(trace, run_id), linked=linked))
 

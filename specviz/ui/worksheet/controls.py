@@ -34,20 +34,12 @@ SAID: dict[str, tuple[str, Callable[[float], str]]] = {  # what the first view c
     "overhead": ("overhead", "{:.3f}".format),
     "batch": ("batch", str),
 }
-LIMITS = {
-    "alpha": (0.0, 1.0),
-    "cost": (0.0, terms.MOST_COST),
-    "verification": (1.0, terms.MOST_VERIFICATION),
-    "overhead": (0.0, terms.MOST_OVERHEAD),
-    "operations": (0.0, 1.0),
-}
+LIMITS = {"alpha": (0.0, 1.0), "cost": (0.0, terms.MOST_COST), "verification": (1.0, terms.MOST_VERIFICATION)}
+LIMITS |= {"overhead": (0.0, terms.MOST_OVERHEAD), "operations": (0.0, 1.0)}
 
 
 def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.Model:
-    """Draw the controls of the first view, and read all of them.
-
-    `runs` is how many runs are finished: a new one is taken up.
-    """
+    """Draw those of the first view, and read all of them; `runs` are finished, and a new one is taken up."""
     found = _restore(worksheet, found, runs)
     if any(st.session_state[key] != value for key, value in worksheet.values.items()):
         worksheet.came.change()
@@ -60,8 +52,7 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.M
 
     def other_length() -> None:
         """It checks another number of tokens: take its v from the table where one was measured."""
-        measured = start.verification_at(st.session_state.worksheet_gamma)
-        if measured is not None:
+        if (measured := start.verification_at(st.session_state.worksheet_gamma)) is not None:
             set_widgets(_within(verification=measured))
 
     _fine(st, "alpha", "Acceptance of checked guesses", format="percent")
@@ -71,9 +62,8 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.M
     _fine(st, "verification", "Cost of a check")
     st.caption(SAYS["unit"])
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
-    model, state = model_now(worksheet, start), st.session_state
-    counts = (state[f"worksheet_{name}"] for name in COUNTS)
-    write_address(WorksheetLink.of(model, *counts).parameters())
+    model = model_now(worksheet, start)
+    write_address(WorksheetLink.of(model, *(worksheet.values[f"worksheet_{name}"] for name in COUNTS)).parameters())
     return model
 
 
@@ -109,7 +99,6 @@ def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
 
 
 def costs_named(start: Start) -> str:
-    """Where the costs on the sliders are from, in a few words."""
     if start.acceptance_only:
         return "as the sliders have them"
     changed = any(not _as_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
@@ -138,7 +127,6 @@ def _every(worksheet: Worksheet, found: Sequence[Start]) -> list[Start]:
 
 
 def fill(start: Start) -> None:
-    """Set every control to what this start says, within the sliders' ranges."""
     set_widgets({"worksheet_start": start.label, **_filled(start)})
 
 
@@ -148,12 +136,13 @@ def _filled(start: Start) -> dict[str, float]:
         gamma = st.session_state.worksheet_gamma
         checked = start.verification_at(gamma) or replace(model, batch=1).steps(gamma + 1)
         return _within(cost=model.cost_ratio, verification=checked, overhead=model.overhead)
+    length = min(max(model.draft_length, 1), MAX_DRAFT_LENGTH)
     acceptance = {
         "worksheet_alpha": round(min(max(model.alpha, 0.0), 1.0), 5),  # the speedup beside it has none rounded
-        "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        "worksheet_gamma": length,
         "worksheet_drafted": start.drafted,
         "worksheet_accepted": start.accepted,
-        "worksheet_counted_at": start.counted_at or min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        "worksheet_counted_at": start.counted_at or length,
     }
     if start.acceptance_only:
         checked = replace(read_model(), batch=1).steps(model.draft_length + 1)
@@ -207,7 +196,7 @@ def _within(**values: float) -> dict[str, float]:
 def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[Start]:
     """Take a link's values once; bring back what was there before another page, or take up the newest run.
 
-    Widgets forget when another page is shown. Returns everything to start from, what the link says among it.
+    Returns everything to start from, what the link says among it.
     """
     state, first = st.session_state, not worksheet.came.read
     if first:
@@ -219,14 +208,12 @@ def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[St
         # as one of the starts, where it is just what that fills in
         alike = (start for start in found if linked and _filled(start) == _filled(linked))
         worksheet.linked = next(alike, linked)
-    every = _every(worksheet, found)
+    every, stored = _every(worksheet, found), worksheet.values
     labels = [start.label for start in every]
     if not first and all(key in state for key in KEYS):  # a forged message may have left some out
         if state.get("worksheet_start") not in labels:
             fill(found[0])
-        return every
-    stored = worksheet.values
-    if stored and worksheet.runs == runs and stored["worksheet_start"] in labels:
+    elif stored and worksheet.runs == runs and stored["worksheet_start"] in labels:
         set_widgets(stored)
     else:
         _fill_first([worksheet.linked] if first and worksheet.linked else found, stored)

@@ -13,8 +13,6 @@ from specviz.ui.shared.escaping import figure_text
 PALE, INK = "#eef0f2", "#1b1f24"
 ALPHAS = [step / 40 for step in range(41)]
 LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
-
-
 SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
 
 
@@ -26,9 +24,9 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
         parts.append(_dots([point for point in points if point.source == source]))
     for name, at, symbol in (("loaded", loaded, "diamond-open"), ("the sliders", model, "circle-open")):
         if at:
-            ring = {"symbol": symbol, "size": 22, "color": INK, "line": {"color": INK, "width": 3}}
+            ring: plot.Part = {"mode": "markers", "marker": plot.marker(symbol, 22, INK, width=3)}
             said = f"{name}: {at.realistic:.2f}× modelled<extra></extra>"
-            parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, mode="markers", marker=ring))
+            parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, **ring))
     x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
     y = plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
     # the legend's dark lines and rings would vanish on a dark page
@@ -95,8 +93,7 @@ def _dots(points: Sequence[Measured]) -> plot.Part:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
     symbol, fill = SYMBOLS[first.where], "#ffffff" if first.recorded else "#F0E442"
-    size = 8 if first.where == "When it helps" else 11
-    marker = {"symbol": f"{symbol}-dot" if first.recorded else symbol, "size": size, "color": fill}
+    size, inside = 8 if first.where == "When it helps" else 11, "-dot" if first.recorded else ""
     return plot.scatter(
         first.source,
         [point.terms.draft_length for point in points],
@@ -104,7 +101,7 @@ def _dots(points: Sequence[Measured]) -> plot.Part:
         "%{customdata[2]}<br>draft length %{x}, %{y:.0%} accepted: %{customdata[0]:.2f}× measured, "
         f"%{{customdata[1]:.2f}}× predicted at its own costs<extra>{first.source}</extra>",
         mode="markers",
-        marker={**marker, "line": {"color": INK, "width": 1.5}},
+        marker=plot.marker(f"{symbol}{inside}", size, fill, edge=INK, width=1.5),
         customdata=[[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
     )
 
@@ -126,23 +123,20 @@ def gap_figure(gap: Gap) -> plot.Figure:
         "hovertemplate": "%{x}: %{text}<extra></extra>",
         "cliponaxis": False,
     }
-    return plot.figure(
-        [causes], 300, x=plot.axis(), y=plot.axis("speedup", ticksuffix="×", rangemode="tozero"), **plot.level(1)
-    )
+    y = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
+    return plot.figure([causes], 300, x=plot.axis(), y=y, **plot.level(1))
 
 
 def machines_figure(runs: Sequence[PublishedRun]) -> plot.Figure:
     known = [run for run in runs if run.modelled_speedup is not None]
-    published = "published, measured by the authors"
     both = []
     for name, symbol, its, speedups in (
         ("modelled, E(γ)/(γc+1)", "circle-open", known, [run.modelled_speedup for run in known]),
-        (published, "diamond", runs, [run.speedup for run in runs]),
+        ("published, measured by the authors", "diamond", runs, [run.speedup for run in runs]),
     ):
-        marker = {"symbol": symbol, "size": 12, "color": plot.BLUE, "line": {"width": 2, "color": plot.BLUE}}
         labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in its]
-        said = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>"
-        both.append(plot.scatter(name, speedups, labels, said, mode="markers", marker=marker))
+        said, mark = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>", plot.marker(symbol, 12, plot.BLUE)
+        both.append(plot.scatter(name, speedups, labels, said, mode="markers", marker=mark))
     x, y = plot.axis("speedup", ticksuffix="×", range=[0.9, 4]), plot.axis(autorange="reversed")
     return plot.figure(both, 90 + 42 * len(runs), x=x, y=y, shapes=[plot.UPRIGHT])
 

@@ -1,10 +1,9 @@
 """The worksheet: its calculator, and its tabs: predicted against measured, machines, production, exercises."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
@@ -45,9 +44,11 @@ from specviz.ui.shared.parts import (
     NOT_MEASURED,
     TIMES,
     Options,
+    button,
     data_table,
     download,
     note,
+    notices,
     numbers,
     say,
     texts,
@@ -91,16 +92,14 @@ def known_runs(visitor: Session) -> Known:
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
     every = [with_passes(start, passes) for start in found] + (batch_starts(batches) if batches else [])
-    last, source = recorded, f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
-    if finished:
-        last, source = finished[-1], "Your last run, measured here."
+    source = f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
+    source, last = ("Your last run, measured here.", finished[-1]) if finished else (source, recorded)
     return Known(finished, past.count, costs, batches, measured, every, last, source)
 
 
 def show_gaps(known: Known) -> None:
     if not known.measured:
-        st.info("No run has both decoders yet: make one on the Watch page.")
-        return
+        return notices(["No run has both decoders yet: make one on the Watch page."], "info")
     left, right = st.columns(2, gap="large")
     with left:
         _show_gap([each for each in known.measured if each.gap])
@@ -120,15 +119,13 @@ def show_gaps(known: Known) -> None:
             for each in known.measured
         ]
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
-        columns = numbers("%d", "γ") | numbers("%.2f", "α") | speedups
-        data_table(pd.DataFrame(rows), "worksheet_gaps", columns=columns)
+        data_table(rows, "worksheet_gaps", columns=numbers("%d", "γ") | numbers("%.2f", "α") | speedups)
         st.caption(SAYS["measured"])
 
 
 def _show_gap(split: Sequence[Measured]) -> None:
     if not split:
-        st.info("No run with acceptance by position yet: make one on the Watch page.")
-        return
+        return notices(["No run with acceptance by position yet: make one on the Watch page."], "info")
     names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
     places = range(len(split))
     chosen = split[st.selectbox("Run to explain", places, format_func=names.__getitem__, key="worksheet_gap_of")]
@@ -144,12 +141,11 @@ TITLE = "Speculative decoding: exercises on one run"
 def show_exercises(known: Known) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        st.info("There is no run with drafted tokens yet: make one on the Watch page.")
-        return
+        return notices(["There is no run with drafted tokens yet: make one on the Watch page."], "info")
     about = f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)}"
     st.markdown(f"{about} Answers are computed from it.")
     with st.container(horizontal=True, key="worksheet_downloads"):
-        for label, name, key in [("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)]:
+        for label, name, key in (("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)):
             made = sheet(trace, TITLE, known.last_source, key=key)
             download(label, made, f"specviz-{name}.html", icon=":material/print:", key=f"worksheet_{name}")
     for number, exercise in enumerate(found, start=1):
@@ -226,10 +222,10 @@ def _batch(model: terms.Model, start: Start) -> str:
     return terms.batch_sentence(model, measured=contain_load(start.named_costs))
 
 
-def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
-    rows = [*_here(costs_by_pair, finished), *_published()]
-    data_table(pd.DataFrame(rows, columns=MACHINE_COLUMNS), "worksheet_machines", columns=FORMATS)
-    if not costs_by_pair:
+def show_machines(known: Known) -> None:
+    rows = [dict(zip(MACHINE_COLUMNS, cells, strict=True)) for cells in (*_here(known), *_published())]
+    data_table(rows, "worksheet_machines", columns=FORMATS)
+    if not known.costs:
         st.caption("The row of this machine appears after a live run on the Watch page, when its pair is calibrated.")
     st.caption(SAYS["machines"])
     st.markdown("**Published speedups beside the formula’s**")
@@ -247,9 +243,9 @@ Cells = tuple[str | float | None, ...]
 MACHINE_COLUMNS = ("pair", "task", "γ", "c", "α", "modelled", "measured", "v(γ+1)", "o", "machine", "source")
 
 
-def _here(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> Iterator[Cells]:
-    for pair, costs in costs_by_pair.items():
-        start, trace = calibrated(pair, costs, finished)
+def _here(known: Known) -> Iterator[Cells]:
+    for pair, costs in known.costs.items():
+        start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
         name, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
         alpha, modelled = (f"{model.alpha:.2f}", model.realistic) if trace else (NOT_MEASURED, None)
@@ -298,11 +294,9 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         try:
             shown = _pasted(worksheet, starts)
         except InputError as error:
-            st.error(plain(str(error)), icon=":material/error:")
-            return
+            return notices([str(error)], "error")
         if shown is None:
-            st.info("Paste acceptance from production. The page then starts from it.")
-            return
+            return notices(["Paste acceptance from production. The page then starts from it."], "info")
         _show(worksheet, shown, costs_named(chosen_start(worksheet, starts)))
 
 
@@ -326,10 +320,8 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
     for title, text in advice.advice(found, costs):
         st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
-        lengths = [
-            (each.draft_length, each.tokens, each.slowest, each.fastest) for each in serving.draft_lengths(found)
-        ]
-        table = pd.DataFrame(lengths, columns=["γ", "tokens", "slowest", "fastest"])
+        every, names = serving.draft_lengths(found), ("draft_length", "tokens", "slowest", "fastest")
+        table = {"γ" if name == names[0] else name: [getattr(each, name) for each in every] for name in names}
         columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
         data_table(table, "worksheet_lengths", columns=columns)
         st.caption(SAYS["lengths"])
@@ -353,4 +345,4 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
     elif is_shown(start):
         st.caption("The sliders and the map above show these values.")
     else:
-        st.button("Put these on the map", on_click=put_on_map, args=(worksheet, start, found), key="worksheet_use")
+        button("Put these on the map", "worksheet_use", put_on_map, worksheet, start, found)

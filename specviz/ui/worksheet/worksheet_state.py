@@ -1,6 +1,6 @@
 """The worksheet's values as the parameters of its address, and what it remembers of a visitor. No drawing."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
@@ -69,23 +69,15 @@ class WorksheetLink(PageLink):
             counted_at=counted_at,
         )
 
-    @property
-    def model(self) -> Model:
-        return Model(self.alpha, self.gamma, self.c, self.v, self.o, self.batch, self.operations)
-
 
 def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[str]]:
-    """What an address asks for, and a line for each part of it that cannot be used: the default's value stands in.
-
-    Returns:
-        None where the address names none of the worksheet's values.
-    """
+    """What an address asks for, None where it names no value; the default stands in for what cannot be used."""
     if not any(params.get(name) for name in WorksheetLink.model_fields):
         return None, []
     counted = any(params.get(name) for name in ("drafted", "accepted"))  # in the link itself
     counted_at = 0 if counted else default.counted_at or default.model.draft_length
     held = WorksheetLink.of(default.model, default.drafted, default.accepted, counted_at)
     link, problems = WorksheetLink.read(params, held)
-    source = "Acceptance and costs as the link has them."
-    model = replace(link.model, passes=default.model.passes if link.shape else None)
+    source, passes = "Acceptance and costs as the link has them.", default.model.passes if link.shape else None
+    model = Model(link.alpha, link.gamma, link.c, link.v, link.o, link.batch, link.operations, passes=passes)
     return Start(LINKED, source, model, link.drafted, link.accepted, counted_at=link.counted_at), problems
