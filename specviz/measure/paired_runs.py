@@ -26,11 +26,11 @@ class Repeats:
 
     @property
     def prefill(self) -> list[float]:
-        return [prefill_seconds(trace) for trace in self.traces]
+        phases = [trace.prefill_seconds for trace in self.traces]
+        return [known_seconds(phase.target) + known_seconds(phase.draft) for phase in phases]
 
     @property
     def median(self) -> Trace:
-        """Raises InputError: there are no repeats."""
         return self.traces[median_index(self.seconds)]
 
 
@@ -56,11 +56,7 @@ class Measured:
 
     @property
     def shown(self) -> tuple[Trace, Trace]:
-        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
-
-        Raises:
-            InputError: there are no repeats.
-        """
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair."""
         if not self.draws:
             return self.speculative.median, self.plain.median
         a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in self.pairs]
@@ -127,10 +123,6 @@ def decode_seconds(trace: Trace) -> float:
     if trace.drafter is None and trace.autoregressive:
         return sum(trace.autoregressive.seconds_per_token)
     return sum(known_seconds(round.seconds) for round in trace.rounds)
-
-
-def prefill_seconds(trace: Trace) -> float:
-    return known_seconds(trace.prefill_seconds.target) + known_seconds(trace.prefill_seconds.draft)
 
 
 def median_index(seconds: Sequence[float]) -> int:

@@ -59,11 +59,7 @@ class ModelCache:
             )
 
     def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
-        """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`.
-
-        Raises:
-            InputError: it cannot be loaded.
-        """
+        """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
         dtype = self._dtype(name, precision, keep)
         model = self._models.pop(name, None)
         if model is None or model.info.dtype != dtype:

@@ -188,11 +188,11 @@ class Task:
 TASKS = (
     Task("run", Run, "run.run_steps", None, watched=True, resumes=False),
     Task("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
-    Task("race", Race, "race.race_steps", RaceLap),
-    Task("sweep", Sweep, "sweep.sweep_steps", SweepRow | str),
+    Task("race", Race, "long.race_steps", RaceLap),
+    Task("sweep", Sweep, "long.sweep_steps", SweepRow | str),
     Task("guess along", GuessAlong, "run.guess_along_steps", Prospect),
-    Task("prove", Prove, "prove.prove_steps", DrawBatch),
-    Task("compare greedy", CompareGreedy, "prove.compare_greedy_steps", GreedyRow),
+    Task("prove", Prove, "long.prove_steps", DrawBatch),
+    Task("compare greedy", CompareGreedy, "long.compare_greedy_steps", GreedyRow),
     Task("play", Play, "play.play_steps", Turn, watched=True),
 )
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
@@ -321,21 +321,13 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="t
 
 
 def dump_command(command: JobCommand | Stop) -> bytes:
-    """One line for the engine.
-
-    Raises:
-        ValueError: a text in it is not Unicode text (a lone surrogate).
-    """
+    """One line for the engine; ValueError: a text in it is not Unicode text (a lone surrogate)."""
     name = command.task.name if isinstance(command, JobCommand) else "stop"
     return _JSON.dump_json({"task": name, "arguments": command}) + b"\n"
 
 
 def parse_command(line: bytes) -> JobCommand | Stop:
-    """What a line to the engine says.
-
-    Raises:
-        ValueError: it is not a command.
-    """
+    """What a line to the engine says; ValueError: it is not a command."""
     match _JSON.validate_json(line):
         case {"task": str(name), "arguments": arguments} if name in _COMMANDS:
             command: JobCommand | Stop = _COMMANDS[name].validate_python(arguments)

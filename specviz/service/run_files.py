@@ -32,9 +32,6 @@ class RunFiles:
     """The files in a folder, or at a URL for fsspec. A folder is made when it is first needed.
 
     Every method raises OSError where the store does not answer.
-
-    Raises:
-        InputError: the kind of store is not known here, or the package for it is not installed.
     """
 
     def __init__(self, where: Path | str) -> None:

@@ -74,11 +74,7 @@ def default_folder() -> Path | str | None:
 
 
 def store_wanted() -> "RunStore":
-    """The store that the operator asks for. What SPECVIZ_RUNS names is tried now, not when the first run is over.
-
-    Raises:
-        InputError: it cannot be used; one sentence.
-    """
+    """The store that the operator asks for. What SPECVIZ_RUNS names is tried now, not when the first run is over."""
     store = RunStore(default_folder())
     files = store.files if os.environ.get(FOLDER_VARIABLE) else None
     if files:
@@ -99,9 +95,6 @@ class RunStore:
         in_memory: most runs in memory; the ones not used for the longest time go first.
         on_disk: most files; the ones not written or opened for the longest time go first.
         tokens: most drafted and emitted tokens of the runs in memory; one run may have more.
-
-    Raises:
-        InputError: the URL names a kind of store that is not known here.
     """
 
     def __init__(

@@ -36,12 +36,9 @@ CROWDED = "{most} other visitors from your internet address have jobs here: try 
 
 
 def admit(command: say.JobCommand) -> None:
-    """Let a command pass, or say why not.
+    """Let a command pass, or say why not: InputError.
 
     A visitor may name the models that the operator allows, see `specviz.models.draft_menu`.
-
-    Raises:
-        InputError: the prompt is far too long or is not text, a model is not known here, or a head has another target.
     """
     length = max((len(text) for text in command.texts), default=0)
     if length > MAX_PROMPT_CHARACTERS:

@@ -44,11 +44,7 @@ Result = TypeVar("Result")
 
 
 def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
-    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself.
-
-    Raises:
-        Exception: what the work raised.
-    """
+    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
     done = _begin(work)
     while not wait([done], POLL_SECONDS).done:
         yield None
@@ -80,11 +76,7 @@ class Downloads:
         return list(self._at_work)
 
     def steps(self, name: str) -> Iterator[Progress | None]:
-        """How far the download is, and None before it has begun; ends when the model is here.
-
-        Raises:
-            InputError: it cannot be downloaded.
-        """
+        """How far the download is, and None before it has begun; InputError: the model cannot be downloaded."""
         if name not in self._at_work or self._at_work[name].done.done():
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
@@ -122,8 +114,7 @@ class Workshop:
     def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, Pair]:
         """The request's models; loads those that are not in memory, and says which.
 
-        Raises:
-            InputError: the pair cannot work, or does not fit in memory.
+        InputError: the pair cannot work, or does not fit in memory.
         """
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
@@ -189,11 +180,7 @@ class Workshop:
         return self._plain_runs[key]
 
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
-        """What the pair costs here, measured once.
-
-        Raises:
-            DisturbedError: the machine is too busy.
-        """
+        """What the pair costs here, measured once; DisturbedError: the machine is too busy."""
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         if pair not in self._costs:
             try:

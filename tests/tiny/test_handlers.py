@@ -16,7 +16,7 @@ from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
 from specviz.service import protocol as say
 from specviz.service.handlers import run as handler
-from specviz.service.handlers.race import race_steps
+from specviz.service.handlers.long import race_steps
 from specviz.service.handlers.run import run_steps
 from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent

@@ -20,7 +20,7 @@ from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
-from specviz.service.handlers.sweep import sweep_steps
+from specviz.service.handlers.long import sweep_steps
 from specviz.service.protocol import Finished, Item, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
 from tests.support.pauses import Clock, with_pauses

@@ -29,11 +29,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The visitor predicts first, then sees why. Exactly one option is right.
-
-    Raises:
-        ValueError: not exactly one option is right.
-    """
+    """The visitor predicts first, then sees why. Exactly one option is right."""
 
     text: Voices
     options: tuple[Option, ...]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding import DraftContext, Drafter, Proposer, fit_drafter
+from specviz.decoding import DraftContext, Proposer, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.recording import Recorder
@@ -61,7 +61,7 @@ class Draws:
         self._position = position
         self._drafter = fit_drafter(target, draft, settings)
         whole = rule_text(rule).joint or settings.verification == "block"
-        self._setup = _set_up(target, self._drafter, prompt, settings, position, whole)
+        self._setup = self._set_up(target, prompt, settings, whole)
         self._step = replace(self._setup, settings=replace(self._setup.settings, max_new_tokens=1))
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
@@ -72,6 +72,16 @@ class Draws:
         self._recorder = Recorder(TokenTexts(target.tokens), self._sampler, False)
         self._target = Passes(target, self._setup.vocabulary, self._setup.prompt.token_ids)
         self._draft_passes: dict[int, Passes] = {}  # by the draft model's `id`
+
+    def _set_up(
+        self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings, whole: bool
+    ) -> RunSetup:
+        """Runs just long enough for the position (`whole`: and a draft). An end of text is a token like any other."""
+        longest, at = settings.draft_length, self._position
+        length = longest + 2 if at == "after" else NUMBERS[at] + (longest if whole else 1)
+        most = 2 * longest + 2  # what a target with an uncropped cache reads until then
+        setup = self._drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
+        return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
 
     def seed(self, *numbers: int) -> None:
         """Make everything that follows depend on these numbers only."""
@@ -138,27 +148,10 @@ class Draws:
         return RememberingModel(self._draft_passes[id(loaded)])
 
 
-def _set_up(
-    target: LoadedModel,
-    drafter: Drafter,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    position: Position,
-    whole: bool,
-) -> RunSetup:
-    """Runs just long enough for the position (`whole`: and a whole draft). An end of text is a token like any other."""
-    longest = settings.draft_length
-    length = longest + 2 if position == "after" else NUMBERS[position] + (longest if whole else 1)
-    most = 2 * settings.draft_length + 2  # what a target with an uncropped cache reads until then
-    setup = drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
-    return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
-
-
 def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
     """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed.
 
-    Raises:
-        InputError: the runs do not reach the position, for example because nothing is ever rejected.
+    InputError: the runs do not reach the position, for example because nothing is ever rejected.
     """
     yield None
     draws.seed(seed, 0)

@@ -78,11 +78,7 @@ def greedy_row(
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache.
-
-    Raises:
-        InputError: see `Drafter.set_up` and `fit_drafter`.
-    """
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
     settings = replace(settings, temperature=0.0)
     drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)

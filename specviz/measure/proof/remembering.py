@@ -39,11 +39,7 @@ class Passes:
 
     @cached_property
     def states(self) -> "StatePasses":
-        """The last hidden states of the same model, for a head that drafts from them.
-
-        Raises:
-            InputError: its forward pass does not give them.
-        """
+        """The last hidden states of the same model, for a head; InputError: its forward pass does not give them."""
         return StatePasses(self._loaded, self._vocabulary)
 
     def _pass(self, token_ids: Sequence[int], count: int) -> Tensor:

@@ -33,8 +33,7 @@ def sweep(
 ) -> Iterator[SweepRow]:
     """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already.
 
-    Raises:
-        InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
+    InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
     """
     number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):

@@ -57,8 +57,7 @@ OURS = "SPECVIZ_"  # what the variables of this program begin with
 def ray_nodes(address: str, load: Load, threads: int) -> Iterator["RayNodes"]:
     """The nodes of a cluster, each with a worker, until the block ends. A node needs `threads` processors.
 
-    Raises:
-        InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
+    InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
     """
     check_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster started here reports nothing to anyone

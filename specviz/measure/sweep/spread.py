@@ -40,8 +40,7 @@ class Nodes(Protocol):
     def answer(self) -> tuple[str, Answer]:
         """Wait for the next answer, and say whose it is. Only called while a node was asked.
 
-        Raises:
-            InputError: the node cannot load or measure what was asked; the sentence names it.
+        InputError: the node cannot load or measure what was asked; the sentence names it.
         """
 
 
@@ -50,17 +49,6 @@ Say = Callable[[str], None]
 
 class NoNodeLeft(InputError):
     """All nodes are gone. The text says so and has no full stop: what is saved, and how to go on, is added to it."""
-
-
-def spread(
-    cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow] = (), progress: Say = print, lost: Say = print
-) -> Iterator[SweepRow]:
-    """Measure cells on all nodes; rows come as they arrive. Each `known` row stands for one cell.
-
-    Raises:
-        InputError: a node cannot load or measure what was asked. NoNodeLeft: all nodes are gone.
-    """
-    return _Spread(cells, nodes, known, progress, lost).rows()
 
 
 class _Prompt:
@@ -94,7 +82,9 @@ def _counted(row: SweepRow) -> tuple[str, ...]:
     return _anywhere(row.key) if row.node else row.key
 
 
-class _Spread:
+class Spread:
+    """Measures cells on all nodes. Each `known` row stands for one cell."""
+
     def __init__(
         self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
     ) -> None:
@@ -107,6 +97,7 @@ class _Spread:
         self._loaded: dict[str, tuple[SweepPair, MadeBy]] = {}
 
     def rows(self) -> Iterator[SweepRow]:
+        """As they arrive. InputError: a node cannot load or measure what was asked. NoNodeLeft: all nodes are gone."""
         self._ask_all()
         while self._asked:
             node, answer = self._nodes.answer()

@@ -200,8 +200,7 @@ def _columns(content: str) -> tuple[str, ...]:
 class SweepFile:
     """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only.
 
-    Raises:
-        InputError: the file exists and is not a sweep of this version, or cannot be written.
+    InputError: the file exists and is not a sweep of this version, or cannot be written.
     """
 
     def __init__(self, path: Path | None) -> None:

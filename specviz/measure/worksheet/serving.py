@@ -114,15 +114,9 @@ def measured_speedup(
 ) -> float | None:
     """The measured speedup as given, or from two latencies of the same work; None if neither is given.
 
-    Args:
-        speedup: as given.
-        without: the latency of the target alone.
-        speculative: the latency with speculation, in the same unit.
-        counted: seconds for an output token, as the counters report them with speculation. It stands in for a
-            `speculative` that is not given; `without` is then in milliseconds for a token.
-
-    Raises:
-        InputError: one latency alone, a zero, or a speedup that the latencies contradict.
+    `without` and `speculative` are latencies in the same unit. `counted` are seconds for an output token, as the
+    counters report them with speculation: they stand in for a `speculative` that is not given, and `without` is then in
+    milliseconds for a token.
     """
     if without is not None and speculative is None and counted is not None:
         speculative = 1000 * counted

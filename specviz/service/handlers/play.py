@@ -128,9 +128,6 @@ def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_w
 
     The text's own tokens are final. Where the tokenizer splits text and words together at their boundary, that split is
     used. Where it would merge across the boundary, the words are split by themselves.
-
-    Raises:
-        InputError: they cannot be played, or no tokens spell them.
     """
     if problem := guess_problem(guess):
         raise InputError(problem)
