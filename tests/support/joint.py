@@ -19,7 +19,7 @@ from specviz.decoding.rules import make_rule
 from specviz.decoding.sampler import LogitsConstraint, Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule
-from specviz.measure.proof.remembering import Passes, RememberingModel
+from specviz.measure.proof.draws import Passes, RememberingModel
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 

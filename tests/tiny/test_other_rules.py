@@ -12,10 +12,9 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import Draft, ModelDrafter, speculative_decode
-from specviz.measure.proof.draws import Draws, draw_batches, place_of
+from specviz.measure.proof.draws import Draws, Passes, RememberingModel, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
 from specviz.measure.proof.other_rules import make_other_rule
-from specviz.measure.proof.remembering import Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, RULES, DrawBatch, Position, RuleName
 from tests.support.grids import grid
 from tests.support.tiny_models import tiny_model

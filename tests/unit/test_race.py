@@ -23,8 +23,8 @@ from specviz.core.trace import (
     Prompt,
     Round,
 )
+from specviz.measure.compare import median_index
 from specviz.measure.paired import Draw
-from specviz.measure.paired_runs import median_index
 from specviz.measure.race import (
     GreedyQuality,
     LogProbability,

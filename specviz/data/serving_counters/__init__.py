@@ -9,8 +9,17 @@ from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, sglang, vllm
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked, number, shown
 from specviz.data.serving_counters.llama_cpp import by_written
-from specviz.data.serving_counters.pasted_json import Found, Names, objects, read_requests, with_keys
-from specviz.data.serving_counters.prometheus import ENGINES, SGLANG, Series, name_of_line
+from specviz.data.serving_counters.pasted import (
+    ENGINES,
+    SGLANG,
+    Found,
+    Names,
+    Series,
+    name_of_line,
+    objects,
+    read_requests,
+    with_keys,
+)
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters, field, number, numbers
-from specviz.data.serving_counters.pasted_json import Found, with_keys
+from specviz.data.serving_counters.pasted import Found, with_keys
 
 ALL_CALLS = "Counted over all calls of the target, also those that had no draft."
 FIELDS = ("draft_n", "draft_n_accepted", "predicted_n", "draft_rounds", "predicted_ms")

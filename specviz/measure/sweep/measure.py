@@ -15,7 +15,7 @@ from specviz.core.trace import Trace
 from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
-from specviz.measure.paired_runs import PairedRuns, decode_seconds
+from specviz.measure.compare import PairedRuns, decode_seconds
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.devices import describe_machine

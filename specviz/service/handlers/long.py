@@ -17,8 +17,7 @@ from specviz.data.workloads import Preset, find_preset
 from specviz.decoding import fit_drafter
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import set_up_run
-from specviz.measure.compare import quality
-from specviz.measure.paired_runs import Measured, PairedRuns
+from specviz.measure.compare import Measured, PairedRuns, quality
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.rows import BATCHES
