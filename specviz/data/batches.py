@@ -18,6 +18,8 @@ Clock = Literal["wall", "processor"]
 CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
 RECORDED = ASSETS / "batches" / "batches.json"
 PASSES = RESULTS / "pass_shares.json"  # of benchmarks/pass_shares.py
+Part = Literal["weights", "attention", "program", "rest"]
+PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,6 @@ class BatchStudy:
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
-        """Raises KeyError: it was not measured."""
         return {(each.batch, each.draft_length): each for each in self.speedups}[batch, draft_length]
 
     def passes_of(self, batch: int) -> BatchPass | None:
@@ -114,10 +115,6 @@ class BatchStudy:
 def recorded_batches() -> BatchStudy:
     """The recorded study; InputError if its file is missing or damaged."""
     return read_stored(RECORDED, BatchStudy, "the study of batches")
-
-
-Part = Literal["weights", "attention", "program", "rest"]
-PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,6 @@ class PassShares:
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
-        """Raises KeyError: it was not measured."""
         return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 

@@ -26,6 +26,9 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 
+ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
+Progress = Callable[[str], None]
+
 
 @dataclass(slots=True)
 class Repeats:
@@ -142,11 +145,6 @@ def median_index(seconds: Sequence[float]) -> int:
         raise InputError("A race needs at least one repeat.")
     order = sorted(range(len(seconds)), key=lambda index: seconds[index])
     return order[(len(order) - 1) // 2]
-
-
-ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
-
-Progress = Callable[[str], None]
 
 
 def run_both(

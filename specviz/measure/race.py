@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
 EmittedStatus = Literal["accepted", "correction", "bonus", "own"]
+OWN = "own", "Your prompts"
+RACE_SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +175,6 @@ def load_lap(item: object) -> RaceLap:
         raise InputError(f"The race is not valid at {where[:120]}: {first['msg'][:200]}.") from None
 
 
-OWN = "own", "Your prompts"
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     name: str  # the workload's; "own" for a visitor's prompts
@@ -201,9 +200,6 @@ def clearly_differ(kinds: Sequence[Kind]) -> bool:
     """Whether the 95 % intervals of two kinds do not overlap. A kind without an interval differs from none."""
     intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval]
     return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
-
-
-RACE_SCHEMA = 1
 
 
 def dump_race(laps: Sequence[RaceLap]) -> str:

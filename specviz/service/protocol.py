@@ -23,6 +23,7 @@ from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
 
 MAX_DRAFTS = 8  # in one GuessAlong
+Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
 
 # ---- commands
 
@@ -166,23 +167,14 @@ class CostsResult:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One kind of job.
+    """One kind of job."""
 
-    Attributes:
-        name: of the kind; stored runs are found by it, so it stays.
-        command: its arguments.
-        handler: what does it in the engine, under `handlers`: a module and its function, `command, workshop -> Steps`.
-        item: the type of what it finds; None for a run, which has events of its own.
-        watched: whether a visitor waits for it. All others are long jobs, which give way and take turns.
-        resumes: whether it goes on after the items that it has sent; otherwise it begins again.
-    """
-
-    name: str
+    name: str  # stored runs are found by it, so it stays
     command: type[JobCommand]
-    handler: str
-    item: Any
-    watched: bool = False
-    resumes: bool = True
+    handler: str  # what does it in the engine: a module of `handlers` and its function, `command, workshop -> Steps`
+    item: Any  # the type of what it finds; None for a run, which has events of its own
+    watched: bool = False  # whether a visitor waits for it; all others are long jobs, which give way and take turns
+    resumes: bool = True  # whether it goes on after the items that it has sent; otherwise it begins again
 
 
 TASKS = (
@@ -253,9 +245,6 @@ class Done(OfJob):
     text: str  # what the target alone wrote
     draft_guesses: DraftGuesses | None = None  # of the run's own draft; None where they depend on more than the text
     type: Literal["done"] = "done"
-
-
-Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,16 @@ ABANDONED = 3_600  # seconds after which a server that began such a file has sur
 PREFIX = "new-"  # of files that are not complete
 # What file systems call the time of a file's last change, in the order in which they are asked.
 TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+FOLDER_VARIABLE = "SPECVIZ_RUNS"
+IN_MEMORY = 64  # runs
+TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
+ON_DISK = 500  # files
+DISK_BYTES = 200_000_000
+BUSY_FOR = timedelta(minutes=5)
+TRIAL = "trial"  # a file that is written and removed at start
+ID = re.compile(r"[0-9a-f]{16}")
+
+_log = logging.getLogger(__name__)
 
 
 class RunFiles:
@@ -144,18 +154,6 @@ def _time_of(details: dict[str, Any]) -> float:
     with suppress(ValueError):
         value = datetime.fromisoformat(value) if isinstance(value, str) else value
     return value.timestamp() if isinstance(value, datetime) else float(value) if isinstance(value, int | float) else 0.0
-
-
-FOLDER_VARIABLE = "SPECVIZ_RUNS"
-IN_MEMORY = 64  # runs
-TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
-ON_DISK = 500  # files
-DISK_BYTES = 200_000_000
-BUSY_FOR = timedelta(minutes=5)
-TRIAL = "trial"  # a file that is written and removed at start
-ID = re.compile(r"[0-9a-f]{16}")
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,6 @@ def stream_limits(streams: int) -> Limits:
 
 
 def token_wanted() -> str:
-    """What lets an app server in at the engines."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(

@@ -34,6 +34,15 @@ from specviz.service import protocol as say
 from specviz.service.limits import number_set
 
 LEAST_BUDGET = 400 * 10**6  # bytes
+POLL_SECONDS = 0.01  # between two looks whether something is done; a stop is heard as soon
+PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
+DOWNLOAD_MESSAGE_SECONDS = 0.2
+MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
+PLAIN_RUNS_SAVED = 32
+RACES_SAVED = 8  # that had to stop in the middle of a prompt
+
+Pair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
+Result = TypeVar("Result")
 
 
 def budget_from_environment() -> int:
@@ -136,19 +145,6 @@ def set_aside() -> None:
     """Leave what is in memory now out of later garbage collections, which would disturb timings."""
     gc.collect()
     gc.freeze()
-
-
-POLL_SECONDS = 0.01  # between two looks whether something is done; a stop is heard as soon
-PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
-
-DOWNLOAD_MESSAGE_SECONDS = 0.2
-MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
-PLAIN_RUNS_SAVED = 32
-RACES_SAVED = 8  # that had to stop in the middle of a prompt
-
-Pair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
-
-Result = TypeVar("Result")
 
 
 def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:

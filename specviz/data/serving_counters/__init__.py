@@ -32,6 +32,13 @@ LM_STUDIO = [
 ]
 IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
 PER_SECOND = ("tokensPerSecond", "tokens_per_second")
+MAX_CHARACTERS = 1_000_000
+NOTHING_FOUND = (
+    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
+    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
+)
+NAMED = 12  # names that are listed at most
+LONGEST_LINE = 4_000  # characters; a longer one is no log line
 
 
 def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
@@ -70,17 +77,6 @@ def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
 def _latency(stats: Sequence[Found]) -> float | None:
     speeds = [number(each[name], name) for each in stats for name in PER_SECOND if each.get(name)]
     return 1 / speeds[0] if len(speeds) == len(stats) == 1 and speeds[0] else None
-
-
-MAX_CHARACTERS = 1_000_000
-NOTHING_FOUND = (
-    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
-    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
-)
-
-
-NAMED = 12  # names that are listed at most
-LONGEST_LINE = 4_000  # characters; a longer one is no log line
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,23 @@ MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
 MOST_IN_VAIN = 500_000  # characters that are read from such places
 _LINE_START = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+MOST_SAMPLES = 5_000
+MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
+Labels = tuple[tuple[str, str], ...]
+Values = dict[Labels, list[float]]  # labels → the values in the order pasted
+
+SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
+DRAFTING = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", "num_accepted_tokens_per_pos"}
+SGLANG = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
+# The time of an output token of a request: its sum, and how many it is the sum of. vLLM's inter_token_latency has one
+# value a step, not a token, and is not read. (vllm/v1/metrics/stats.py, llama.cpp's tools/server.)
+PER_TOKEN = "request_time_per_output_token_seconds"
+LATENCY = {f"{PER_TOKEN}_sum": f"{PER_TOKEN}_count", "tokens_predicted_seconds": "generation_tokens"}
+LATENCIES = {*LATENCY, f"{PER_TOKEN}_count"}
+ENGINES = {*DRAFTING, *LATENCIES, "generation_tokens", "num_requests_running", *SAME}  # vLLM and llama.cpp
+KNOWN = ENGINES | SGLANG
+_NAME = re.compile(r"(?:(vllm|llamacpp|sglang)[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{=:|\"',]|$)")
+_SEPARATOR = re.compile(r"[\s:=|,]+")
 
 
 def objects(text: str) -> list[Found]:
@@ -171,25 +188,6 @@ def _consistent(total: Requests) -> Requests:
     if counts and total.accepted is not None and accepted != total.accepted:
         raise InputError(f"The histogram counts {accepted:,.0f} accepted, but {total.accepted:,.0f} are reported.")
     return total
-
-
-MOST_SAMPLES = 5_000
-MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
-Labels = tuple[tuple[str, str], ...]
-Values = dict[Labels, list[float]]  # labels → the values in the order pasted
-
-SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
-DRAFTING = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", "num_accepted_tokens_per_pos"}
-SGLANG = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
-# The time of an output token of a request: its sum, and how many it is the sum of. vLLM's inter_token_latency has one
-# value a step, not a token, and is not read. (vllm/v1/metrics/stats.py, llama.cpp's tools/server.)
-PER_TOKEN = "request_time_per_output_token_seconds"
-LATENCY = {f"{PER_TOKEN}_sum": f"{PER_TOKEN}_count", "tokens_predicted_seconds": "generation_tokens"}
-LATENCIES = {*LATENCY, f"{PER_TOKEN}_count"}
-ENGINES = {*DRAFTING, *LATENCIES, "generation_tokens", "num_requests_running", *SAME}  # vLLM and llama.cpp
-KNOWN = ENGINES | SGLANG
-_NAME = re.compile(r"(?:(vllm|llamacpp|sglang)[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{=:|\"',]|$)")
-_SEPARATOR = re.compile(r"[\s:=|,]+")
 
 
 def name_of_line(line: str) -> str | None:

@@ -31,6 +31,13 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import TokenTexts
 
 MOST_BYTES = 32 * 10**6  # of remembered logits, for each model
+PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
+PATIENCE = 20  # most runs for each draw that is wanted
+NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
+NEVER_REJECTED = (
+    "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
+    "Choose another prompt, draft or draft length."
+)
 
 
 class Passes:
@@ -149,11 +156,6 @@ class NeverCropped(RememberingModel):
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
         """Forget nothing."""
-
-
-PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
-PATIENCE = 20  # most runs for each draw that is wanted
-NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +301,6 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
         raise InputError(NEVER_REJECTED)
     top = total.topk(min(CLASSES, len(total) - 1))
     return [token_id for token_id, p in zip(top.indices.tolist(), top.values.tolist(), strict=True) if p > 0]
-
-
-NEVER_REJECTED = (
-    "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
-    "Choose another prompt, draft or draft length."
-)
 
 
 class _Counts:

@@ -123,6 +123,8 @@ class MostProbable(Sampling):
 
 
 _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
+    "greedy-draft": SamplingRule,  # of these two, other parts are wrong
+    "uncropped": SamplingRule,
     "match": MatchRule,
     "block": BlockRule,
     "no-residual": partial(AlteredRule, acceptance=lossless, corrects_from_p=True),
@@ -137,15 +139,10 @@ _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
 
 def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:
     """The rule of this name; "lossless" is the one that a run with these settings uses, the only one for trees."""
-    if settings.tree and name != "lossless":
+    if name == "lossless":
+        return make_rule(settings, generator)
+    if settings.tree:
         raise InputError("The rules for comparison judge a chain: leave out the tree, or choose the lossless rule.")
-    return make_rule(settings, generator) if name == "lossless" else make_other_rule(name, generator)
-
-
-def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name, for sampling. "greedy-draft" and "uncropped" have the real one: other parts are wrong."""
-    if name in ("lossless", "greedy-draft", "uncropped"):
-        return SamplingRule(generator)
-    if name in _OTHERS:
-        return _OTHERS[name](generator)
-    raise InputError(f"There is no rule named {name!r}.")
+    if name not in _OTHERS:
+        raise InputError(f"There is no rule named {name!r}.")
+    return _OTHERS[name](generator)

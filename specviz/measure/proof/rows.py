@@ -57,6 +57,7 @@ LIMITS = {
     "ENSEMBLE_WEIGHT": ENSEMBLE_WEIGHT,
     "DRAFT_WEIGHT": 1 - ENSEMBLE_WEIGHT,
 }
+PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,6 @@ class GreedyRow:
     @property
     def judged(self) -> RoundingJudgement | None:
         return judge_difference(self.near_tie.change, self.dtype, self.target) if self.near_tie else None
-
-
-PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
 
 
 @dataclass(frozen=True, slots=True)

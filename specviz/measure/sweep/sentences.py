@@ -24,6 +24,13 @@ from specviz.measure.sweep.table import each_row
 
 NOTHING = "Nothing is measured yet."
 say = Sentences("sweep")
+REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
+OUTCOMES: dict[Word, str] = {
+    HELPS: "It helps.",
+    HURTS: "It hurts: it is slower than the target alone.",
+    EVEN: "It is about even.",
+    UNTOLD: "It cannot be told with these prompts: the interval contains 1.",
+}
 
 
 def clock_sentence(impossible: "pd.Series[bool]") -> str:
@@ -136,9 +143,6 @@ def prediction_sentence(found: pd.DataFrame) -> str:
     )
 
 
-REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
-
-
 def repetition_sentence(fair: pd.DataFrame) -> str:
     measured = fair.dropna(subset="repetition")
     if measured.empty:
@@ -178,14 +182,6 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
 def _in_a_sentence(workload: str) -> str:
     title = workload_title(workload)
     return title[0].lower() + title[1:] if find_workload(workload) else title
-
-
-OUTCOMES: dict[Word, str] = {
-    HELPS: "It helps.",
-    HURTS: "It hurts: it is slower than the target alone.",
-    EVEN: "It is about even.",
-    UNTOLD: "It cannot be told with these prompts: the interval contains 1.",
-}
 
 
 def conclusions(rows: pd.DataFrame) -> list[str]:

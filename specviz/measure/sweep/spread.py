@@ -17,6 +17,7 @@ from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
 MadeBy = tuple[str | int | None, ...]  # what is the same in all rows of a pair on a node, see `rows.MADE_BY`
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,6 @@ class Nodes(Protocol):
 
         InputError: the node cannot load or measure what was asked; the sentence names it.
         """
-
-
-Say = Callable[[str], None]
 
 
 class NoNodeLeft(InputError):

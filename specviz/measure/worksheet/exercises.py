@@ -15,6 +15,20 @@ from specviz.measure.worksheet.runs import position_rates
 say = Sentences("exercises")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
+SYMBOLS = {
+    "α": "acceptance per judgement: accepted / (accepted + rejected)",
+    "γ": "draft length: tokens proposed in a round",
+    "c": "one draft step, in plain target steps",
+    "v(k)": "checking k tokens at once, in plain target steps",
+    "o": "the rest of a round, in plain target steps",
+}
+STYLE = """
+body { font: 12pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
+h1 { font-size: 1.4rem; } li { break-inside: avoid; } q { quotes: "“" "”"; overflow-wrap: anywhere; }
+ol > li { margin: 0 0 1rem; overflow-wrap: anywhere; } .room { height: 4.5rem; border-bottom: 1px solid #999; }
+.answer { border-left: 3px solid #0072B2; padding-left: .75rem; }
+@media print { body { margin: 0; max-width: none; } }
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,22 +158,6 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(heading)}</title><style>{STYLE}</style>'
         f"<h1>{escape(heading)}</h1><p>{escape(source)}</p>{prompt}<ul>{symbols}</ul><ol>{items}</ol></html>\n"
     )
-
-
-SYMBOLS = {
-    "α": "acceptance per judgement: accepted / (accepted + rejected)",
-    "γ": "draft length: tokens proposed in a round",
-    "c": "one draft step, in plain target steps",
-    "v(k)": "checking k tokens at once, in plain target steps",
-    "o": "the rest of a round, in plain target steps",
-}
-STYLE = """
-body { font: 12pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
-h1 { font-size: 1.4rem; } li { break-inside: avoid; } q { quotes: "“" "”"; overflow-wrap: anywhere; }
-ol > li { margin: 0 0 1rem; overflow-wrap: anywhere; } .room { height: 4.5rem; border-bottom: 1px solid #999; }
-.answer { border-left: 3px solid #0072B2; padding-left: .75rem; }
-@media print { body { margin: 0; max-width: none; } }
-"""
 
 
 def quoted(text: str) -> str:

@@ -17,6 +17,8 @@ from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
 from specviz.measure.sweep.table import each_row
 
+Where = Literal["Watch", "Race", "When it helps"]
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:
@@ -76,9 +78,6 @@ def position_rates(trace: Trace, draft_length: int | None = None) -> list[float]
             break
         rates.append(position.rate)
     return rates
-
-
-Where = Literal["Watch", "Race", "When it helps"]
 
 
 @dataclass(frozen=True, slots=True)

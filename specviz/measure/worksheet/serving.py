@@ -28,6 +28,8 @@ MIDDLE = GROWING[1]
 MOST_SPEEDUP = 100
 INFERRED = "inferred from the measured speedup"
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
+BY_HAND = "set by hand with the sliders"
+PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +162,6 @@ def production_start(found: Production, costs_from: str) -> Start:
 def span(low: float, high: float, unit: str = "×") -> str:
     first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
     return first if first == last else f"{first} to {last}"
-
-
-BY_HAND = "set by hand with the sliders"
-PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
 
 def costs_are_told(costs_from: str) -> bool:
