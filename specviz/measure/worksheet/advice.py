@@ -124,7 +124,7 @@ def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -
         good=any_of(good),
         full=full,
         which=_positions(good[-1] + 1, full),
-        added=found.model.tokens_at(full) - found.model.tokens_at(good[-1]),
+        added=found.model.terms.tokens - found.model.at(good[-1]).tokens,
         counted=_counted(found),
         less=full - good[-1],
         split=say("split"),

@@ -71,7 +71,7 @@ class Production:
     @property
     def last_adds(self) -> float:
         """Tokens a round that the last position of the draft adds."""
-        return self.model.tokens_at(self.draft_length) - self.model.tokens_at(self.draft_length - 1)
+        return self.model.terms.tokens - self.model.at(self.draft_length - 1).tokens
 
 
 def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
@@ -224,7 +224,7 @@ def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[
 def _over_all_calls(found: Production, length: int, cost: float) -> float:
     """The speedup if a round drafts `length` tokens and takes `cost` steps; calls without a draft are plain steps."""
     plain = 1 - found.share
-    return (found.share * found.model.tokens_at(length) + plain) / (found.share * cost + plain)
+    return (found.share * found.model.at(length).tokens + plain) / (found.share * cost + plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ def draft_lengths(found: Production) -> list[Length]:
     reached = [min(row[index] / max(row) for row in speeds) for index in range(len(lengths))]
     enough = min(GOOD, max(reached))
     return [
-        Length(length, found.model.tokens_at(length), min(at), max(at), reached[index] >= enough)
+        Length(length, found.model.at(length).tokens, min(at), max(at), reached[index] >= enough)
         for index, length in enumerate(lengths)
         for at in [[row[index] for row in speeds]]
     ]

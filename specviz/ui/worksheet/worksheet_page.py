@@ -190,11 +190,16 @@ def _verdict(model: terms.Model, alone: Production | None) -> None:
         below = ("Pays below", f"{alone.tokens:.2f} steps", "below_help")
         shown = [("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help")]
     else:
-        judged = judge(model.realistic, None, modelled=True)
+        judged = judge(model.terms.speedup, None, modelled=True)
         look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
-        needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
+        even = model.terms.break_even
+        needed = "none" if even is None else f"{100 * even:.0f} %"
         best = ("Best length", f"{model.best} ({model.best_speedup:.2f}×)", "best_help")
-        shown = [("Speedup", f"{model.realistic:.2f}×", "speedup_help"), ("Pays above", needed, "needed_help"), best]
+        shown = [
+            ("Speedup", f"{model.terms.speedup:.2f}×", "speedup_help"),
+            ("Pays above", needed, "needed_help"),
+            best,
+        ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
     say(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
@@ -252,7 +257,7 @@ def _here(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequenc
         start, trace = calibrated(pair, costs, finished)
         model, gap = start.model, gap_of(trace) if trace else None
         name, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
-        alpha, modelled = (f"{model.alpha:.2f}", model.realistic) if trace else (NOT_MEASURED, None)
+        alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else "this one"
         yield name, task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
