@@ -5,8 +5,13 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
+
+KIND = TypeVar("KIND")
 
 _PREFIX = "new-"
 _ABANDONED = 3_600  # seconds after which a process that began such a file has surely ended
@@ -76,3 +81,11 @@ RESULTS = PACKAGE / "results" if _INSTALLED else PACKAGE.parent / "benchmarks" /
 BATCH_CODE = (PACKAGE if _INSTALLED else PACKAGE.parent) / "benchmarks" / "batching" / "rounds.py"
 # The folder that Streamlit runs: app.py, pages/, .streamlit/config.toml, and static/, which the app fills.
 APP_FOLDER = PACKAGE / "webapp" if _INSTALLED else PACKAGE.parent
+
+
+def read_stored(path: Path, kind: type[KIND], what: str) -> KIND:
+    """What the file holds; InputError if it is missing, damaged or no `kind`. `what` it is, as in "the sweep"."""
+    try:
+        return TypeAdapter(kind).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{path.name}, {what}, cannot be read: {type(error).__name__}.") from error

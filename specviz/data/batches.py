@@ -6,11 +6,10 @@ from functools import cache
 from math import sqrt
 from typing import Literal, Self, get_args
 
-from specviz.core.files import ASSETS, RESULTS
+from specviz.core.files import ASSETS, RESULTS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
-from specviz.data.stored import read_stored
 
 # wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
 # machine hardly count; only where one thread of the processor does all the work.

@@ -11,11 +11,10 @@ from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
 from specviz.core.errors import InputError
-from specviz.core.files import RESULTS
+from specviz.core.files import RESULTS, read_stored
 from specviz.core.judge import Word, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
-from specviz.data.stored import read_stored
 
 FILE = RESULTS / "methods.json"
 ALL = "all"  # the prompts of every kind of text together

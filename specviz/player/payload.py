@@ -6,8 +6,7 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 from typing import Any, Literal, NewType, NotRequired, TypedDict
 
 from specviz.core.settings import DraftSchedule
-from specviz.data.lessons.story import Focus, Picture
-from specviz.data.lessons.tour import Light, Until
+from specviz.data.lessons.story import Focus, Light, Picture, Until
 from specviz.data.texts import Words
 
 Phase = Literal["propose", "check", "judge"]

@@ -16,7 +16,7 @@ from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
 from specviz.data.lessons import facts
-from specviz.data.lessons.facts import facts_in, facts_of
+from specviz.data.lessons.facts import DRAFT, SWEEP, facts_in, facts_of, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq, rule_counts
 from specviz.data.lessons.recorded_runs import (
@@ -33,8 +33,6 @@ from specviz.data.lessons.recorded_runs import (
     story_trace,
     target_alone,
 )
-from specviz.data.lessons.stopping import DRAFT, stopping
-from specviz.data.lessons.stopping import FILE as SWEEP
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link

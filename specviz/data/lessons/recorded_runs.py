@@ -5,11 +5,10 @@ from functools import cache
 from statistics import geometric_mean, median
 from typing import Self
 
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import EmittedToken
 from specviz.core.trace import DraftedToken, Round, Trace, read_trace
-from specviz.data.stored import read_stored
 
 STORY = "story-"  # before the name of a run of the story, in its file's name and in links
 STORY_RUNS = ("round", "pays", "no-gain", "costly", "sampled")
