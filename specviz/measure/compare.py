@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from statistics import fmean, stdev
+from statistics import fmean, median_low, stdev
 
 import torch
 
@@ -141,10 +141,7 @@ def decode_seconds(trace: Trace) -> float:
 
 def median_index(seconds: Sequence[float]) -> int:
     """The repeat whose time is the median; the faster of the middle two where their number is even."""
-    if not seconds:
-        raise InputError("A race needs at least one repeat.")
-    order = sorted(range(len(seconds)), key=lambda index: seconds[index])
-    return order[(len(order) - 1) // 2]
+    return seconds.index(median_low(seconds))
 
 
 def run_both(

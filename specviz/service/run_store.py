@@ -120,17 +120,11 @@ class RunFiles:
     def listed(self, pattern: str) -> list[tuple[str, float, int]]:
         """Names that fit (`*` is any text), when each was written (seconds since 1970) and its bytes; newest first."""
         found: list[tuple[str, float, int]] = []
-        if isinstance(self._where, Path):
-            for file in self._where.glob(pattern):
-                with suppress(OSError):  # another server may have removed it
-                    status = file.stat()
-                    found.append((file.name, status.st_mtime, status.st_size))
-        else:
-            with _as_os_errors(), suppress(FileNotFoundError):  # nothing was ever written
-                for details in self._files.ls(self._path, detail=True):
-                    name = str(details["name"]).rsplit("/", 1)[-1]
-                    if fnmatch(name, pattern):
-                        found.append((name, _time_of(details), int(details.get("size") or 0)))
+        with _as_os_errors(), suppress(FileNotFoundError):  # nothing was ever written
+            for details in self._files.ls(self._path, detail=True):
+                name = str(details["name"]).rsplit("/", 1)[-1]
+                if fnmatch(name, pattern):
+                    found.append((name, _time_of(details), int(details.get("size") or 0)))
         return sorted(found, key=itemgetter(1), reverse=True)
 
 

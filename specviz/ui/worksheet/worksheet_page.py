@@ -90,7 +90,7 @@ def known_runs(visitor: Session) -> Known:
     with suppress(InputError):  # the page works without it
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
-    every = [with_passes(start, passes) for start in found] + (batch_starts(batches) if batches else [])
+    every = [*(with_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
     last, source = recorded, f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
     if finished:
         last, source = finished[-1], "Your last run, measured here."
