@@ -30,22 +30,19 @@ ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are
 Progress = Callable[[str], None]
 
 
-@dataclass(slots=True)
-class Repeats:
-    traces: list[Trace] = field(default_factory=list)
-
+class Repeats(list[Trace]):
     @property
     def seconds(self) -> list[float]:
-        return [decode_seconds(trace) for trace in self.traces]
+        return [decode_seconds(trace) for trace in self]
 
     @property
     def prefill(self) -> list[float]:
-        phases = [trace.prefill_seconds for trace in self.traces]
+        phases = [trace.prefill_seconds for trace in self]
         return [known_seconds(phase.target) + known_seconds(phase.draft) for phase in phases]
 
     @property
     def median(self) -> Trace:
-        return self.traces[median_index(self.seconds)]
+        return self[median_index(self.seconds)]
 
 
 @dataclass(slots=True)
@@ -56,12 +53,8 @@ class Measured:
     plain: Repeats = field(default_factory=Repeats)
 
     @property
-    def repeats(self) -> int:
-        return len(self.plain.traces)
-
-    @property
     def pairs(self) -> list[tuple[Trace, Trace]]:
-        return list(zip(self.speculative.traces, self.plain.traces, strict=True))
+        return list(zip(self.speculative, self.plain, strict=True))
 
     @property
     def draws(self) -> list[Draw]:
@@ -106,16 +99,16 @@ class PairedRuns:
         yield from self.plain_steps(few)
 
     def repeat_steps(self) -> Steps[None]:
-        settings = repeat_settings(self.settings, self.measured.repeats)
+        settings = repeat_settings(self.settings, len(self.measured.plain))
         ours, alone = self.speculative_steps(settings), self.plain_steps(settings)
-        if self.measured.repeats % 2:
+        if len(self.measured.plain) % 2:
             speculative = yield from ours
             plain = yield from alone
         else:
             plain = yield from alone
             speculative = yield from ours
-        self.measured.plain.traces.append(plain)
-        self.measured.speculative.traces.append(speculative)
+        self.measured.plain.append(plain)
+        self.measured.speculative.append(speculative)
 
     def speculative_steps(self, settings: DecodeSettings) -> Steps[Trace]:
         run = SpeculativeRun(self.target, self.drafter, self.prompt, settings, record=False, constraint=self.constraint)

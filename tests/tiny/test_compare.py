@@ -54,15 +54,15 @@ def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings
         runs.repeat()
     measured = runs.measured
     for repeats in (measured.speculative, measured.plain):
-        assert [trace.settings.seed for trace in repeats.traces] == seeds
+        assert [trace.settings.seed for trace in repeats] == seeds
     speculative, plain = measured.shown
     if settings.greedy:
         assert measured.draws == []
     else:
         assert speculative.settings.seed == plain.settings.seed, "the two texts shown are of one repeat"
-        texts = {tuple(trace.output.token_ids) for trace in measured.speculative.traces}
+        texts = {tuple(trace.output.token_ids) for trace in measured.speculative}
         assert len(texts) == 3, "three draws"
-        counts = [count(trace.rounds) for trace in measured.speculative.traces]
+        counts = [count(trace.rounds) for trace in measured.speculative]
         assert [draw.counts for draw in measured.draws] == counts
 
 
@@ -85,10 +85,10 @@ def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_a
     for _ in range(30):  # into the second of its two runs
         next(broken)
     broken.close()
-    assert measured.repeats == len(measured.speculative.traces) == 1
+    assert len(measured.plain) == len(measured.speculative) == 1
     again = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
     again.repeat()
-    assert [trace.settings.seed for trace in measured.plain.traces] == [2, 3]
+    assert [trace.settings.seed for trace in measured.plain] == [2, 3]
 
 
 def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:

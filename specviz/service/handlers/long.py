@@ -49,7 +49,7 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
         try:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
-            if measured.repeats:
+            if measured.plain:
                 yield say.Item(job, "race", _lap(measured, target, prompt))
             raise
         workshop.forget_race(job)
@@ -61,7 +61,7 @@ def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.Steps:
     step = say.Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
     yield step
     yield from runs.warm_up_steps()
-    for repeat in range(runs.measured.repeats + 1, command.repeats + 1):
+    for repeat in range(len(runs.measured.plain) + 1, command.repeats + 1):
         yield replace(step, phase="timing", repeat=repeat)
         yield from runs.repeat_steps()
 
