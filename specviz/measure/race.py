@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, in_a_sentence, problems_of
 from specviz.core.rounding import Judged
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
@@ -170,9 +170,7 @@ def load_lap(item: object) -> RaceLap:
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "its start"
-        raise InputError(f"The race is not valid at {where[:120]}: {first['msg'][:200]}.") from None
+        raise InputError(in_a_sentence("race", problems_of(error)[:1])) from None
 
 
 @dataclass(frozen=True, slots=True)

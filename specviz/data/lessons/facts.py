@@ -1,7 +1,6 @@
 """Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -17,7 +16,7 @@ from specviz.core.trace import Trace
 from specviz.data.batches import PARTS, Ratio, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, percent
+from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent, span
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -108,8 +107,8 @@ def _of_sweeps() -> Facts:
         "sweeps",
         figures=figures,
         prompts=len(best.speedups),
-        near_lengths=listed([in_words(row.draft_length) for row in near]),
-        near_speedups=from_to([row.speedup for row in near]),
+        near_lengths=any_of([in_words(row.draft_length) for row in near], "and"),
+        near_speedups=span(min(row.speedup for row in near), max(row.speedup for row in near), ""),
         longest=longest,
         fastest=max(drafts, key=lambda row: row.speedup),
         biggest=drafts[-1],
@@ -213,15 +212,6 @@ def _of(key: str, at: AtSetting | None) -> Facts:
         "speedup": at.speedup if at else None,
     }
     return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
-
-
-def from_to(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
-    return low if low == high else f"{low} to {high}"
-
-
-def listed(texts: Sequence[str]) -> str:
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 @dataclass(frozen=True, slots=True)

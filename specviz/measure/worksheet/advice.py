@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from specviz.core.judge import NEUTRAL, judge
 from specviz.data.published import GPU_ROUNDS
-from specviz.data.texts import Sentences, any_of
+from specviz.data.texts import Sentences, any_of, span
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
@@ -16,7 +16,6 @@ from specviz.measure.worksheet.serving import (
     nearest_batch,
     outlook,
     recommended,
-    span,
 )
 
 UNTOLD = "Cannot be told without the cost of a round on your machine."

@@ -13,6 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.data.serving_counters import ServingCounters
+from specviz.data.texts import span
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -157,11 +158,6 @@ def production_start(found: Production, costs_from: str) -> Start:
         accepted,
         costs_from=costs_from if found.speedup is None else INFERRED,
     )
-
-
-def span(low: float, high: float, unit: str = "×") -> str:
-    first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
-    return first if first == last else f"{first} to {last}"
 
 
 def costs_are_told(costs_from: str) -> bool:
