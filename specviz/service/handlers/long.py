@@ -14,9 +14,7 @@ from specviz.core.errors import InputError, without_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import Preset, find_preset
-from specviz.decoding import fit_drafter
-from specviz.decoding.drafters.choose import Loaded, own_model
-from specviz.decoding.run_setup import set_up_run
+from specviz.decoding import Drafter, fit_drafter
 from specviz.measure.compare import Measured, PairedRuns, quality
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
@@ -41,7 +39,7 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
     job, prompts, settings = command.job, command.prompts, command.request.settings
     target, draft = yield from workshop.load_pair(job, command.request)
     drafter = fit_drafter(target, draft, settings)
-    _check(target, draft, prompts, settings)
+    _check(target, drafter, prompts, settings)
     yield say.Started(job)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
@@ -66,13 +64,10 @@ def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.Steps:
         yield from runs.repeat_steps()
 
 
-def _check(target: LoadedModel, draft: Loaded, prompts: Sequence[RacePrompt], settings: DecodeSettings) -> None:
+def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt], settings: DecodeSettings) -> None:
     for prompt in prompts:
         try:
-            set_up_run(target, None, prompt.text, settings)
-            own = own_model(draft)
-            if own and own.context < target.context:
-                set_up_run(target, own, prompt.text, settings)
+            drafter.set_up(target, prompt.text, settings)
         except InputError as error:
             raise InputError(f"{prompt.name}: {error}") from None
 
