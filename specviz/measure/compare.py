@@ -234,8 +234,9 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
     return LogProbability(mean, mean - half, mean + half)
 
 
-def next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
-    model = CachedModel(target, shared_vocabulary(target))
+def next_logits(target: LoadedModel, text: Sequence[int], draft: LoadedModel | None = None) -> torch.Tensor:
+    """Of the token after a text, of those that both models know: (vocabulary,)."""
+    model = CachedModel(target, shared_vocabulary(target, draft))
     model.prefill(text[:-1])
     return model.read(text[-1:])[0]
 
