@@ -57,7 +57,7 @@ COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={k: 1 + 0.1 * (k 
 
 def test_the_model_is_the_papers_formulas() -> None:
     assert MODEL.terms.tokens == pytest.approx(3.3616)  # 1 + .8 + .64 + .512 + .4096
-    assert MODEL.ideal == pytest.approx(3.3616 / 1.4)
+    assert MODEL.terms.ideal == pytest.approx(3.3616 / 1.4)
     assert MODEL.terms.speedup == pytest.approx(3.3616 / (0.4 + 1.4 + 0.05))
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
     assert MODEL.best_speedup >= MODEL.terms.speedup
@@ -212,7 +212,7 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     costs, terms = known(costs_of(rows)), story.terms
     times = (terms.cost_ratio, terms.verification, terms.overhead)
     assert times == (costs.cost_ratio, costs.verification[5], costs.overhead)
-    assert story.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
+    assert story.terms.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
     assert copy.gap is None
     assert of_rows(frame_of([]), recorded=False) == []
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]

@@ -97,12 +97,8 @@ def _on_costs(trace: Trace) -> Iterator[Exercise]:
 
 
 def _on_speedup(terms: Terms, measured: float) -> Exercise:
-    length, cost = terms.draft_length, terms.cost_ratio
-    ideal, tokens = theory.ideal_speedup(terms.alpha, length, cost), theory.expected_tokens(terms.alpha, length)
-    steps = theory.round_steps(length, cost, terms.verification, terms.overhead)
-    which = "second" if abs(terms.speedup - measured) <= abs(ideal - measured) else "first"
-    answer = say("speedup_answer", tokens=tokens, terms=terms, ideal=ideal, steps=steps, measured=measured, which=which)
-    return Exercise(say("speedup", terms=terms), answer)
+    which = "second" if abs(terms.speedup - measured) <= abs(terms.ideal - measured) else "first"
+    return Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured, which=which))
 
 
 def _on_break_even(terms: Terms, rate: float, measured: float) -> Exercise:

@@ -92,10 +92,6 @@ class Model:
         return self.at(self.draft_length)
 
     @property
-    def ideal(self) -> float:
-        return theory.ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
-
-    @property
     def extra_operations(self) -> float:
         return theory.extra_operations(self.alpha, self.draft_length, self.operations_ratio)
 

@@ -1,7 +1,7 @@
 """Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median_high
 from typing import Literal
 
@@ -61,11 +61,10 @@ def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
         return None
     draft_length, cost = terms.draft_length, terms.cost_ratio
     tokens = expected_tokens_by_position(position_rates(trace, draft_length))
-    ideal = Terms(terms.alpha, draft_length, cost, 1.0, 0.0).speedup
     clustered = tokens / round_steps(draft_length, cost)
     verified = tokens / round_steps(draft_length, cost, terms.verification)
     complete = tokens / round_steps(draft_length, cost, terms.verification, terms.overhead)
-    return Gap(terms, ideal, clustered - ideal, verified - clustered, complete - verified, measured)
+    return Gap(terms, terms.ideal, clustered - terms.ideal, verified - clustered, complete - verified, measured)
 
 
 def position_rates(trace: Trace, draft_length: int | None = None) -> list[float]:
@@ -92,10 +91,6 @@ class Measured:
     @property
     def source(self) -> str:
         return f"{self.where}, recorded" if self.recorded else f"{self.where}, yours"
-
-    @property
-    def ideal(self) -> float:
-        return replace(self.terms.by_formula, verification=1.0, overhead=0.0).speedup
 
 
 def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:

@@ -110,7 +110,7 @@ def show_gaps(known: Known) -> None:
             {
                 "γ": each.terms.draft_length,
                 "α": each.terms.alpha,
-                "formula": each.ideal,
+                "formula": each.terms.ideal,
                 "with v, o": each.terms.speedup,
                 "by position": each.gap.by_position if each.gap else None,
                 "measured": each.measured,
