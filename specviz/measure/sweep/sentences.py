@@ -12,6 +12,7 @@ from specviz.data.workloads import find_workload
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.study import (
     ADAPTIVE,
+    PROMPT,
     Study,
     break_even_line,
     errors,
@@ -234,22 +235,17 @@ def _speed(rows: pd.DataFrame, how: str) -> str:
 
 
 def _best_length(study: Study) -> str:
-    prompts = _prompts(study.fair_rows)
     if study.points["draft_length"].nunique() == 1 or _no_prompt_has_others(study):
         return ""
-    votes = prompts["draft_length"].value_counts()
-    first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {len(prompts)} prompts"
+    votes = study.fair_rows.drop_duplicates(["workload", *PROMPT])["draft_length"].value_counts()
+    first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {votes.sum()} prompts"
     others = [f"γ = {length} for {count}" for length, count in list(votes.items())[1:]]
     chosen = ", ".join([first, *others])
     return say("chosen_lengths", chosen=chosen)
 
 
 def _no_prompt_has_others(study: Study) -> bool:
-    return bool((_prompts(study.fair_rows).groupby("workload").size() == 1).all())
-
-
-def _prompts(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.drop_duplicates(["workload", "preset", "text_hash"])
+    return bool((study.fair["prompts"] == 1).all())
 
 
 def _identity(rows: pd.DataFrame) -> str:

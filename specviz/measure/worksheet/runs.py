@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median_high
+from itertools import takewhile
 from typing import Literal
 
 import pandas as pd
@@ -67,16 +67,10 @@ def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
     return Gap(terms, terms.ideal, clustered - terms.ideal, verified - clustered, complete - verified, measured)
 
 
-def position_rates(trace: Trace, draft_length: int | None = None) -> list[float]:
-    lengths = [len(round.drafted) for round in trace.rounds if round.drafted]
-    if not lengths:
-        return []
-    rates: list[float] = []
-    for position in metrics.by_position(trace.rounds, draft_length or median_high(lengths)):
-        if position.rate is None:
-            break
-        rates.append(position.rate)
-    return rates
+def position_rates(trace: Trace, draft_length: int) -> list[float]:
+    """Up to the last position that was judged."""
+    positions = metrics.by_position(trace.rounds, draft_length)
+    return [each.rate or 0.0 for each in takewhile(lambda each: each.rate is not None, positions)]
 
 
 @dataclass(frozen=True, slots=True)
