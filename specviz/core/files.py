@@ -1,11 +1,14 @@
 """Where the app's own files are, how a file is replaced in one step, and how one that a person names is read."""
 
+import logging
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cache, wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -81,6 +84,25 @@ RESULTS = PACKAGE / "results" if _INSTALLED else PACKAGE.parent / "benchmarks" /
 BATCH_CODE = (PACKAGE if _INSTALLED else PACKAGE.parent) / "benchmarks" / "batching" / "rounds.py"
 # The folder that Streamlit runs: app.py, pages/, .streamlit/config.toml, and static/, which the app fills.
 APP_FOLDER = PACKAGE / "webapp" if _INSTALLED else PACKAGE.parent
+
+
+def of_the_app(missing: str, otherwise: Any = None) -> Callable[[Callable[[], KIND]], Callable[[], KIND]]:
+    """Of a reader of a file of the app: reads once. Where that is missing or damaged, the log says `missing`."""
+
+    def reads_once(read: Callable[[], KIND]) -> Callable[[], KIND]:
+        @cache
+        @wraps(read)
+        def content() -> KIND:
+            try:
+                return read()
+            except (OSError, ValueError, LookupError) as error:
+                logging.getLogger(read.__module__).error("%s: %s", missing, error)
+                found: KIND = otherwise
+                return found
+
+        return content
+
+    return reads_once
 
 
 def read_stored(path: Path, kind: type[KIND], what: str) -> KIND:
