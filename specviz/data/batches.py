@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import sqrt
 from typing import Literal, Self, get_args
 
@@ -110,10 +110,7 @@ class BatchStudy:
         return next((each for each in self.passes if each.batch == batch), None)
 
 
-@cache
-def recorded_batches() -> BatchStudy:
-    """The recorded study; InputError if its file is missing or damaged."""
-    return read_stored(RECORDED, BatchStudy, "the study of batches")
+recorded_batches = cache(partial(read_stored, RECORDED, BatchStudy, "the study of batches"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +154,4 @@ class PassShares:
         return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 
-@cache
-def pass_shares() -> PassShares:
-    """Raises InputError: the file is missing or damaged."""
-    return read_stored(PASSES, PassShares, "the shares of a pass")
+pass_shares = cache(partial(read_stored, PASSES, PassShares, "the shares of a pass"))

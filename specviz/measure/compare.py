@@ -27,7 +27,6 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 
 ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
-Progress = Callable[[str], None]
 
 
 class Repeats(list[Trace]):
@@ -172,7 +171,7 @@ def compare(
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     repeats: int = 5,
-    progress: Progress = lambda line: None,
+    progress: Callable[[str], None] = lambda line: None,
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
     """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat."""

@@ -1,7 +1,7 @@
 """The recorded runs of the story and of each drafting method, and the measured figures beside them."""
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from statistics import geometric_mean, median
 from typing import Self
 
@@ -124,10 +124,7 @@ def story_trace(name: str) -> Trace:
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
-@cache
-def story_figures() -> Figures:
-    """Raises InputError: the file is missing or damaged."""
-    return read_stored(ASSETS / "story" / "figures.json", Figures, "the story's figures")
+story_figures = cache(partial(read_stored, ASSETS / "story" / "figures.json", Figures, "the story's figures"))
 
 
 def target_alone(trace: Trace) -> Trace:

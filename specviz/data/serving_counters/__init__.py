@@ -11,6 +11,7 @@ from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounter
 from specviz.data.serving_counters.llama_cpp import by_written
 from specviz.data.serving_counters.pasted import (
     ENGINES,
+    MAX_LINE,
     SGLANG,
     Found,
     Names,
@@ -38,7 +39,6 @@ NOTHING_FOUND = (
     "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
 )
 NAMED = 12  # names that are listed at most
-LONGEST_LINE = 4_000  # characters; a longer one is no log line
 
 
 def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
@@ -115,7 +115,7 @@ def _of_log(lines: Sequence[str], kind: Kind) -> str:
 
 
 def _places(lines: Sequence[str], pattern: str) -> list[int]:
-    return [place for place, line in enumerate(lines) if len(line) < LONGEST_LINE and re.search(pattern, line)]
+    return [place for place, line in enumerate(lines) if len(line) < MAX_LINE and re.search(pattern, line)]
 
 
 def _left_lines(left: Sequence[str]) -> str:

@@ -22,7 +22,6 @@ from specviz.measure.sweep.rows import MADE_BY, SweepRow, counted, row_key
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel, chat_ids
 
-Progress = Callable[[str], None]
 Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup
 
 
@@ -30,7 +29,7 @@ def sweep(
     cells: Sequence[Cell],
     load: Callable[[SweepPair], Models],
     done: Iterable[tuple[str, ...]] = (),
-    progress: Progress = lambda line: None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> Iterator[SweepRow]:
     """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already.
 
