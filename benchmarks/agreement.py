@@ -30,7 +30,7 @@ from specviz.data.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
 from specviz.decoding.alternating import take_turns
 from specviz.measure.calibration import Calibration, calibrate
-from specviz.measure.paired_runs import PairedRuns
+from specviz.measure.compare import PairedRuns
 from specviz.models import pass_timing
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel

@@ -34,7 +34,7 @@ from specviz.core.verdict import verdict_of_run
 from specviz.data.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
 from specviz.measure.calibration import calibrate
-from specviz.measure.paired_runs import PairedRuns
+from specviz.measure.compare import PairedRuns
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
 

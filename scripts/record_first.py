@@ -26,7 +26,7 @@ from specviz.core.replay import dump_draft_guesses
 from specviz.core.steps import result_of
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import FIRST, FIRST_GUESSES
-from specviz.data.lessons.tour import tour_of
+from specviz.data.lessons.story import tour_of
 from specviz.data.workloads import STORY, Preset
 from specviz.measure.compare import run_both
 

@@ -1,12 +1,20 @@
 """Where the app's own files are, how a file is replaced in one step, and how one that a person names is read."""
 
+import logging
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cache, wraps
 from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
+
+KIND = TypeVar("KIND")
 
 _PREFIX = "new-"
 _ABANDONED = 3_600  # seconds after which a process that began such a file has surely ended
@@ -66,3 +74,30 @@ RESULTS = PACKAGE / "results" if _INSTALLED else PACKAGE.parent / "benchmarks" /
 BATCH_CODE = (PACKAGE if _INSTALLED else PACKAGE.parent) / "benchmarks" / "batching" / "rounds.py"
 # The folder that Streamlit runs: app.py, pages/, .streamlit/config.toml, and static/, which the app fills.
 APP_FOLDER = PACKAGE / "webapp" if _INSTALLED else PACKAGE.parent
+
+
+def of_the_app(missing: str, otherwise: Any = None) -> Callable[[Callable[[], KIND]], Callable[[], KIND]]:
+    """Of a reader of a file of the app: reads once. Where that is missing or damaged, the log says `missing`."""
+
+    def reads_once(read: Callable[[], KIND]) -> Callable[[], KIND]:
+        @cache
+        @wraps(read)
+        def content() -> KIND:
+            try:
+                return read()
+            except (OSError, ValueError, LookupError) as error:
+                logging.getLogger(read.__module__).error("%s: %s", missing, error)
+                found: KIND = otherwise
+                return found
+
+        return content
+
+    return reads_once
+
+
+def read_stored(path: Path, kind: type[KIND], what: str) -> KIND:
+    """What the file holds; InputError if it is missing, damaged or no `kind`. `what` it is, as in "the sweep"."""
+    try:
+        return TypeAdapter(kind).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{path.name}, {what}, cannot be read: {type(error).__name__}.") from error

@@ -7,7 +7,13 @@ from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.drafters import method_of
-from specviz.core.theory import break_even_acceptance, expected_tokens, realistic_speedup, verification_steps
+from specviz.core.theory import (
+    break_even_acceptance,
+    expected_tokens,
+    ideal_speedup,
+    realistic_speedup,
+    verification_steps,
+)
 from specviz.core.trace import Round, Trace
 
 Term = Literal["acceptance", "draft cost", "verification", "overhead"]
@@ -74,6 +80,11 @@ class Terms:
         if self.counted:
             return self.counted.tokens / self.steps
         return realistic_speedup(self.alpha, self.draft_length, self.cost_ratio, self.verification, self.overhead)
+
+    @property
+    def ideal(self) -> float:
+        """E(γ) / (γc + 1): as if checking took one step, and the loop no time."""
+        return ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
 
     @property
     def at_costs(self) -> float:

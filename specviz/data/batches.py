@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import sqrt
 from typing import Literal, Self, get_args
 
-from specviz.core.files import ASSETS, RESULTS
+from specviz.core.files import ASSETS, RESULTS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
-from specviz.data.stored import read_stored
 
 # wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
 # machine hardly count; only where one thread of the processor does all the work.
@@ -18,6 +17,8 @@ Clock = Literal["wall", "processor"]
 CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
 RECORDED = ASSETS / "batches" / "batches.json"
 PASSES = RESULTS / "pass_shares.json"  # of benchmarks/pass_shares.py
+Part = Literal["weights", "attention", "program", "rest"]
+PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +104,13 @@ class BatchStudy:
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
-        """Raises KeyError: it was not measured."""
         return {(each.batch, each.draft_length): each for each in self.speedups}[batch, draft_length]
 
     def passes_of(self, batch: int) -> BatchPass | None:
         return next((each for each in self.passes if each.batch == batch), None)
 
 
-@cache
-def recorded_batches() -> BatchStudy:
-    """The recorded study; InputError if its file is missing or damaged."""
-    return read_stored(RECORDED, BatchStudy, "the study of batches")
-
-
-Part = Literal["weights", "attention", "program", "rest"]
-PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
+recorded_batches = cache(partial(read_stored, RECORDED, BatchStudy, "the study of batches"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +151,7 @@ class PassShares:
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
-        """Raises KeyError: it was not measured."""
         return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 
-@cache
-def pass_shares() -> PassShares:
-    """Raises InputError: the file is missing or damaged."""
-    return read_stored(PASSES, PassShares, "the shares of a pass")
+pass_shares = cache(partial(read_stored, PASSES, PassShares, "the shares of a pass"))

@@ -1,30 +1,13 @@
-"""What `hide=` in a link can take away of a page: the names, which links depend on, and what each one is."""
+"""What `hide=` in a link can take away of a page; the names are in assets/texts/hidden.yaml."""
 
 from collections.abc import Iterable, Sequence
 
+from specviz.data.texts import AppTexts, Text
+
 PARAMETER = "hide"
 MAX_NAMES = 40  # of a link that are looked at
-HIDEABLE = {
-    "menu": "the menu of pages",
-    "prompt": "the prompt",
-    "target": "the menu of target models",
-    "draft": "the menu of drafts",
-    "temperature": "the temperature",
-    "pairs": "the pairs worth trying",
-    "more": "more settings: top-k, top-p, schedule, new tokens, seed, number format",
-    "run": "“Run again” and “Undo”",
-    "draft-length": "the draft length",
-    "explanation": "the explanation of a token: p, q and what follows from them",
-    "legend": "the legend of the marks",
-    "timeline": "the timeline",
-    "figures": "the small figures: acceptance, speedup, each draft length, positions",
-    "copy-link": "“Copy link”",
-    "result": "the result, what changed, and what was tried",
-    "texts": "the texts of both decoders",
-    "costs": "what checking several tokens costs",
-    "files": "saving and opening a run",
-    "views": "the buttons below: more, less, projector, task link",
-}
+hidden_texts = AppTexts("hidden", dict[str, Text])  # by name
+HIDEABLE = hidden_texts()
 
 
 def hidden_in(values: Iterable[str]) -> tuple[frozenset[str], list[str]]:

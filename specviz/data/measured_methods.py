@@ -1,8 +1,6 @@
 """All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
-import logging
 from dataclasses import dataclass
-from functools import cache
 from math import sqrt
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,12 +8,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
-from specviz.core.errors import InputError
-from specviz.core.files import RESULTS
+from specviz.core.files import RESULTS, of_the_app, read_stored
 from specviz.core.judge import Word, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
-from specviz.data.stored import read_stored
 
 FILE = RESULTS / "methods.json"
 ALL = "all"  # the prompts of every kind of text together
@@ -186,13 +182,9 @@ def read_methods(path: Path) -> MeasuredMethods:
     return read_stored(path, MeasuredMethods, "the comparison of methods")
 
 
-@cache
+@of_the_app("No comparison of methods")
 def stored_methods() -> MeasuredMethods | None:
-    try:
-        return read_methods(FILE)
-    except InputError as error:
-        logging.getLogger(__name__).error("No comparison of methods: %s", error)
-        return None
+    return read_methods(FILE)
 
 
 def _wilson(accepted: int, judged: int) -> tuple[float, float]:

@@ -132,8 +132,7 @@ class RunLink(SettingsLink):
         elif preset:
             return preset.text, preset.name, problems
         elif self.preset is not None:
-            line = f"preset={shown(self.preset)} is not a preset known here: using {DEFAULT_PRESET.name}."
-            problems.append(line)
+            problems.append(f"preset={shown(self.preset)} is not a preset known here: using {DEFAULT_PRESET.name}.")
         return DEFAULT_PRESET.text, DEFAULT_PRESET.name, problems
 
 

@@ -158,10 +158,15 @@ def fill(template: str, figures: Mapping[str, Any]) -> str:
     return _Figures().vformat(template, (), figures)
 
 
-def any_of(values: Sequence[object]) -> str:
+def any_of(values: Sequence[object], word: str = "or") -> str:
     """In a sentence: 2, 3 or 4."""
     *before, last = map(str, values)
-    return f"{', '.join(before)} or {last}" if before else last
+    return f"{', '.join(before)} {word} {last}" if before else last
+
+
+def span(low: float, high: float, unit: str = "×") -> str:
+    first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
+    return first if first == last else f"{first} to {last}"
 
 
 @dataclass(frozen=True, eq=False)

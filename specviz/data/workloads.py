@@ -18,11 +18,7 @@ from specviz.data.texts import AppTexts
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A prompt. Its answer can have a form: an expression, or a JSON object that the text begins.
-
-    Raises:
-        ValueError: it has two forms.
-    """
+    """A prompt. Its answer can have a form: an expression, or a JSON object that the text begins."""
 
     text: str
     regex: str = ""

@@ -62,8 +62,6 @@ def calibration_steps(
     """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead. Runs of one prompt take turns.
 
     Args:
-        target: the target model.
-        draft: the draft model or head; None for prompt lookup.
         nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
         tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
         drafter: what drafts, instead of the one that fits `draft`.
@@ -134,22 +132,18 @@ class _Runs:
 
     def plain(self) -> Iterator[_Times]:
         run = AutoregressiveRun(self._target, *self._task(self._rounds))
-        for _, seconds in run.steps():
-            yield _Times(0.0, seconds, 0.0)
+        return (_Times(0.0, seconds, 0.0) for _, seconds in run.steps())
 
     def of_drafter(self, tree: str | None) -> Iterator[_Times]:
         length = (parse_tree(tree).depth if tree else None) or DRAFT_LENGTH
         task = self._task(self._rounds * (length + 1), length, tree)
-        for round in SpeculativeRun(self._target, self._drafter, *task, record=False).rounds():
-            if round.drafted:
-                yield _times(round)
+        run = SpeculativeRun(self._target, self._drafter, *task, record=False)
+        return (_times(round) for round in run.rounds() if round.drafted)
 
     def of_size(self, size: int, tree: str | None = None) -> Iterator[_Times]:
-        drafter = _OneSize(self._drafter, size)
         task = self._task(self._rounds + size, min(size, MAX_DRAFT_LENGTH), tree)
-        for round in SpeculativeRun(self._target, drafter, *task, record=False).rounds():
-            if len(round.drafted) == size:
-                yield _times(round)
+        run = SpeculativeRun(self._target, _OneSize(self._drafter, size, tree is not None), *task, record=False)
+        return (_times(round) for round in run.rounds() if len(round.drafted) == size)
 
     def _task(self, tokens: int, length: int = 1, tree: str | None = None) -> tuple[list[int], DecodeSettings]:
         tokens = min(tokens, self._window - 1)
@@ -158,29 +152,26 @@ class _Runs:
 
 
 def _times(round: Round) -> _Times:
-    parts = map(known_seconds, (round.draft_seconds, round.verify_seconds, round.overhead_seconds))
-    draft, verify, overhead = parts
+    draft, verify, overhead = map(known_seconds, (round.draft_seconds, round.verify_seconds, round.overhead_seconds))
     return _Times(draft / round.depth, verify, overhead)
 
 
-class _OneSize(Drafter):
+class _OneSize(Drafter, Proposer):
     """Lets a drafter make one guess, and the target check a number of others, which are almost never accepted."""
 
-    def __init__(self, drafter: Drafter, size: int) -> None:
+    _inner: Proposer
+
+    def __init__(self, drafter: Drafter, size: int, tree: bool) -> None:
         self._drafter, self._size = drafter, size
+        self._parents = [guess // 2 - 1 for guess in range(size)] if tree else None  # two children each
         self.info, self.loaded = drafter.info, drafter.loaded
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         return set_up_run(target, None, prompt, settings)  # the drafter itself need not grow trees
 
     def begin(self, context: DraftContext) -> Proposer:
-        return _SameTokens(self._drafter.begin(context), self._size, context.setup.settings.tree is not None)
-
-
-class _SameTokens(Proposer):
-    def __init__(self, inner: Proposer, size: int, tree: bool) -> None:
-        self._inner, self._size = inner, size
-        self._parents = [guess // 2 - 1 for guess in range(size)] if tree else None  # two children each
+        self._inner = self._drafter.begin(context)
+        return self
 
     def read_prompt(self) -> Iterator[None]:
         yield from self._inner.read_prompt()

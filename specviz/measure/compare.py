@@ -1,24 +1,26 @@
-"""Compare: both decoders on the same prompt, timed alternately. The command line and the pages both call this."""
+"""Both decoders on the same prompt, timed alternately: races, sweeps and the command line measure with this only."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean, stdev
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from statistics import fmean, median_low, stdev
 
 import torch
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.intervals import student_t
-from specviz.core.metrics import first_difference
+from specviz.core.metrics import count, first_difference
 from specviz.core.rounding import judge_difference
-from specviz.core.settings import DecodeSettings
+from specviz.core.rounds import known_seconds
+from specviz.core.settings import DecodeSettings, repeat_settings
+from specviz.core.steps import Steps, at_once
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
-from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate, tree_sizes
-from specviz.measure.paired import Paired
-from specviz.measure.paired_runs import PairedRuns
+from specviz.measure.paired import Draw, Paired
 from specviz.measure.race import GreedyQuality, LogProbability, Quality, SampledQuality
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -26,7 +28,112 @@ from specviz.models.pairing import shared_vocabulary
 
 ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
 
-Progress = Callable[[str], None]
+
+class Repeats(list[Trace]):
+    @property
+    def seconds(self) -> list[float]:
+        return [decode_seconds(trace) for trace in self]
+
+    @property
+    def prefill(self) -> list[float]:
+        phases = [trace.prefill_seconds for trace in self]
+        return [known_seconds(phase.target) + known_seconds(phase.draft) for phase in phases]
+
+    @property
+    def median(self) -> Trace:
+        return self[median_index(self.seconds)]
+
+
+@dataclass(slots=True)
+class Measured:
+    """Pairs of runs, each made back to back."""
+
+    speculative: Repeats = field(default_factory=Repeats)
+    plain: Repeats = field(default_factory=Repeats)
+
+    @property
+    def pairs(self) -> list[tuple[Trace, Trace]]:
+        return list(zip(self.speculative, self.plain, strict=True))
+
+    @property
+    def draws(self) -> list[Draw]:
+        sampled = [pair for pair in self.pairs if not pair[0].settings.greedy]
+        return [Draw(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in sampled]
+
+    @property
+    def shown(self) -> tuple[Trace, Trace]:
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair."""
+        if not self.draws:
+            return self.speculative.median, self.plain.median
+        a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in self.pairs]
+        return self.pairs[median_index([ours / plain for ours, plain in a_token])]
+
+
+@dataclass(slots=True)
+class PairedRuns:
+    """Both decoders on one prompt; each repeat is a pair of runs made back to back.
+
+    The target alone goes first in the first pair, speculative decoding in the second, and so on: whatever slows the
+    machine gradually then slows both alike. While a run is timed, nothing is recorded but times.
+
+    Greedy, all repeats write the same text. Above temperature 0 each repeat has a new seed (seed, seed + 1, ...), the
+    same for both decoders: one seed's draw can be far from the mean, and repeating it would show only timing noise.
+
+    The steps may be paused at any yield, which is between two rounds or plain steps. Each of these is timed by itself,
+    so a run's times do not include a pause.
+    """
+
+    target: LoadedModel
+    drafter: Drafter
+    prompt: str | Sequence[int]
+    settings: DecodeSettings
+    constraint: LogitsConstraint | None = None
+    measured: Measured = field(default_factory=Measured)  # goes on with these pairs; they are added to
+
+    def warm_up_steps(self) -> Steps[None]:
+        """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder."""
+        most = min(self.settings.max_new_tokens, 2 * self.settings.draft_length + 2)
+        few = replace(self.settings, max_new_tokens=most)
+        yield from self.speculative_steps(few)
+        yield from self.plain_steps(few)
+
+    def repeat_steps(self) -> Steps[None]:
+        settings = repeat_settings(self.settings, len(self.measured.plain))
+        ours, alone = self.speculative_steps(settings), self.plain_steps(settings)
+        if len(self.measured.plain) % 2:
+            speculative = yield from ours
+            plain = yield from alone
+        else:
+            plain = yield from alone
+            speculative = yield from ours
+        self.measured.plain.append(plain)
+        self.measured.speculative.append(speculative)
+
+    def speculative_steps(self, settings: DecodeSettings) -> Steps[Trace]:
+        run = SpeculativeRun(self.target, self.drafter, self.prompt, settings, record=False, constraint=self.constraint)
+        for _ in chain(run.read_prompt(), run.rounds()):
+            yield
+        return run.trace()
+
+    def plain_steps(self, settings: DecodeSettings) -> Steps[Trace]:
+        run = AutoregressiveRun(self.target, self.prompt, settings, constraint=self.constraint)
+        for _ in chain(run.read_prompt(), run.steps()):
+            yield
+        return run.trace()
+
+    warm_up = at_once(warm_up_steps)
+    repeat = at_once(repeat_steps)
+
+
+def decode_seconds(trace: Trace) -> float:
+    if trace.drafter is None and trace.autoregressive:
+        return sum(trace.autoregressive.seconds_per_token)
+    return sum(known_seconds(round.seconds) for round in trace.rounds)
+
+
+def median_index(seconds: Sequence[float]) -> int:
+    """The repeat whose time is the median; the faster of the middle two where their number is even."""
+    return seconds.index(median_low(seconds))
 
 
 def run_both(
@@ -64,7 +171,7 @@ def compare(
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     repeats: int = 5,
-    progress: Progress = lambda line: None,
+    progress: Callable[[str], None] = lambda line: None,
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
     """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat."""
@@ -126,8 +233,9 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
     return LogProbability(mean, mean - half, mean + half)
 
 
-def next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
-    model = CachedModel(target, shared_vocabulary(target))
+def next_logits(target: LoadedModel, text: Sequence[int], draft: LoadedModel | None = None) -> torch.Tensor:
+    """Of the token after a text, of those that both models know: (vocabulary,)."""
+    model = CachedModel(target, shared_vocabulary(target, draft))
     model.prefill(text[:-1])
     return model.read(text[-1:])[0]
 

@@ -1,7 +1,7 @@
 """What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare share it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from statistics import geometric_mean
 
 from specviz.core.metrics import Costs, Counts, count
@@ -118,8 +118,8 @@ def _rates(tokens: Sequence[int], seconds: Sequence[float]) -> list[float]:
     return [each / its for each, its in zip(tokens, seconds, strict=True)]
 
 
-def total(every: Sequence[Counts]) -> Counts:
-    return Counts(**{each.name: sum(getattr(one, each.name) for one in every) for each in fields(Counts)})
+def total(every: Iterable[Counts]) -> Counts:
+    return Counts(*map(sum, zip(*map(astuple, every), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

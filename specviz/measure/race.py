@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, in_a_sentence, problems_of
 from specviz.core.rounding import Judged
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
 EmittedStatus = Literal["accepted", "correction", "bonus", "own"]
+OWN = "own", "Your prompts"
+RACE_SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,7 @@ def load_lap(item: object) -> RaceLap:
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "its start"
-        raise InputError(f"The race is not valid at {where[:120]}: {first['msg'][:200]}.") from None
-
-
-OWN = "own", "Your prompts"
+        raise InputError(in_a_sentence("race", problems_of(error)[:1])) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +198,6 @@ def clearly_differ(kinds: Sequence[Kind]) -> bool:
     """Whether the 95 % intervals of two kinds do not overlap. A kind without an interval differs from none."""
     intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval]
     return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
-
-
-RACE_SCHEMA = 1
 
 
 def dump_race(laps: Sequence[RaceLap]) -> str:

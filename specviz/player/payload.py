@@ -7,8 +7,7 @@ from typing import Any, Literal, NewType, NotRequired, TypedDict
 
 from specviz.core.result import Result
 from specviz.core.settings import DraftSchedule
-from specviz.data.lessons.story import Focus, Picture
-from specviz.data.lessons.tour import Tour
+from specviz.data.lessons.story import Focus, Picture, Tour
 from specviz.data.texts import Words
 
 Phase = Literal["propose", "check", "judge"]

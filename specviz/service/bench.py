@@ -35,12 +35,8 @@ def whose_turn(watched: Sequence[T], long: Sequence[T], now: float) -> T:
     """The job that works now; there is at least one. Jobs that somebody watches go first.
 
     Long jobs (races, sweeps, proofs) take turns, and still get a share of every cycle, so that they end however many
-    visitors keep coming. Nothing is stopped for a change of turns: a job is paused between two rounds.
-
-    Args:
-        watched: jobs somebody watches, the oldest first.
-        long: all others.
-        now: seconds of the monotonic clock.
+    visitors keep coming. Nothing is stopped for a change of turns: a job is paused between two rounds. `watched` begins
+    with the oldest; `now` is in seconds of the monotonic clock.
     """
     long_has_its_share = now % CYCLE >= CYCLE - LONG_SHARE
     if watched and not (long and long_has_its_share):

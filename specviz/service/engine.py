@@ -64,8 +64,7 @@ def open_workshop(send: Send) -> DoJob:
     import torch
 
     from specviz.service.handlers import job_steps
-    from specviz.service.model_cache import set_aside
-    from specviz.service.workshop import Workshop
+    from specviz.service.workshop import Workshop, set_aside
 
     torch.set_num_threads(1)  # with other work on the cores, more threads are several times slower a step
     do_job = partial(job_steps, Workshop())

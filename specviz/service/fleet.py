@@ -34,7 +34,7 @@ class Restarts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._deaths: deque[float] = deque(maxlen=limits.deaths)  # seconds of the monotonic clock
+        self.deaths: deque[float] = deque(maxlen=limits.deaths)  # since the last rest, on the monotonic clock
         self._rest_until: float | None = None
 
     @property
@@ -42,35 +42,25 @@ class Restarts:
         """Whether no engine should be started now; after the rest, the next `ask` ends it."""
         return self._rest_until is not None
 
-    @property
-    def has_deaths(self) -> bool:
-        """Whether an engine has died since the last rest."""
-        return bool(self._deaths)
-
     def died(self, now: float) -> None:
         """The last one of too many deaths in a short time begins a rest."""
-        self._deaths.append(now)
-        if len(self._deaths) == self._limits.deaths and now - self._deaths[0] <= self._limits.deaths_window:
+        self.deaths.append(now)
+        if len(self.deaths) == self._limits.deaths and now - self.deaths[0] <= self._limits.deaths_window:
             self._rest_until = now + self._limits.rest
 
     def ask(self, now: float) -> bool:
         """A visitor wants a run: whether there will be an engine for it."""
         if self._rest_until is not None and now >= self._rest_until:
             self._rest_until = None
-            self._deaths.clear()
+            self.deaths.clear()
         return not self.resting
 
 
 class Fleet:
-    """Gives jobs to engines. All but `close` is called with the lock held.
+    """Gives jobs to engines. All but `close` is called with the lock held; it is notified at each change.
 
-    Args:
-        command: an engine's program and its arguments, or what starts one.
-        limits: how long to wait for what.
-        changed: the lock; notified at each change.
-        sessions: whose jobs these are; those that left are forgotten here.
-        on_done: called with each job that has found everything.
-        engines: how many.
+    `command` is an engine's program and its arguments, or what starts one. `on_done` is called with each job that has
+    found everything. Sessions that left are forgotten here.
     """
 
     def __init__(
@@ -128,7 +118,6 @@ class Fleet:
             job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
     def has_idle_engine(self) -> bool:
-        """Whether an engine is ready and has no job."""
         return any(driver.ready and not driver.running for driver in self.drivers)
 
     def note_death(self) -> None:
@@ -156,7 +145,6 @@ class EngineDriver:
     # ---- for the fleet; with the lock held, except close
 
     def start(self) -> bool:
-        """Start the driver's thread, once; whether this call did."""
         if self._thread or self._closing:
             return False
         self._thread = Thread(target=self._drive, name="engine-driver", daemon=True)
@@ -164,7 +152,6 @@ class EngineDriver:
         return True
 
     def close(self) -> None:
-        """End the engine and the threads; call it without the lock."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()

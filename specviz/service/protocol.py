@@ -23,6 +23,7 @@ from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
 
 MAX_DRAFTS = 8  # in one GuessAlong
+Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
 
 # ---- commands
 
@@ -166,33 +167,24 @@ class CostsResult:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One kind of job.
+    """One kind of job."""
 
-    Attributes:
-        name: of the kind; stored runs are found by it, so it stays.
-        command: its arguments.
-        handler: what does it in the engine, under `handlers`: a module and its function, `command, workshop -> Steps`.
-        item: the type of what it finds; None for a run, which has events of its own.
-        watched: whether a visitor waits for it. All others are long jobs, which give way and take turns.
-        resumes: whether it goes on after the items that it has sent; otherwise it begins again.
-    """
-
-    name: str
+    name: str  # stored runs are found by it, so it stays
     command: type[JobCommand]
-    handler: str
-    item: Any
-    watched: bool = False
-    resumes: bool = True
+    handler: str  # what does it in the engine: a module of `handlers` and its function, `command, workshop -> Steps`
+    item: Any  # the type of what it finds; None for a run, which has events of its own
+    watched: bool = False  # whether a visitor waits for it; all others are long jobs, which give way and take turns
+    resumes: bool = True  # whether it goes on after the items that it has sent; otherwise it begins again
 
 
 TASKS = (
     Task("run", Run, "run.run_steps", None, watched=True, resumes=False),
     Task("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
-    Task("race", Race, "race.race_steps", RaceLap),
-    Task("sweep", Sweep, "sweep.sweep_steps", SweepRow | str),
+    Task("race", Race, "long.race_steps", RaceLap),
+    Task("sweep", Sweep, "long.sweep_steps", SweepRow | str),
     Task("guess along", GuessAlong, "run.guess_along_steps", Prospect),
-    Task("prove", Prove, "prove.prove_steps", DrawBatch),
-    Task("compare greedy", CompareGreedy, "prove.compare_greedy_steps", GreedyRow),
+    Task("prove", Prove, "long.prove_steps", DrawBatch),
+    Task("compare greedy", CompareGreedy, "long.compare_greedy_steps", GreedyRow),
     Task("play", Play, "play.play_steps", Turn, watched=True),
 )
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
@@ -253,9 +245,6 @@ class Done(OfJob):
     text: str  # what the target alone wrote
     draft_guesses: DraftGuesses | None = None  # of the run's own draft; None where they depend on more than the text
     type: Literal["done"] = "done"
-
-
-Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,21 +310,13 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="t
 
 
 def dump_command(command: JobCommand | Stop) -> bytes:
-    """One line for the engine.
-
-    Raises:
-        ValueError: a text in it is not Unicode text (a lone surrogate).
-    """
+    """One line for the engine; ValueError: a text in it is not Unicode text (a lone surrogate)."""
     name = command.task.name if isinstance(command, JobCommand) else "stop"
     return _JSON.dump_json({"task": name, "arguments": command}) + b"\n"
 
 
 def parse_command(line: bytes) -> JobCommand | Stop:
-    """What a line to the engine says.
-
-    Raises:
-        ValueError: it is not a command.
-    """
+    """What a line to the engine says; ValueError: it is not a command."""
     match _JSON.validate_json(line):
         case {"task": str(name), "arguments": arguments} if name in _COMMANDS:
             command: JobCommand | Stop = _COMMANDS[name].validate_python(arguments)

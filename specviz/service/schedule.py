@@ -60,7 +60,6 @@ class Schedule:
         return new or long
 
     def _alike(self, job: Job) -> list[Job]:
-        """Where such a job waits."""
         return self._waiting["long" if not job.watched else "shown" if job.shown else "new"]
 
     # ---- for one engine, and the jobs that it has

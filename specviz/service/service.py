@@ -36,12 +36,9 @@ CROWDED = "{most} other visitors from your internet address have jobs here: try 
 
 
 def admit(command: say.JobCommand) -> None:
-    """Let a command pass, or say why not.
+    """Let a command pass, or say why not: InputError.
 
     A visitor may name the models that the operator allows, see `specviz.models.draft_menu`.
-
-    Raises:
-        InputError: the prompt is far too long or is not text, a model is not known here, or a head has another target.
     """
     length = max((len(text) for text in command.texts), default=0)
     if length > MAX_PROMPT_CHARACTERS:
@@ -88,11 +85,8 @@ class EngineService:
     A slot is what a job is for, such as "run" or "sweep". A new job replaces only the session's old job of the same
     slot. Sessions that ask for the same run or the same costs share one job while it lasts, and what it found after.
 
-    Args:
-        command: an engine's program and its arguments, or what starts one, such as a `stream.StreamEngine`.
-        limits: how long to wait for what.
-        store: of finished runs; None stores them in memory only.
-        engines: how many engines.
+    `command` is an engine's program and its arguments, or what starts one, such as a `stream.StreamEngine`. Without a
+    `store`, finished runs are stored in memory only.
     """
 
     def __init__(
@@ -112,7 +106,6 @@ class EngineService:
         self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
 
     def start(self) -> None:
-        """Start the engines, once; returns at once."""
         with self._changed:
             if self._fleet.start():
                 atexit.register(self.close)
@@ -149,7 +142,6 @@ class EngineService:
         return command.job
 
     def view(self, job: int) -> JobView:
-        """What is known of a job now; cheap."""
         with self._changed:
             return self._snapshot(job)
 
@@ -244,6 +236,6 @@ class EngineService:
         view = ticket.view
         if view.state != "waiting":
             return view
-        why = RESTARTING if ticket.job.deaths or self._fleet.restarts.has_deaths else STARTING
+        why = RESTARTING if ticket.job.deaths or self._fleet.restarts.deaths else STARTING
         message = "" if self._fleet.state == "ready" else why
         return replace(view, place=self._fleet.schedule.place(ticket.job), message=message)

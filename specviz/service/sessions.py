@@ -30,14 +30,10 @@ class Ticket:
 
 
 class Sessions:
-    """Each session's latest ticket for every slot, of jobs that wait, run or are finished.
-
-    Args:
-        reconnect: seconds in which a session whose connection ended may come back.
-    """
+    """Each session's latest ticket for every slot, of jobs that wait, run or are finished."""
 
     def __init__(self, reconnect: float) -> None:
-        self._reconnect = reconnect
+        self._reconnect = reconnect  # seconds in which a session whose connection ended may come back
         self._tickets: dict[int, Ticket] = {}  # by number
         self._addresses: dict[str, str] = {}  # of the sessions; see `normal_address`
         self._left: dict[str, float] = {}  # when the connection of each ended, on the monotonic clock
@@ -48,7 +44,6 @@ class Sessions:
         self._addresses[session] = address
 
     def address(self, session: str) -> str:
-        """Where the session is from; empty where that is not known."""
         return self._addresses.get(session, "")
 
     def others_at_work(self, session: str) -> int:

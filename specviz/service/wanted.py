@@ -26,11 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def service_wanted() -> EngineService:
-    """A service that is not started yet.
-
-    Raises:
-        InputError: a setting is wrong; one sentence.
-    """
+    """A service that is not started yet; InputError: a setting is wrong."""
     text = os.environ.get(ENGINES_VARIABLE, "1")
     if text.startswith("ray:"):
         raise InputError(OLD_RAY)
@@ -70,11 +66,6 @@ def stream_limits(streams: int) -> Limits:
 
 
 def token_wanted() -> str:
-    """What lets an app server in at the engines.
-
-    Raises:
-        InputError: SPECVIZ_ENGINES_TOKEN is not set, is short, or holds what no HTTP header may.
-    """
     token = os.environ.get(TOKEN_VARIABLE, "")
     if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(

@@ -1,10 +1,11 @@
-"""What the handlers of jobs share: loaded models, plain runs already made, and the costs of pairs.
+"""What the handlers of jobs share: the models in memory, plain runs already made, and the costs of pairs.
 
 Its generators yield None where there is nothing to report, so that a job can be stopped there; the handlers' do too.
 """
 
+import gc
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from concurrent.futures import Future, wait
 from functools import partial
 from threading import Thread
@@ -13,41 +14,140 @@ from typing import TypeVar
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
-from specviz.core.request import RunRequest
-from specviz.core.settings import DecodeSettings
+from specviz.core.request import Precision, RunRequest
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
 from specviz.measure.calibration import calibration_steps
-from specviz.measure.paired_runs import Measured
+from specviz.measure.compare import Measured
 from specviz.models import downloads
-from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named
+from specviz.models.cached_model import CachedModel
+from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named, weight_bytes
 from specviz.models.hub import Progress
-from specviz.models.loaded_model import LoadedModel
-from specviz.models.loading import check_known, download
-from specviz.models.pairing import check_pair
+from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.loading import DtypeChoice, check_known, choose_dtype, download, inspect_model, load_model
+from specviz.models.memory import available_bytes, in_words
+from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as say
-from specviz.service.model_cache import ModelCache
+from specviz.service.limits import number_set
 
+LEAST_BUDGET = 400 * 10**6  # bytes
 POLL_SECONDS = 0.01  # between two looks whether something is done; a stop is heard as soon
 PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
-
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 PLAIN_RUNS_SAVED = 32
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 Pair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
-
 Result = TypeVar("Result")
 
 
-def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
-    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself.
+def budget_from_environment() -> int:
+    """Bytes that all loaded models may take: SPECVIZ_MODEL_MB, or half of the memory that is free now."""
+    megabytes = number_set("SPECVIZ_MODEL_MB", "megabytes")
+    return megabytes * 10**6 if megabytes else max(LEAST_BUDGET, available_bytes() // 2)
 
-    Raises:
-        Exception: what the work raised.
-    """
+
+class ModelCache:
+    """Holds models up to a budget. A model is counted before it is loaded; the pair in use is never removed."""
+
+    def __init__(self, budget: int | None = None) -> None:
+        self._budget = budget_from_environment() if budget is None else budget  # in bytes of weights
+        self._models: dict[str, LoadedModel] = {}  # by name, the most recently used at the end
+        self._sizes: dict[str, int] = {}  # parameters, by model name
+        self._faster: dict[str, DtypeChoice] = {}  # for "fast": the faster number format of each model, measured once
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._models)
+
+    @property
+    def bytes(self) -> int:
+        return sum(model.bytes for model in self._models.values())
+
+    def holds(self, name: str, precision: Precision) -> bool:
+        faster = self._faster.get(name)
+        dtype = "float32" if precision == "exact" else faster and faster.dtype
+        return name in self._models and self._models[name].info.dtype == dtype
+
+    def check(self, sizes: Mapping[str, int], precision: Precision) -> None:
+        """Refuse models, given their parameters by name, that would not fit even without all others: an InputError."""
+        self._sizes |= sizes
+        least = "float32" if precision == "exact" else "bfloat16"
+        needed = sum(weight_bytes(parameters, least) for parameters in sizes.values())
+        if needed > self._budget:
+            raise InputError(
+                f"{' and '.join(sizes)} take {in_words(needed)} in {least}, and this server holds at most "
+                f"{in_words(self._budget)} of models in memory: choose smaller ones, or ask its operator to raise "
+                f"SPECVIZ_MODEL_MB."
+            )
+
+    def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
+        """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
+        dtype = self._dtype(name, precision, keep)
+        model = self._models.pop(name, None)
+        if model is None or model.info.dtype != dtype:
+            model = None  # remove the old copy before the new one is loaded
+            self._make_room(weight_bytes(self._parameters(name), dtype), keep)
+            model = load_model(name, dtype)
+            warm_up(model)
+            set_aside()
+        self._models[name] = model
+        return model
+
+    def reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
+        if precision == "exact":
+            return []
+        of_target, of_draft = self._faster[target.name], self._faster[(draft or target).name]
+        reasons = (of_target.reason, of_target.plain, of_draft.reason)
+        return [sentence for sentence in dict.fromkeys(reasons) if sentence]
+
+    def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:
+        if precision == "exact":
+            return "float32"
+        if name not in self._faster:
+            both = weight_bytes(self._parameters(name), "float32")
+            in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
+            if in_use + both > self._budget:
+                why = f"{name} runs in bfloat16, because the pair does not fit into memory in float32."
+                self._faster[name] = DtypeChoice(name, "bfloat16", {}, why)
+            else:
+                self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
+                self._faster[name] = choose_dtype(name)
+        return self._faster[name].dtype
+
+    def _parameters(self, name: str) -> int:
+        if name not in self._sizes:
+            known = known_models().get(name)
+            self._sizes[name] = known.parameters if known else inspect_model(name).parameters
+        return self._sizes[name]
+
+    def _make_room(self, needed: int, keep: Collection[str]) -> None:
+        for name in [name for name in self._models if name not in keep]:
+            if self.bytes + needed <= self._budget:
+                return
+            del self._models[name]
+
+
+def warm_up(loaded: LoadedModel) -> None:
+    """Read each number of tokens a pass may have once: in bfloat16 the first pass of a size is slow."""
+    model = CachedModel(loaded, shared_vocabulary(loaded))
+    model.prefill([0])
+    for count in range(1, MAX_DRAFT_LENGTH + 2):
+        model.read([0] * count)
+        model.crop(1)
+
+
+def set_aside() -> None:
+    """Leave what is in memory now out of later garbage collections, which would disturb timings."""
+    gc.collect()
+    gc.freeze()
+
+
+def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
+    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
     done = _begin(work)
     while not wait([done], POLL_SECONDS).done:
         yield None
@@ -79,11 +179,7 @@ class Downloads:
         return list(self._at_work)
 
     def steps(self, name: str) -> Iterator[Progress | None]:
-        """How far the download is, and None before it has begun; ends when the model is here.
-
-        Raises:
-            InputError: it cannot be downloaded.
-        """
+        """How far the download is, and None before it has begun; InputError: the model cannot be downloaded."""
         if name not in self._at_work or self._at_work[name].done.done():
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
@@ -121,8 +217,7 @@ class Workshop:
     def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, Pair]:
         """The request's models; loads those that are not in memory, and says which.
 
-        Raises:
-            InputError: the pair cannot work, or does not fit in memory.
+        InputError: the pair cannot work, or does not fit in memory.
         """
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
@@ -188,11 +283,7 @@ class Workshop:
         return self._plain_runs[key]
 
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
-        """What the pair costs here, measured once.
-
-        Raises:
-            DisturbedError: the machine is too busy.
-        """
+        """What the pair costs here, measured once; DisturbedError: the machine is too busy."""
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         if pair not in self._costs:
             try:

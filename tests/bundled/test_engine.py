@@ -15,9 +15,9 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
 from specviz.models.catalogue import BYTES_OF, bundled_names, head_names
-from specviz.service import EngineService, JobView, Limits, model_cache
-from specviz.service.model_cache import ModelCache
+from specviz.service import EngineService, JobView, Limits, workshop
 from specviz.service.protocol import Calibrate, CostsResult, Race, Ready, Run, parse_event
+from specviz.service.workshop import ModelCache
 from tests.support.services import PATIENCE, run_of
 
 STORY = "Once upon a time, there was a little girl named Lily."
@@ -64,11 +64,11 @@ def choose(name: str) -> SimpleNamespace:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     library = Library()
-    monkeypatch.setattr(model_cache.ModelCache, "_parameters", lambda self, name: 25)
+    monkeypatch.setattr(workshop.ModelCache, "_parameters", lambda self, name: 25)
     for name, instead in (("load_model", library.load), ("choose_dtype", choose)):
-        monkeypatch.setattr(model_cache, name, instead)
+        monkeypatch.setattr(workshop, name, instead)
     for name in ("warm_up", "set_aside"):
-        monkeypatch.setattr(model_cache, name, lambda *_: None)
+        monkeypatch.setattr(workshop, name, lambda *_: None)
     return library
 
 
@@ -139,9 +139,9 @@ def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
 def test_the_budget_is_the_operators_or_half_of_what_is_free_and_a_wrong_one_is_in_the_log(
     asked: str, free: int, budget: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(model_cache, "available_bytes", lambda: free)
+    monkeypatch.setattr(workshop, "available_bytes", lambda: free)
     monkeypatch.setenv("SPECVIZ_MODEL_MB", asked)
-    assert model_cache.budget_from_environment() == budget
+    assert workshop.budget_from_environment() == budget
     assert ("is not a whole number of megabytes" in caplog.text) == (asked not in ("", "700"))
     assert len(caplog.text) < 300
 

@@ -14,7 +14,7 @@ from specviz.measure.proof.rows import BATCHES, PATH, RULES, GreedyRow, dump_pro
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import load_model
 from specviz.service import protocol as say
-from specviz.service.handlers.prove import compare_greedy_steps, prove_steps
+from specviz.service.handlers.long import compare_greedy_steps, prove_steps
 from specviz.service.workshop import Workshop
 from tests.support.fake_workshop import workshop_with
 from tests.support.known import known

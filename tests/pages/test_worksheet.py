@@ -130,7 +130,7 @@ def judged(page: AppTest) -> Judgement:
     """Of what the sliders say."""
     worksheet = visit(page).worksheet
     model = Model(*(worksheet.values[f"worksheet_{name}"] for name in TERMS))
-    return judge(model.realistic, None, modelled=True)
+    return judge(model.terms.speedup, None, modelled=True)
 
 
 def test_counts_lead_to_alpha_at_the_draft_length_at_which_they_were_counted(page: AppTest) -> None:

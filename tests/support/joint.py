@@ -18,7 +18,7 @@ from specviz.decoding.recording import Recorder
 from specviz.decoding.sampler import LogitsConstraint, Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule, make_rule
-from specviz.measure.proof.remembering import Passes, RememberingModel
+from specviz.measure.proof.draws import Passes, RememberingModel
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 

@@ -16,10 +16,11 @@ from specviz.core.metrics import count
 from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
-from specviz.measure import paired_runs
 from specviz.measure.calibration import LONGEST_PASS, Calibration, calibrate, calibration_steps, check_costs
 from specviz.measure.compare import (
     Comparison,
+    Measured,
+    PairedRuns,
     compare,
     mean_log_probability,
     next_logits,
@@ -48,25 +49,25 @@ SAMPLED = DecodeSettings(max_new_tokens=20, temperature=1.0, seed=2)
 @pytest.mark.parametrize(("settings", "seeds"), [(GREEDY, [0, 0, 0]), (SAMPLED, [2, 3, 4])])
 def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings, seeds: list[int]) -> None:
     """Found: one seed was repeated, so the interval was of timing noise, and the verdict certain about one draw."""
-    runs = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, settings)
+    runs = PairedRuns(TARGET, DRAFTER, PROMPT, settings)
     for _ in range(3):
         runs.repeat()
     measured = runs.measured
     for repeats in (measured.speculative, measured.plain):
-        assert [trace.settings.seed for trace in repeats.traces] == seeds
+        assert [trace.settings.seed for trace in repeats] == seeds
     speculative, plain = measured.shown
     if settings.greedy:
         assert measured.draws == []
     else:
         assert speculative.settings.seed == plain.settings.seed, "the two texts shown are of one repeat"
-        texts = {tuple(trace.output.token_ids) for trace in measured.speculative.traces}
+        texts = {tuple(trace.output.token_ids) for trace in measured.speculative}
         assert len(texts) == 3, "three draws"
-        counts = [count(trace.rounds) for trace in measured.speculative.traces]
+        counts = [count(trace.rounds) for trace in measured.speculative]
         assert [draw.counts for draw in measured.draws] == counts
 
 
 def test_pauses_are_in_no_time_of_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, whole, paused = Clock(monkeypatch), *(paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY) for _ in "ab")
+    clock, whole, paused = Clock(monkeypatch), *(PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY) for _ in "ab")
     for _ in range(2):
         whole.repeat()
         _, pauses = with_pauses(paused.repeat_steps(), clock)
@@ -77,17 +78,17 @@ def test_pauses_are_in_no_time_of_a_race(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
-    measured = paired_runs.Measured()
-    runs = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
+    measured = Measured()
+    runs = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
     runs.repeat()
     broken = runs.repeat_steps()
     for _ in range(30):  # into the second of its two runs
         next(broken)
     broken.close()
-    assert measured.repeats == len(measured.speculative.traces) == 1
-    again = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
+    assert len(measured.plain) == len(measured.speculative) == 1
+    again = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
     again.repeat()
-    assert [trace.settings.seed for trace in measured.plain.traces] == [2, 3]
+    assert [trace.settings.seed for trace in measured.plain] == [2, 3]
 
 
 def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:

@@ -11,12 +11,12 @@ from specviz import DecodeSettings, InputError, autoregressive_decode, speculati
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import ModelDrafter
-from specviz.measure import paired_runs
+from specviz.measure import compare
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
 from specviz.service import protocol as say
 from specviz.service.handlers import run as handler
-from specviz.service.handlers.race import race_steps
+from specviz.service.handlers.long import race_steps
 from specviz.service.handlers.run import run_steps
 from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent
@@ -42,7 +42,7 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
     said: list[str] = []
 
     def listened(name: str) -> Any:
-        made = getattr(paired_runs, name)
+        made = getattr(compare, name)
 
         def make(*arguments: Any, **options: Any) -> Any:
             said.append(name[:4])
@@ -52,7 +52,7 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
         return make
 
     for name in ("AutoregressiveRun", "SpeculativeRun"):
-        monkeypatch.setattr(paired_runs, name, listened(name))
+        monkeypatch.setattr(compare, name, listened(name))
     events = []
     for event in race_steps(command(repeats=3), TINY):
         if event:

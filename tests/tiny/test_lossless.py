@@ -18,7 +18,7 @@ from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafte
 from specviz.decoding import make_constraint, verification
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.decoding.verification import SamplingTreeRule
-from specviz.measure.proof.other_rules import make_other_rule, rule_of_proof
+from specviz.measure.proof.other_rules import rule_of_proof
 from specviz.measure.proof.rows import RULES as PROOF_RULES
 from specviz.measure.proof.rows import RuleName
 from tests.support.grids import grid
@@ -108,7 +108,7 @@ LOSSY: list[RuleName] = ["no-residual", "wrong-block", "typical", "ensemble", "l
 
 @pytest.mark.parametrize("name", grid(LOSSY, LOSSY[:2]))
 def test_a_lossy_rule_is_seen(name: RuleName) -> None:
-    rule = partial(make_other_rule, name)
+    rule = partial(rule_of_proof, name, settings_of())
     assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(), runs=RUNS, rule=rule) < CERTAIN
 
 

@@ -12,10 +12,9 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import Draft, ModelDrafter, speculative_decode
-from specviz.measure.proof.draws import Draws, draw_batches, place_of
+from specviz.measure.proof.draws import Draws, Passes, RememberingModel, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
-from specviz.measure.proof.other_rules import make_other_rule
-from specviz.measure.proof.remembering import Passes, RememberingModel
+from specviz.measure.proof.other_rules import rule_of_proof
 from specviz.measure.proof.rows import BATCHES, RULES, DrawBatch, Position, RuleName
 from tests.support.grids import grid
 from tests.support.tiny_models import tiny_model
@@ -190,7 +189,7 @@ P, Q = rows([0.2, 0.3, 0.5], [1, 0, 0]), rows([0.6, 0.3, 0.1])
 )
 def test_the_result_for_one_drafted_token(rule: RuleName, expected: list[float]) -> None:
     """Token 0 is drafted: within four standard errors of what the rule says on paper."""
-    got = shares(make_other_rule(rule, torch.Generator().manual_seed(3)), Draft([0], Q), P)
+    got = shares(rule_of_proof(rule, SAMPLING, torch.Generator().manual_seed(3)), Draft([0], Q), P)
     assert got == pytest.approx(expected, abs=0.032)
 
 
@@ -198,7 +197,7 @@ def test_bad_requests_get_a_sentence() -> None:
     with pytest.raises(InputError, match="temperature above 0"):
         Draws(TARGET, DRAFT, PROMPT, DecodeSettings(), "lossless", "first")
     with pytest.raises(InputError, match="no rule named"):
-        make_other_rule("nonsense", torch.Generator())  # type: ignore[arg-type]
+        rule_of_proof("nonsense", SAMPLING, torch.Generator())  # type: ignore[arg-type]
     same = Draws(TARGET, TARGET, PROMPT, SAMPLING, "lossless", "after")
     with pytest.raises(InputError, match="almost never rejected"):
         list(draw_batches(same, 0, 5, [0]))

@@ -257,7 +257,7 @@ def test_an_engine_that_does_not_stop_is_replaced(start: Start) -> None:
     service.cancel("ada", "run")
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service.engine_pids != first
-    assert not service._fleet.restarts._deaths  # its end says nothing of the next one
+    assert not service._fleet.restarts.deaths  # its end says nothing of the next one
 
 
 def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:

@@ -14,13 +14,13 @@ from specviz.core.metrics import count
 from specviz.core.steps import result_of
 from specviz.data.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.measure import paired_runs
+from specviz.measure import compare
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
-from specviz.service.handlers.sweep import sweep_steps
+from specviz.service.handlers.long import sweep_steps
 from specviz.service.protocol import Finished, Item, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
 from tests.support.pauses import Clock, with_pauses
@@ -68,7 +68,7 @@ def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: py
     runs: list[tuple[str, int]] = []
 
     def listened(name: str) -> Any:
-        real = getattr(paired_runs, name)
+        real = getattr(compare, name)
 
         def make(*arguments: Any, **options: Any) -> Any:
             settings = arguments[-1]
@@ -79,7 +79,7 @@ def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: py
         return make
 
     for name in ("SpeculativeRun", "AutoregressiveRun"):
-        monkeypatch.setattr(paired_runs, name, listened(name))
+        monkeypatch.setattr(compare, name, listened(name))
     one = replace(PLAN, prompts=PROMPTS[:1], draft_lengths=(1, 2, 4))
     rows = list(sweep(one.cells(), load))
     assert runs == [("Spec", 1), ("Auto", 1), ("Spec", 2), ("Spec", 4), ("Auto", 4)]

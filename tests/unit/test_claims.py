@@ -11,10 +11,9 @@ import pytest
 from specviz.core.metrics import count
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import pass_shares, recorded_batches
-from specviz.data.lessons.facts import facts_of, method_facts
+from specviz.data.lessons.facts import facts_of, method_facts, stopping
 from specviz.data.lessons.questions import TRAINING, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
-from specviz.data.lessons.stopping import stopping
 from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.published import GPU_COSTS, ON_A_GPU

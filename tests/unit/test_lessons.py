@@ -16,7 +16,7 @@ from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
 from specviz.data.lessons import facts
-from specviz.data.lessons.facts import facts_in, facts_of
+from specviz.data.lessons.facts import DRAFT, SWEEP, facts_in, facts_of, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq, rule_counts
 from specviz.data.lessons.recorded_runs import (
@@ -33,12 +33,10 @@ from specviz.data.lessons.recorded_runs import (
     story_trace,
     target_alone,
 )
-from specviz.data.lessons.stopping import DRAFT, stopping
-from specviz.data.lessons.stopping import FILE as SWEEP
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link
-from specviz.data.texts import Facts, Says, Words, figures_in, fill
+from specviz.data.texts import Facts, Says, Words, figures_in, fill, span
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled
@@ -174,8 +172,8 @@ def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_valu
     slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
     assert fast.resolved_from(slow)
     assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
-    assert facts.from_to([1.436, 1.444]) == "1.44"
-    assert facts.from_to([1.2, 1.5]) == "1.20 to 1.50"
+    assert span(1.436, 1.444, "") == "1.44"
+    assert span(1.2, 1.5) == "1.20× to 1.50×"
 
 
 def test_a_chosen_run_has_the_most_or_the_fewest_tokens_a_pass_and_is_never_chosen_by_time() -> None:

@@ -78,11 +78,11 @@ def test_a_bounded_type_is_read_and_its_first_error_ends_the_reading() -> None:
 # What reads only what this program wrote itself, or its operator; a plan is small, and counts its lists first.
 # Everything else goes through `outside`.
 OWN = {
+    "core/files.py": "files of the app",
     "core/outside.py": "makes the readers",
     "core/replay.py": "the engine's guesses",
     "data/lessons/plans.py": "a teacher's plan, of at most 64 kB, all of whose problems come at once",
     "data/published.py": "a file of the app",
-    "data/stored.py": "files of the app",
     "data/texts.py": "files of the app",
     "game/game.py": "the engine's turns",
     "measure/proof/rows.py": "a file of the app",

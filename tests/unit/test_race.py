@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from specviz import DecodeSettings, InputError
+from specviz import DecodeSettings
 from specviz.core.metrics import Counts
 from specviz.core.request import RunRequest
 from specviz.core.trace import (
@@ -23,8 +23,8 @@ from specviz.core.trace import (
     Prompt,
     Round,
 )
+from specviz.measure.compare import median_index
 from specviz.measure.paired import Draw
-from specviz.measure.paired_runs import median_index
 from specviz.measure.race import (
     GreedyQuality,
     LogProbability,
@@ -246,8 +246,6 @@ def test_the_plot_has_a_row_for_each_prompt_of_each_race() -> None:
 
 def test_the_median_repeat() -> None:
     assert [median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [2, 3, 0, 0]
-    with pytest.raises(InputError, match="at least one repeat"):
-        median_index([])
 
 
 def test_bursts_come_at_the_end_of_their_round_and_end_with_the_text() -> None:

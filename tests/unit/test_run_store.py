@@ -184,7 +184,7 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     store.put("key", REQUEST, a_result("1"))
     written(store)
     assert "new-1" in names_in(url)
-    monkeypatch.setattr("specviz.service.run_files.time", lambda: time() + 3_601)
+    monkeypatch.setattr("specviz.service.run_store.time", lambda: time() + 3_601)
     store.put("key", REQUEST, a_result("2"))
     written(store)
     assert "new-1" not in names_in(url)

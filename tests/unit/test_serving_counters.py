@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, pasted_json, read_counters
+from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, pasted, read_counters
 from tests.support.known import known
 
 METRICS = """\
@@ -426,7 +426,7 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
             read.append(end - idx)
             return value, end
 
-    monkeypatch.setattr(pasted_json, "_DECODER", Counted())
+    monkeypatch.setattr(pasted, "_DECODER", Counted())
     with pytest.raises(InputError):
         read_counters(text)
     assert sum(read) < 6 * len(text)

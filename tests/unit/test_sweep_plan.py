@@ -14,7 +14,7 @@ from specviz.data.grammars import Grammar
 from specviz.data.workloads import CONSTRAINED, WORKLOADS
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.spread import Answer, Gone, spread
+from specviz.measure.sweep.spread import Answer, Gone, Spread
 from tests.support.fake_nodes import FakeNodes, row_of
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
@@ -87,7 +87,7 @@ CELLS = SPREAD_PLAN.cells()
 
 
 def run(nodes: FakeNodes, cells: Sequence[Cell] = CELLS, known: Sequence[SweepRow] = ()) -> list[SweepRow]:
-    return list(spread(cells, nodes, known, lambda line: None, lambda line: None))
+    return list(Spread(cells, nodes, known, lambda line: None, lambda line: None).rows())
 
 
 def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int, str]]:
@@ -123,7 +123,7 @@ def test_nodes_are_asked_for_shared_plain_runs_and_say_their_progress() -> None:
     asked = [[cell.settings.draft_length for cell in what] for _, what in nodes.asked if isinstance(what, list)]
     assert asked == [[1, 2], [4]] * len(SPREAD_PROMPTS)
     said = list[str]()
-    list(spread(CELLS[:6], FakeNodes("first", "second"), (), said.append, said.append))
+    list(Spread(CELLS[:6], FakeNodes("first", "second"), (), said.append, said.append).rows())
     assert said[:3] == [
         "first: loading wren-base and wren-nano",
         "second: loading wren-base and wren-nano",
@@ -135,7 +135,7 @@ def test_nodes_are_asked_for_shared_plain_runs_and_say_their_progress() -> None:
 @pytest.mark.parametrize("number", [1, 2, 3, 4], ids=["loading", "first cells", "second cells", "next prompt"])
 def test_a_node_that_dies_loses_nothing(number: int) -> None:
     nodes, lost = FakeNodes("first", "second", say=dies("second", number)), list[str]()
-    rows = list(spread(CELLS, nodes, (), lambda line: None, lost.append))
+    rows = list(Spread(CELLS, nodes, (), lambda line: None, lost.append).rows())
     assert what(rows) == ALL
     assert len(nodes.measured_by("second")) <= len(CELLS) / 2
     (sentence,) = lost

@@ -22,9 +22,8 @@ from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.glossary import Word, explained, glossary, words_by_form
 from specviz.data.lessons.questions import answer_facts
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
-from specviz.data.lessons.story import steps
+from specviz.data.lessons.story import LAST_ROUNDS, Beat, Tour, steps, tour_of
 from specviz.data.lessons.text_check import CHECKS, text_problems
-from specviz.data.lessons.tour import LAST_ROUNDS, Beat, Tour, tour_of
 from specviz.data.texts import (
     FOLDER,
     Sentences,

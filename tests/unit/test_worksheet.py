@@ -56,18 +56,18 @@ COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={k: 1 + 0.1 * (k 
 
 
 def test_the_model_is_the_papers_formulas() -> None:
-    assert MODEL.tokens_per_call == pytest.approx(3.3616)  # 1 + .8 + .64 + .512 + .4096
-    assert MODEL.ideal == pytest.approx(3.3616 / 1.4)
-    assert MODEL.realistic == pytest.approx(3.3616 / (0.4 + 1.4 + 0.05))
+    assert MODEL.terms.tokens == pytest.approx(3.3616)  # 1 + .8 + .64 + .512 + .4096
+    assert MODEL.terms.ideal == pytest.approx(3.3616 / 1.4)
+    assert MODEL.terms.speedup == pytest.approx(3.3616 / (0.4 + 1.4 + 0.05))
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
-    assert MODEL.best_speedup >= MODEL.realistic
+    assert MODEL.best_speedup >= MODEL.terms.speedup
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
     assert "0.66×: hurts" in half_sentence(replace(MODEL, cost_ratio=0.375))  # 1.9375 / 2.95
     assert "1.94×: helps" in half_sentence(Model(0.8, 4, 0.0, 1.0, 0.0))
 
 
 def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
-    needed = known(MODEL.break_even)
+    needed = known(MODEL.terms.break_even)
     assert MODEL.speedup_at(needed, 4) == pytest.approx(1)
     assert expected_tokens(needed, 4) == pytest.approx(1.85)
     sometimes, never, always = Model(0.8, 4, 0.5, 1.4, 0.2), Model(0.9, 2, 1.5, 3.0, 0.0), Model(0.9, 4, 0.0, 1.0, 0.0)
@@ -147,7 +147,7 @@ def test_all_terms_are_named_with_their_values() -> None:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in symbols(MODEL).splitlines()]
     named = {symbol: value for symbol, _, value in cells if symbol}
     assert (named["v(γ+1)"], named["E(γ)"], named["γc + v(γ+1) + o"]) == ("1.400", "3.36", "1.85")
-    assert named["E(γ) / (γc + v(γ+1) + o)"] == f"{MODEL.realistic:.2f}×"
+    assert named["E(γ) / (γc + v(γ+1) + o)"] == f"{MODEL.terms.speedup:.2f}×"
     assert {"α", "γ", "c", "o", "ĉ"} <= set(named)
     counted = symbols(replace(MODEL, survival=(0.8, 0.6, 0.4, 0.2)))
     assert "| E(γ) | tokens a round writes, by the counted positions | 3.00 |" in counted
@@ -157,7 +157,7 @@ def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
     assert MODEL.steps(5) == pytest.approx(1.4)
     assert replace(MODEL, batch=4).steps(5) == pytest.approx((1 + 0.1 * 19) / (1 + 0.1 * 3))
     assert replace(MODEL, batch=100_000).steps(5) == pytest.approx(5, rel=1e-3)
-    assert replace(MODEL, batch=64).realistic < MODEL.realistic
+    assert replace(MODEL, batch=64).terms.speedup < MODEL.terms.speedup
     assert "takes 2.23 target steps (alone: 1.40)" in batch_sentence(replace(MODEL, batch=4))
     free = Model(0.8, 4, 0.1, 1.0, 0.0, batch=64)
     assert free.steps(5) == 1
@@ -198,7 +198,7 @@ def test_runs_laps_and_positions_are_points() -> None:
     assert gap.by_position + gap.rest == pytest.approx(laps[0].verdict.speedup)
     assert found[0].source == "Race, recorded"
     trace = fake_trace(draft_length=12, tokens=16, seed=1)
-    rates = position_rates(trace)
+    rates = position_rates(trace, 12)
     judged = [position for position in metrics.by_position(trace.rounds, 12) if position.judged]
     assert rates == [position.rate for position in judged]
     assert len(rates) < 12
@@ -212,7 +212,7 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     costs, terms = known(costs_of(rows)), story.terms
     times = (terms.cost_ratio, terms.verification, terms.overhead)
     assert times == (costs.cost_ratio, costs.verification[5], costs.overhead)
-    assert story.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
+    assert story.terms.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
     assert copy.gap is None
     assert of_rows(frame_of([]), recorded=False) == []
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
@@ -231,7 +231,7 @@ def test_published_figures_give_what_their_papers_expect() -> None:
     for run in PUBLISHED:
         start = start_of_paper(run)
         if run.alpha is None:
-            assert start.model.realistic == pytest.approx(run.speedup)
+            assert start.model.terms.speedup == pytest.approx(run.speedup)
             assert "α is not published" in start.source
         assert run.source[:8] in start.source
         assert run.url.startswith("https://arxiv.org/abs/")
@@ -242,7 +242,7 @@ def test_a_start_is_the_runs_own_acceptance_and_costs() -> None:
     trace = fake_trace(draft_length=4)
     start, counts = known(start_of_run(trace, "a run", "live")), metrics.count(trace.rounds)
     assert start.model.terms == terms_of(trace)
-    assert start.model.realistic == pytest.approx(start.model.terms.speedup)
+    assert start.model.terms.speedup == pytest.approx(start.model.terms.speedup)
     assert start.model.operations_ratio == pytest.approx(700_000 / 7_500_000)
     assert (start.drafted, start.accepted) == (counts.drafted, counts.accepted)
     assert "measured here" in start.source
@@ -282,9 +282,9 @@ def test_the_figures_hold_formulas_and_runs() -> None:
     figure = speedup_map(MODEL, [point, other])
     ground = parts_of(figure)[0]
     row, column = ground["y"].index(0.8), ground["x"].index(4)
-    assert ground["customdata"][row][column] == pytest.approx(MODEL.realistic)
+    assert ground["customdata"][row][column] == pytest.approx(MODEL.terms.speedup)
     found = by_name(figure)
-    assert found["break-even, 1×"]["y"][3] == pytest.approx(MODEL.break_even)
+    assert found["break-even, 1×"]["y"][3] == pytest.approx(MODEL.terms.break_even)
     assert found["Watch, yours"]["y"] == [0.7]
     assert found["Race, recorded"]["y"] == [0.9]
     assert found["the sliders"]["x"] == [4]

@@ -95,8 +95,8 @@ def test_pasted_positions_choose_the_best_length_up_to_the_counted_one() -> None
     assert found.model.best_speedup == pytest.approx(2.64 / (1 + 4 * cost_ratio))  # 1 + .8 + .45 + .25 + .14 tokens
     assert f"γ = 4 is best, {found.model.best_speedup:.2f}×" in advice.advice(found, OPT)[0][1]
     alike = replace(found.model, survival=())
-    assert alike.tokens_at(4) != pytest.approx(2.64)
-    assert found.model.realistic == pytest.approx(found.speed)
+    assert alike.at(4).tokens != pytest.approx(2.64)
+    assert found.model.terms.speedup == pytest.approx(found.speed)
 
 
 def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_its_length() -> None:
@@ -193,8 +193,8 @@ def test_the_speedup_or_two_latencies(given: tuple[float | None, ...], expected:
 def test_the_map_shows_the_same_speedup(costs: Model, speedup: float | None) -> None:
     found = measured(speedup, costs=costs)
     start = production_start(found, "the test")
-    assert start.model.realistic == pytest.approx(found.speed, rel=0.001)
-    assert start.model.tokens_per_call == pytest.approx(found.tokens, abs=0.001)
+    assert start.model.terms.speedup == pytest.approx(found.speed, rel=0.001)
+    assert start.model.terms.tokens == pytest.approx(found.tokens, abs=0.001)
     assert (start.drafted, start.accepted) == (5000, 1720)
     assert 0 <= start.model.cost_ratio <= MOST_COST
     assert 1 <= start.model.verification <= MOST_VERIFICATION

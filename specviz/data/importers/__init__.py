@@ -10,22 +10,15 @@ from specviz.data.importers.record import pieces_of
 
 __all__ = ["SYSTEMS", "Given", "import_run", "open_run", "system_of"]
 
-READERS: Mapping[str, Callable[..., Report]] = {
-    "vllm": vllm.read,
-    "sglang": sglang.read,
-    "llama.cpp": llama_cpp.read,
-    "transformers": transformers.read,
-    "lmstudio": lm_studio.read,
+# What reads a record, and a field that only such a record has. As JSON escapes quotes, no text in a file can hold one.
+READERS: Mapping[str, tuple[Callable[..., Report], bytes]] = {
+    "vllm": (vllm.read, b'"per_step_accepted"'),
+    "sglang": (sglang.read, b'"meta_info"'),
+    "llama.cpp": (llama_cpp.read, b'"draft_n_accepted"'),
+    "transformers": (transformers.read, b'"candidate_ids"'),
+    "lmstudio": (lm_studio.read, b'"containsDrafted"'),
 }
 SYSTEMS = tuple(READERS)
-# A field that only a record of that system has. As JSON escapes quotes, no text in a file can hold one.
-MARKS = {
-    "vllm": b'"per_step_accepted"',
-    "sglang": b'"meta_info"',
-    "llama.cpp": b'"draft_n_accepted"',
-    "transformers": b'"candidate_ids"',
-    "lmstudio": b'"containsDrafted"',
-}
 MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
 
 
@@ -34,13 +27,14 @@ def import_run(content: bytes, system: str, given: Given | None = None, limits: 
     if system not in READERS:
         raise InputError(f"Records are read from {', '.join(SYSTEMS)}, not from {system[:40]!r}.")
     known = given or Given()
-    trace = trace_of(READERS[system](pieces_of(content), known), known, limits)
+    read, _ = READERS[system]
+    trace = trace_of(read(pieces_of(content), known), known, limits)
     return parse_trace(dump_trace(trace), limits)  # what is written must be readable: the same checks as for any file
 
 
 def system_of(content: bytes) -> str | None:
     """The system whose record this is, by a field that no other has; None for anything else, such as a trace."""
-    return next((name for name, mark in MARKS.items() if mark in content), None)
+    return next((name for name, (_, mark) in READERS.items() if mark in content), None)
 
 
 def open_run(content: bytes, given: Given | None = None) -> Trace:

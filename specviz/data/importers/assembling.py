@@ -26,6 +26,18 @@ from specviz.core.trace import (
 )
 
 T = TypeVar("T")
+CUT = (
+    "The record has no tokens, only the text: it is cut into as many pieces as there are tokens, so where a piece "
+    "begins is a guess. A tokenizer (--tokenizer) gives the real ones."
+)
+CUT_WITH_IDS = CUT.replace("no tokens, only the text", "token ids, but no text of a token")
+_WORD = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
+StoppedBy = Literal["length", "eos", "other"]
+UNKNOWN = "not reported"
+SETTINGS = ("max_new_tokens", "draft_length", "temperature", "top_k", "top_p", "seed")  # others are never reported
+NO_TIMES = "Probabilities, and the times of drafting and of checking, are not reported."
+LONGEST_NAME = 300
+SHOWN = 40  # characters of a piece of a prompt whose tokens are not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +114,6 @@ def _round(index: int, step: Step, written: Sequence[Written]) -> Round:
     return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
 
 
-CUT = (
-    "The record has no tokens, only the text: it is cut into as many pieces as there are tokens, so where a piece "
-    "begins is a guess. A tokenizer (--tokenizer) gives the real ones."
-)
-CUT_WITH_IDS = CUT.replace("no tokens, only the text", "token ids, but no text of a token")
-_WORD = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
-
-
 class Tokenizer(Protocol):
     def texts(self, token_ids: Sequence[int]) -> list[str]:
         """The text of each id, as traces have it."""
@@ -163,14 +167,6 @@ def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> t
 def first(values: Iterable[T | None]) -> T | None:
     """The first that is reported."""
     return next((value for value in values if value is not None), None)
-
-
-StoppedBy = Literal["length", "eos", "other"]
-UNKNOWN = "not reported"
-SETTINGS = ("max_new_tokens", "draft_length", "temperature", "top_k", "top_p", "seed")  # others are never reported
-NO_TIMES = "Probabilities, and the times of drafting and of checking, are not reported."
-LONGEST_NAME = 300
-SHOWN = 40  # characters of a piece of a prompt whose tokens are not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,11 @@ SKIPPED = ("event:", "id:", "retry:", ":")  # lines of a stream that hold no dat
 
 _OBJECT = shape_hook(SHAPE)
 T = TypeVar("T")
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Id = Annotated[int, Field(ge=0, lt=2**31)]
+Ids = Annotated[list[Id], AtMost(MAX_TOKENS)]
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]  # in one output
+Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +117,6 @@ def _read(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
     if problems:
         raise InputError(in_a_sentence("record", problems))
     return read
-
-
-Count = Annotated[int, Field(ge=0, le=10**9)]
-Id = Annotated[int, Field(ge=0, lt=2**31)]
-Ids = Annotated[list[Id], AtMost(MAX_TOKENS)]
-Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]  # in one output
-Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)

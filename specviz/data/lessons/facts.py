@@ -1,22 +1,31 @@
 """Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
-from collections.abc import Sequence
+import csv
+from dataclasses import dataclass
 from functools import cache
+from math import log
+from typing import Literal
 
+from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.core.metrics import costs, count, speedup
 from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import PARTS, pass_shares, recorded_batches
+from specviz.data.batches import PARTS, Ratio, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, percent
+from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent, span
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
+SWEEP = ASSETS / "traces" / "sweep.csv"
+DRAFT = "wren-nano"
+Schedule = Literal["fixed", "heuristic", "confidence"]
+SCHEDULES: tuple[Schedule, ...] = ("fixed", "heuristic", "confidence")
+Row = dict[str, str]  # one prompt at one setting, as the file has it
 
 
 @cache
@@ -98,8 +107,8 @@ def _of_sweeps() -> Facts:
         "sweeps",
         figures=figures,
         prompts=len(best.speedups),
-        near_lengths=listed([in_words(row.draft_length) for row in near]),
-        near_speedups=from_to([row.speedup for row in near]),
+        near_lengths=any_of([in_words(row.draft_length) for row in near], "and"),
+        near_speedups=span(min(row.speedup for row in near), max(row.speedup for row in near), ""),
         longest=longest,
         fastest=max(drafts, key=lambda row: row.speedup),
         biggest=drafts[-1],
@@ -205,10 +214,57 @@ def _of(key: str, at: AtSetting | None) -> Facts:
     return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
 
 
-def from_to(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
-    return low if low == high else f"{low} to {high}"
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    machine: str
+    prompts: int
+    speedups: dict[Schedule, Ratio]
+    wasted: dict[Schedule, float]  # share of the drafted tokens that were not accepted: counted
+    gain: Ratio  # the confidence stop over the fixed length, prompt by prompt
 
 
-def listed(texts: Sequence[str]) -> str:
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+@cache
+def stopping() -> Stopping:
+    """A fixed draft length beside the schedules that choose it, from the recorded sweep; InputError if that is damaged.
+
+    Only greedy runs of one draft model without a grammar. The fixed length of a prompt is the one that did best on the
+    other prompts of its workload, so that no length profits from the prompt's own luck, as on When it helps.
+    """
+    try:
+        with SWEEP.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if _counts(row)]
+        return _compared(rows[0]["machine"], {schedule: _by_prompt(rows, schedule) for schedule in SCHEDULES})
+    except (OSError, ValueError, LookupError) as error:
+        raise InputError(f"{SWEEP.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error
+
+
+def _counts(row: Row) -> bool:
+    usual = row["constrained"] == "False" and not row["tree"]
+    return usual and row["draft"] == DRAFT and float(row["temperature"]) == 0
+
+
+def _by_prompt(rows: list[Row], schedule: Schedule) -> dict[str, Row]:
+    its = [row for row in rows if row["draft_schedule"] == schedule]
+    chosen = its if schedule != "fixed" else [row for row in its if row["draft_length"] == _best_on_others(row, its)]
+    return {row["preset"]: row for row in chosen}
+
+
+def _best_on_others(own: Row, rows: list[Row]) -> str:
+    logs: dict[str, float] = {}
+    for row in rows:
+        if row["workload"] == own["workload"] and row["preset"] != own["preset"]:
+            logs[row["draft_length"]] = logs.get(row["draft_length"], 0.0) + log(float(row["speedup"]))
+    return max(logs, key=logs.__getitem__)
+
+
+def _compared(machine: str, found: dict[Schedule, dict[str, Row]]) -> Stopping:
+    names = sorted(set.intersection(*(set(each) for each in found.values())))
+
+    def sums(rows: dict[str, Row], column: str) -> int:
+        return sum(int(rows[name][column]) for name in names)
+
+    speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
+    wasted = {schedule: 1 - sums(rows, "accepted") / sums(rows, "drafted") for schedule, rows in found.items()}
+    gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
+    ratios = {schedule: Ratio.of(each) for schedule, each in speedups.items()}
+    return Stopping(machine, len(names), ratios, wasted, Ratio.of(gains))

@@ -1,15 +1,14 @@
 """The recorded runs of the story and of each drafting method, and the measured figures beside them."""
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from statistics import geometric_mean, median
 from typing import Self
 
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import EmittedToken
 from specviz.core.trace import DraftedToken, Round, Trace, read_trace
-from specviz.data.stored import read_stored
 
 STORY = "story-"  # before the name of a run of the story, in its file's name and in links
 STORY_RUNS = ("round", "pays", "no-gain", "costly", "sampled")
@@ -125,10 +124,7 @@ def story_trace(name: str) -> Trace:
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
-@cache
-def story_figures() -> Figures:
-    """Raises InputError: the file is missing or damaged."""
-    return read_stored(ASSETS / "story" / "figures.json", Figures, "the story's figures")
+story_figures = cache(partial(read_stored, ASSETS / "story" / "figures.json", Figures, "the story's figures"))
 
 
 def target_alone(trace: Trace) -> Trace:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.files import ASSETS
-from specviz.data.stored import read_stored
+from specviz.core.files import ASSETS, read_stored
 from specviz.data.texts import AppTexts, Voices
 
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figures of each setting that a question shows

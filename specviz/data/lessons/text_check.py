@@ -7,6 +7,7 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.data.first_run import first_trace
+from specviz.data.hidden import hidden_texts
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, Word, glossary
@@ -14,8 +15,7 @@ from specviz.data.lessons.plans import PAGES
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
 from specviz.data.lessons.roofline import Roofline, published_peaks, roofline
-from specviz.data.lessons.story import Step, quiz, steps, watch_link
-from specviz.data.lessons.tour import DONE, Tour, tour_facts, tour_texts
+from specviz.data.lessons.story import DONE, Step, Tour, quiz, steps, tour_facts, tour_texts, watch_link
 from specviz.data.measured_methods import stored_methods
 from specviz.data.texts import (
     CONVERSIONS,
@@ -154,6 +154,7 @@ CHECKS: tuple[tuple[AppTexts[Any], Check], ...] = (
     (glossary, _glossary),
     (family, _family),
     (pages, _parts),
+    (hidden_texts, _parts),
     (figure_texts, _parts),
     (tour_texts, _tour),
     (roofline, _roofline),

@@ -9,8 +9,18 @@ from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, sglang, vllm
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked, number, shown
 from specviz.data.serving_counters.llama_cpp import by_written
-from specviz.data.serving_counters.pasted_json import Found, Names, objects, read_requests, with_keys
-from specviz.data.serving_counters.prometheus import ENGINES, SGLANG, Series, name_of_line
+from specviz.data.serving_counters.pasted import (
+    ENGINES,
+    MAX_LINE,
+    SGLANG,
+    Found,
+    Names,
+    Series,
+    name_of_line,
+    objects,
+    read_requests,
+    with_keys,
+)
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
 
@@ -23,6 +33,12 @@ LM_STUDIO = [
 ]
 IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
 PER_SECOND = ("tokensPerSecond", "tokens_per_second")
+MAX_CHARACTERS = 1_000_000
+NOTHING_FOUND = (
+    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
+    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
+)
+NAMED = 12  # names that are listed at most
 
 
 def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
@@ -63,17 +79,6 @@ def _latency(stats: Sequence[Found]) -> float | None:
     return 1 / speeds[0] if len(speeds) == len(stats) == 1 and speeds[0] else None
 
 
-MAX_CHARACTERS = 1_000_000
-NOTHING_FOUND = (
-    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
-    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
-)
-
-
-NAMED = 12  # names that are listed at most
-LONGEST_LINE = 4_000  # characters; a longer one is no log line
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     names: frozenset[str] = frozenset()  # of fields in JSON, and of counters that have a line each
@@ -110,7 +115,7 @@ def _of_log(lines: Sequence[str], kind: Kind) -> str:
 
 
 def _places(lines: Sequence[str], pattern: str) -> list[int]:
-    return [place for place, line in enumerate(lines) if len(line) < LONGEST_LINE and re.search(pattern, line)]
+    return [place for place, line in enumerate(lines) if len(line) < MAX_LINE and re.search(pattern, line)]
 
 
 def _left_lines(left: Sequence[str]) -> str:

@@ -15,6 +15,8 @@ from specviz.core.errors import InputError
 from specviz.core.theory import alpha_from_acceptance_rate
 
 MAX_POSITIONS = 64
+LONGEST = 400  # characters
+MOST = 1e15  # no server counts further; a longer number is a mistake or an attack
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,6 @@ def checked(counters: ServingCounters) -> ServingCounters:
     if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
         raise InputError("A later position is accepted more often than the one before it, which is impossible.")
     return counters
-
-
-LONGEST = 400  # characters
-MOST = 1e15  # no server counts further; a longer number is a mistake or an attack
 
 
 def number(value: object, name: str) -> float:

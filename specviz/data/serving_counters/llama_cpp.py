@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters, field, number, numbers
-from specviz.data.serving_counters.pasted_json import Found, with_keys
+from specviz.data.serving_counters.pasted import MAX_LINE, Found, with_keys
 
 ALL_CALLS = "Counted over all calls of the target, also those that had no draft."
 FIELDS = ("draft_n", "draft_n_accepted", "predicted_n", "draft_rounds", "predicted_ms")
@@ -34,7 +34,7 @@ def from_answers(found: Sequence[Found]) -> ServingCounters | None:
 
 
 def from_log(text: str) -> ServingCounters | None:
-    lines = [match for line in text.splitlines() if len(line) < 4_000 and (match := ACCEPTED.search(line))]
+    lines = [match for line in text.splitlines() if len(line) < MAX_LINE and (match := ACCEPTED.search(line))]
     if not lines:
         return None
     accepted, drafted = number(lines[-1][2], "The accepted tokens"), number(lines[-1][3], "The generated tokens")

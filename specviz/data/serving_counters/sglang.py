@@ -12,8 +12,7 @@ from functools import partial
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.serving_counters.counters import ServingCounters, field, number
-from specviz.data.serving_counters.pasted_json import Found, Names, Requests, read_requests, with_keys
-from specviz.data.serving_counters.prometheus import Series
+from specviz.data.serving_counters.pasted import Found, Names, Requests, Series, read_requests, with_keys
 
 NAMES = Names(
     ("spec_verify_ct",),

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, field, number, numbers, whole
-from specviz.data.serving_counters.pasted_json import Found, Names, read_requests, with_keys
-from specviz.data.serving_counters.prometheus import DRAFTING, Series
+from specviz.data.serving_counters.pasted import DRAFTING, Found, Names, Series, read_requests, with_keys
 
 NAMES = Names(("num_spec_steps",), ("num_accepted_draft_tokens",), ("num_draft_tokens",), ("acceptance_histogram",))
 LISTS = ("per_step_accepted", "per_step_drafted")  # with --per-request-spec-decode-metrics detailed

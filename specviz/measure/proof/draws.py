@@ -1,8 +1,12 @@
-"""Decode one position many times, with the speculative loop under any rule and plainly, and count the tokens."""
+"""Decode one position many times, with the speculative loop under any rule and plainly, and count the tokens.
+
+Many draws begin with the same prompt, and most ask for the same passes of the models: these are remembered.
+"""
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
@@ -11,23 +15,147 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding import DraftContext, Drafter, Proposer, fit_drafter
+from specviz.decoding import DraftContext, Proposer, fit_drafter
 from specviz.decoding.autoregressive import autoregressive_steps
 from specviz.decoding.drafters.choose import Loaded
+from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.measure.proof.other_rules import MostProbable, rule_of_proof
-from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
+from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import TokenTexts
 
+MOST_BYTES = 32 * 10**6  # of remembered logits, for each model
 PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
 PATIENCE = 20  # most runs for each draw that is wanted
 NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
+NEVER_REJECTED = (
+    "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
+    "Choose another prompt, draft or draft length."
+)
+
+
+class Passes:
+    def __init__(self, loaded: LoadedModel, vocabulary: int, prompt: Sequence[int]) -> None:
+        self.prompt = list(prompt)
+        self.made = 0  # forward passes
+        self._loaded, self._vocabulary = loaded, vocabulary
+        self._model = CachedModel(loaded, vocabulary, whole=True)
+        self._model.prefill(prompt[:-1])
+        self._read = self.prompt[:-1]  # what the model's own cache contains
+        self._rows: dict[tuple[int, ...], Tensor] = {}  # by the text after the prompt
+        self._most_rows = MOST_BYTES // (4 * vocabulary)
+
+    def rows(self, token_ids: Sequence[int], count: int) -> Tensor:
+        start = len(self.prompt)
+        ends = range(len(token_ids) - count + 1, len(token_ids) + 1)
+        keys = [tuple(token_ids[start:end]) for end in ends]
+        known = next((place for place, key in enumerate(keys) if key not in self._rows), count)
+        found = [self._rows[key] for key in keys[:known]]
+        if known < count:
+            fresh = list(self._pass(token_ids, count - known))
+            self._remember(keys[known:], fresh)
+            found += fresh
+        return torch.stack(found)
+
+    @cached_property
+    def states(self) -> "StatePasses":
+        """The last hidden states of the same model, for a head; InputError: its forward pass does not give them."""
+        return StatePasses(self._loaded, self._vocabulary)
+
+    def _pass(self, token_ids: Sequence[int], count: int) -> Tensor:
+        """One forward pass over what the cache does not contain yet, at least the last `count` tokens."""
+        same = min(common_length(self._read, token_ids), len(token_ids) - count)
+        self._model.crop(same)
+        logits = self._model.read(token_ids[same:])
+        self._read = list(token_ids)
+        self.made += 1
+        return logits[-count:]
+
+    def _remember(self, keys: list[tuple[int, ...]], rows: list[Tensor]) -> None:
+        if len(self._rows) + len(rows) > self._most_rows:
+            self._rows.clear()
+        self._rows.update(zip(keys, (row.clone() for row in rows), strict=True))  # a view would hold all rows in memory
+
+
+class RememberingModel(CachedModel):
+    """Stands in for a model that has read the prompt except its last token; takes its logits from `Passes`."""
+
+    def __init__(self, passes: Passes) -> None:  # without `super().__init__`: it has no cache of its own
+        self._passes = passes
+        self._token_ids = passes.prompt[:-1]
+        self.length = len(self._token_ids)
+        self._paths: list[list[int]] = []  # to each node of a tree, as tokens after the text
+
+    def prefill_steps(self, tokens: Sequence[int]) -> Iterator[None]:
+        yield from ()
+
+    def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
+        if parents is not None:
+            return self._read_tree(tokens, parents)
+        self._token_ids += tokens
+        self.length = len(self._token_ids)
+        return self._passes.rows(self._token_ids, len(tokens))
+
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
+        if path is not None:
+            self._token_ids += [self._paths[node][-1] for node in path]
+            self._paths = []
+        del self._token_ids[length:]
+        self.length = len(self._token_ids)
+
+    def store_states(self) -> HiddenStates:
+        return RememberedStates(self._token_ids, self._passes.states)
+
+    def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
+        for token_id, parent in zip(tokens, parents, strict=True):
+            self._paths.append([*(self._paths[parent] if parent >= 0 else []), token_id])
+        self.length = len(self._token_ids) + len(self._paths)
+        new = self._paths[-len(tokens) :]
+        return torch.cat([self._passes.rows([*self._token_ids, *path], 1) for path in new])
+
+
+class RememberedStates(HiddenStates):
+    def __init__(self, text: list[int], states: "StatePasses") -> None:
+        super().__init__()
+        self._text = text  # the model's own list: it grows and is cropped
+        self._states = states
+
+    def since(self, start: int) -> Tensor:
+        return self._states.of(self._text)[start:]
+
+
+class StatePasses:
+    def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
+        self._model = CachedModel(loaded, vocabulary)
+        self._stored = self._model.store_states()
+        self._read: list[int] = []  # what the model's cache contains
+        self._known: dict[tuple[int, ...], Tensor] = {}
+
+    def of(self, token_ids: Sequence[int]) -> Tensor:
+        key = tuple(token_ids)
+        if key not in self._known:
+            if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:
+                self._known.clear()
+            same = common_length(self._read, token_ids)
+            self._model.crop(same)
+            if same < len(token_ids):
+                self._model.read(token_ids[same:])
+            self._read = list(token_ids)
+            self._known[key] = self._stored.since(0).clone()
+        return self._known[key]
+
+
+class NeverCropped(RememberingModel):
+    """WRONG: does not remove rejected tokens, and continues after them."""
+
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
+        """Forget nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +189,7 @@ class Draws:
         self._position = position
         self._drafter = fit_drafter(target, draft, settings)
         whole = rule_text(rule).joint or settings.verification == "block"
-        self._setup = _set_up(target, self._drafter, prompt, settings, position, whole)
+        self._setup = self._set_up(target, prompt, settings, whole)
         self._step = replace(self._setup, settings=replace(self._setup.settings, max_new_tokens=1))
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
@@ -72,6 +200,16 @@ class Draws:
         self._recorder = Recorder(TokenTexts(target.tokens), self._sampler, False)
         self._target = Passes(target, self._setup.vocabulary, self._setup.prompt.token_ids)
         self._draft_passes: dict[int, Passes] = {}  # by the draft model's `id`
+
+    def _set_up(
+        self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings, whole: bool
+    ) -> RunSetup:
+        """Runs just long enough for the position (`whole`: and a draft). An end of text is a token like any other."""
+        longest, at = settings.draft_length, self._position
+        length = longest + 2 if at == "after" else NUMBERS[at] + (longest if whole else 1)
+        most = 2 * longest + 2  # what a target with an uncropped cache reads until then
+        setup = self._drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
+        return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
 
     def seed(self, *numbers: int) -> None:
         """Make everything that follows depend on these numbers only."""
@@ -138,27 +276,10 @@ class Draws:
         return RememberingModel(self._draft_passes[id(loaded)])
 
 
-def _set_up(
-    target: LoadedModel,
-    drafter: Drafter,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    position: Position,
-    whole: bool,
-) -> RunSetup:
-    """Runs just long enough for the position (`whole`: and a whole draft). An end of text is a token like any other."""
-    longest = settings.draft_length
-    length = longest + 2 if position == "after" else NUMBERS[position] + (longest if whole else 1)
-    most = 2 * settings.draft_length + 2  # what a target with an uncropped cache reads until then
-    setup = drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
-    return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
-
-
 def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
     """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed.
 
-    Raises:
-        InputError: the runs do not reach the position, for example because nothing is ever rejected.
+    InputError: the runs do not reach the position, for example because nothing is ever rejected.
     """
     yield None
     draws.seed(seed, 0)
@@ -180,12 +301,6 @@ def _classes(draws: Draws) -> Generator[None, None, list[int]]:
         raise InputError(NEVER_REJECTED)
     top = total.topk(min(CLASSES, len(total) - 1))
     return [token_id for token_id, p in zip(top.indices.tolist(), top.values.tolist(), strict=True) if p > 0]
-
-
-NEVER_REJECTED = (
-    "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
-    "Choose another prompt, draft or draft length."
-)
 
 
 class _Counts:

@@ -21,6 +21,12 @@ Number = TypeVar("Number", int, float)
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
+Way = Literal["speculative", "plain"]
+FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
+LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
+USUAL = 0.05  # p-values below it are called unusual, but do not fail
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+Test = Literal["counts", "places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,6 @@ def _critical(degrees: int, threshold: float) -> float:
     return least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 
-Way = Literal["speculative", "plain"]
-
-
 def looks(batches: Sequence[DrawBatch], way: Way = "speculative") -> list[Look]:
     counts = _so_far(batch.speculative if way == "speculative" else batch.plain for batch in batches)
     means = _so_far(batch.expected for batch in batches)
@@ -126,13 +129,6 @@ def place_looks(batches: Sequence[DrawBatch], way: Way = "speculative") -> list[
 
 def _so_far(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
     return accumulate(rows, lambda total, row: [sum(each) for each in zip(total, row, strict=True)])
-
-
-FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
-LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
-USUAL = 0.05  # p-values below it are called unusual, but do not fail
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-Test = Literal["counts", "places"]
 
 
 @dataclass(frozen=True, slots=True)

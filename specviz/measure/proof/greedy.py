@@ -17,6 +17,7 @@ from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import make_rule
+from specviz.measure.compare import next_logits
 from specviz.measure.proof.rows import Contenders, GreedyRow, NearTie
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -78,11 +79,7 @@ def greedy_row(
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache.
-
-    Raises:
-        InputError: see `Drafter.set_up` and `fit_drafter`.
-    """
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
     settings = replace(settings, temperature=0.0)
     drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)
@@ -135,9 +132,6 @@ def near_tie(
     def contenders(way: str, dtype: str, logits: Tensor) -> Contenders:
         return Contenders(way, dtype, float(logits[ids[0]]), float(logits[ids[1]]))
 
-    exact_model = CachedModel(exact(), setup.vocabulary)
-    exact_model.prefill(plain[: at - 1])
-    whole = exact_model.read([plain[at - 1]])[0]
     before = setup.target.tokens.decode(plain[:at], clean_up_tokenization_spaces=False)
     return NearTie(
         position=at - len(setup.prompt.token_ids),
@@ -148,6 +142,6 @@ def near_tie(
         ways=[
             contenders("one token", dtype, plain_model.decided(at)),
             contenders("batched", dtype, speculative_model.decided(at)),
-            contenders("float32", "float32", whole),
+            contenders("float32", "float32", next_logits(exact(), plain[:at])),
         ],
     )

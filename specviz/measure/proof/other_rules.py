@@ -38,11 +38,8 @@ from specviz.measure.proof.rows import (
 Acceptance = Callable[[Tensor, int, float], float]  # of a token, by p and by its q
 
 
-class MatchRule:
+class MatchRule(SamplingRule):
     """Lossless: draw the target's own token, and accept the drafted one if it is the same, as llama.cpp verifies."""
-
-    def __init__(self, generator: torch.Generator) -> None:
-        self._generator = generator
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs = of_tokens(target_scores, draft.token_ids)
@@ -53,11 +50,12 @@ class MatchRule:
         return Verification(len(draft.token_ids), draw(target_scores[-1], self._generator), accept_probs)
 
 
-class AlteredRule:
+class AlteredRule(SamplingRule):
     """A wrong rule: it accepts with another probability, corrects from p itself, or both."""
 
-    def __init__(self, generator: torch.Generator, acceptance: Acceptance, corrects_from_p: bool) -> None:
-        self._generator, self._acceptance, self._corrects_from_p = generator, acceptance, corrects_from_p
+    def __init__(self, generator: torch.Generator, acceptance: Acceptance, corrects_from_p: bool = False) -> None:
+        super().__init__(generator)
+        self._acceptance, self._corrects_from_p = acceptance, corrects_from_p
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs: list[float] = []
@@ -96,11 +94,8 @@ def ensemble(p: Tensor, token_id: int, q: float) -> float:
     return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[token_id]) / q)
 
 
-class WrongBlock:
+class WrongBlock(SamplingRule):
     """WRONG: block verification as vllm-ascend shipped it until issue 7807."""
-
-    def __init__(self, generator: torch.Generator) -> None:
-        self._generator = generator
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         """Compares the product of min(1, p/q) with the product of random numbers; draws the rest from (p - q)+."""
@@ -115,14 +110,11 @@ class WrongBlock:
         return Verification(accepted, draw(rest, self._generator), shares)
 
 
-class OneRareToken:
+class OneRareToken(SamplingRule):
     """WRONG: writes the least probable token in place of every token outside the most probable ones."""
 
-    def __init__(self, generator: torch.Generator) -> None:
-        self._real = SamplingRule(generator)
-
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        real = self._real.verify(draft, target_scores)
+        real = super().verify(draft, target_scores)
         for i, token_id in enumerate([*draft.token_ids[: real.accepted], real.token_id]):
             p = target_scores[i]
             if token_id not in p.topk(min(CLASSES, len(p))).indices:
@@ -138,29 +130,26 @@ class MostProbable(Sampling):
 
 
 _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
+    "greedy-draft": SamplingRule,  # of these two, other parts are wrong
+    "uncropped": SamplingRule,
     "match": MatchRule,
     "block": BlockRule,
     "no-residual": partial(AlteredRule, acceptance=lossless, corrects_from_p=True),
-    "top-k": partial(AlteredRule, acceptance=in_top_k, corrects_from_p=False),
-    "lenient": partial(AlteredRule, acceptance=lenient, corrects_from_p=False),
+    "top-k": partial(AlteredRule, acceptance=in_top_k),
+    "lenient": partial(AlteredRule, acceptance=lenient),
     "one-rare-token": OneRareToken,
     "wrong-block": WrongBlock,
     "typical": partial(AlteredRule, acceptance=typical, corrects_from_p=True),
-    "ensemble": partial(AlteredRule, acceptance=ensemble, corrects_from_p=False),
+    "ensemble": partial(AlteredRule, acceptance=ensemble),
 }
 
 
 def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:
     """The rule of this name; "lossless" is the one that a run with these settings uses, the only one for trees."""
-    if settings.tree and name != "lossless":
+    if name == "lossless":
+        return make_rule(settings, generator)
+    if settings.tree:
         raise InputError("The rules for comparison judge a chain: leave out the tree, or choose the lossless rule.")
-    return make_rule(settings, generator) if name == "lossless" else make_other_rule(name, generator)
-
-
-def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name, for sampling. "greedy-draft" and "uncropped" have the real one: other parts are wrong."""
-    if name in ("lossless", "greedy-draft", "uncropped"):
-        return SamplingRule(generator)
-    if name in _OTHERS:
-        return _OTHERS[name](generator)
-    raise InputError(f"There is no rule named {name!r}.")
+    if name not in _OTHERS:
+        raise InputError(f"There is no rule named {name!r}.")
+    return _OTHERS[name](generator)

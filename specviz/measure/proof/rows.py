@@ -1,14 +1,12 @@
 """A proof as plain values: its rules by name, batches of draws, greedy comparisons, the recorded one. No torch."""
 
-import logging
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, Field, TypeAdapter
 
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, of_the_app
 from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
@@ -57,6 +55,7 @@ LIMITS = {
     "ENSEMBLE_WEIGHT": ENSEMBLE_WEIGHT,
     "DRAFT_WEIGHT": 1 - ENSEMBLE_WEIGHT,
 }
+PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +161,6 @@ class GreedyRow:
         return judge_difference(self.near_tie.change, self.dtype, self.target) if self.near_tie else None
 
 
-PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_proof`
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedDraws:
     rule: RuleName
@@ -196,10 +192,6 @@ def dump_proof(proof: RecordedProof) -> bytes:
     return _PROOF.dump_json(proof, indent=1) + b"\n"
 
 
-@cache
+@of_the_app("No recorded proof")
 def recorded_proof() -> RecordedProof | None:
-    try:
-        return _PROOF.validate_json(PATH.read_bytes())
-    except (OSError, ValidationError) as error:
-        logging.getLogger(__name__).error("No recorded proof: %s", error)
-        return None
+    return _PROOF.validate_json(PATH.read_bytes())

@@ -1,7 +1,7 @@
 """A kind of text in a race and in a sweep: where the two say different things, and why. Laps and rows in, text out."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +107,13 @@ def _beside(kind: Kind, laps: Sequence[RaceLap], study: Study, swept: Any) -> Be
     own = there[there["preset"].isin(kind.prompts)]
     known = own.drop_duplicates(PROMPT)["preset"].nunique() == len(kind.prompts)
     return Beside(
-        kind, length, len(its[0].ratios), swept, _point(there), _point(own) if known else None, _elsewhere(its, study)
+        kind,
+        length,
+        len(its[0].ratios),
+        swept,
+        _point(there),
+        _point(own) if known else None,
+        [*_elsewhere(its, study)],
     )
 
 
@@ -115,12 +121,10 @@ def _point(rows: pd.DataFrame) -> Any | None:
     return None if rows.empty else next(iter(each_row(pooled(rows, ["workload"]))))
 
 
-def _elsewhere(laps: Sequence[RaceLap], study: Study) -> list[str]:
+def _elsewhere(laps: Sequence[RaceLap], study: Study) -> Iterator[str]:
     machine, series = laps[0].speculative.recorded_on, study.series
-    found = []
     if (machine.machine, machine.threads) != (series.machine, series.threads):
-        found.append(say("machines", one=machine, other=series, threads=machine.threads, other_threads=series.threads))
+        yield say("machines", one=machine, other=series, threads=machine.threads, other_threads=series.threads)
     raced, swept = laps[0].speculative.settings.max_new_tokens, sorted(set(study.rows["max_new_tokens"]))
     if swept != [raced]:
-        found.append(say("tokens", raced=raced, swept=", ".join(map(str, swept))))
-    return found
+        yield say("tokens", raced=raced, swept=", ".join(map(str, swept)))

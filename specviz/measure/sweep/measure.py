@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
+from typing import Any
 
 import torch
 
@@ -15,13 +16,12 @@ from specviz.core.trace import Trace
 from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
-from specviz.measure.paired_runs import PairedRuns, decode_seconds
+from specviz.measure.compare import PairedRuns, decode_seconds
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
-from specviz.measure.sweep.rows import SweepRow, counted, row_key
+from specviz.measure.sweep.rows import MADE_BY, SweepRow, counted, row_key
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel, chat_ids
 
-Progress = Callable[[str], None]
 Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup
 
 
@@ -29,12 +29,11 @@ def sweep(
     cells: Sequence[Cell],
     load: Callable[[SweepPair], Models],
     done: Iterable[tuple[str, ...]] = (),
-    progress: Progress = lambda line: None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> Iterator[SweepRow]:
     """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already.
 
-    Raises:
-        InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
+    InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
     """
     number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
@@ -71,7 +70,8 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     plain = yield from _runs(models, drafter, first).plain_steps(settings)
     for cell in group[1:]:
         traces.append((yield from _runs(models, drafter, cell).speculative_steps(cell.settings)))
-    return [_row(cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
+    made = dict(zip(MADE_BY, made_by(models), strict=True))
+    return [_row(made, cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
 
 
 def _runs(models: Models, drafter: Drafter, cell: Cell) -> PairedRuns:
@@ -92,7 +92,8 @@ def _prompt(models: Models, cell: Cell) -> str | list[int]:
         raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
 
 
-def made_by(models: Models) -> tuple[str | int | None, ...]:
+def made_by(models: Models) -> tuple[Any, ...]:
+    """What all rows of these models have in common, as `MADE_BY` names it."""
     target, draft = models
     drafter = fit_drafter(target, draft, DecodeSettings()).info
     threads, machine = torch.get_num_threads(), describe_machine().machine
@@ -103,18 +104,12 @@ def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
     return row_key(made_by(models), cell.named, cell.settings)
 
 
-def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
-    settings, machine = speculative.settings, speculative.recorded_on
-    assert speculative.drafter is not None
+def _row(made: dict[str, Any], cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
+    settings = speculative.settings
     plain_seconds, seconds = decode_seconds(plain), decode_seconds(speculative)
     written, plainly = len(speculative.output.token_ids), len(plain.output.token_ids)
     return SweepRow(
-        target=speculative.target.name,
-        target_dtype=speculative.target.dtype,
-        draft=speculative.drafter.name,
-        draft_dtype=speculative.drafter.dtype,
-        threads=machine.threads,
-        machine=machine.machine,
+        **made,
         workload=cell.prompt.workload,
         preset=cell.prompt.name,
         text_hash=cell.prompt.text_hash,

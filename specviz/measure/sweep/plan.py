@@ -79,11 +79,7 @@ class SweepPlan:
     repeats: int = 1  # how often all this is measured; above temperature 0 each time with the next seed
 
     def cells(self) -> list[Cell]:
-        """The measurements, always in this order: a count of finished cells shows the progress.
-
-        Raises:
-            InputError: a setting is outside its range.
-        """
+        """Always in this order: a count of finished cells shows the progress. InputError: a setting is impossible."""
         return [
             Cell(pair, prompt, repeat_settings(settings, repeat), constrained)
             for pair in self.pairs

@@ -36,9 +36,6 @@ def read_prompts(content: bytes) -> PromptFile:
 
     A JSON line is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left out. In place of "prompt"
     it may have "messages": [{"role": TEXT, "content": TEXT}, ...], a conversation.
-
-    Raises:
-        InputError: the file is not text, is too large, or holds no prompt that can be used.
     """
     lines = _lines(content)
     first = next(lines, None)

@@ -20,6 +20,10 @@ from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.spread import Answer, Gone, MadeBy
 
 Load = Callable[[SweepPair], Models]
+NAMESPACE = "specviz-sweep"  # of the names of workers
+PATIENCE = 30  # seconds: for a cluster to answer, and for a node that another sweep uses
+OBJECT_STORE = 100_000_000  # bytes; rows are small
+OURS = "SPECVIZ_"  # what the variables of this program begin with
 
 
 class Worker:
@@ -33,7 +37,6 @@ class Worker:
             os.chdir(folder)
 
     def load(self, pair: SweepPair) -> MadeBy:
-        """Raises InputError: the node cannot have this pair."""
         if self._version != __version__:
             said = f"specviz {__version__} is installed there, and {self._version} here. Install the same one."
             raise InputError(said)
@@ -42,23 +45,15 @@ class Worker:
         return made_by(self._models)
 
     def measure(self, cells: Sequence[Cell]) -> list[SweepRow]:
-        """Raises InputError: a cell cannot be measured."""
         assert self._models is not None
         return [replace(row, node=self._node) for row in result_of(measure(self._models, cells))]
-
-
-NAMESPACE = "specviz-sweep"  # of the names of workers
-PATIENCE = 30  # seconds: for a cluster to answer, and for a node that another sweep uses
-OBJECT_STORE = 100_000_000  # bytes; rows are small
-OURS = "SPECVIZ_"  # what the variables of this program begin with
 
 
 @contextmanager
 def ray_nodes(address: str, load: Load, threads: int) -> Iterator["RayNodes"]:
     """The nodes of a cluster, each with a worker, until the block ends. A node needs `threads` processors.
 
-    Raises:
-        InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
+    InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
     """
     check_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster started here reports nothing to anyone

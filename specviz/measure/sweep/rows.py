@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from specviz.core.drafters import spoken
 from specviz.core.metrics import count
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS, DecodeSettings
@@ -20,8 +21,8 @@ _Above0 = Annotated[float, Field(gt=0, le=10**7)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepRow(DecodeSettings):
-    """One prompt with one setting, timed once beside a plain run. `table` checks the settings that a file has."""
+class Series(DecodeSettings):
+    """What may be pooled. Settings whose rows are pooled, as the draft length, hold their default."""
 
     target: _Text
     target_dtype: _Text
@@ -29,6 +30,25 @@ class SweepRow(DecodeSettings):
     draft_dtype: _Text | None
     threads: _AtLeast1
     machine: _Text
+
+    def __post_init__(self) -> None:
+        """`table` checks the settings that a file has."""
+
+    @property
+    def label(self) -> str:
+        draft = spoken(self.draft) if self.draft_dtype is None else self.draft.rpartition("/")[2]
+        formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
+        with_formats = " (bfloat16)" if formats else ""
+        only = f", top-k {self.top_k}" if self.top_k else ""
+        only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
+        name = f"{draft} → {self.target.rpartition('/')[2]}{with_formats}"
+        return f"{name}, temperature {self.temperature:g}{only}{self.manner}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRow(Series):
+    """One prompt with one setting, timed once beside a plain run."""
+
     workload: _Text
     preset: _Text  # the prompt's name
     text_hash: _Text  # the first digits of the SHA-256 of the prompt's text
@@ -52,9 +72,6 @@ class SweepRow(DecodeSettings):
     identical: bool | None
     repetition: _Rate | None = None  # of the speculative output, see `core.metrics.repetition`; None: not measured
     node: _Text | None = None  # of the cluster that measured it, see `spread`; None: where the sweep was asked for
-
-    def __post_init__(self) -> None:
-        pass
 
     @property
     def key(self) -> tuple[str, ...]:

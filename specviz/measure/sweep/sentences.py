@@ -12,6 +12,7 @@ from specviz.data.workloads import find_workload
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.study import (
     ADAPTIVE,
+    PROMPT,
     Study,
     break_even_line,
     errors,
@@ -24,6 +25,13 @@ from specviz.measure.sweep.table import each_row
 
 NOTHING = "Nothing is measured yet."
 say = Sentences("sweep")
+REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
+OUTCOMES: dict[Word, str] = {
+    HELPS: "It helps.",
+    HURTS: "It hurts: it is slower than the target alone.",
+    EVEN: "It is about even.",
+    UNTOLD: "It cannot be told with these prompts: the interval contains 1.",
+}
 
 
 def clock_sentence(impossible: "pd.Series[bool]") -> str:
@@ -136,9 +144,6 @@ def prediction_sentence(found: pd.DataFrame) -> str:
     )
 
 
-REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
-
-
 def repetition_sentence(fair: pd.DataFrame) -> str:
     measured = fair.dropna(subset="repetition")
     if measured.empty:
@@ -178,14 +183,6 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
 def _in_a_sentence(workload: str) -> str:
     title = workload_title(workload)
     return title[0].lower() + title[1:] if find_workload(workload) else title
-
-
-OUTCOMES: dict[Word, str] = {
-    HELPS: "It helps.",
-    HURTS: "It hurts: it is slower than the target alone.",
-    EVEN: "It is about even.",
-    UNTOLD: "It cannot be told with these prompts: the interval contains 1.",
-}
 
 
 def conclusions(rows: pd.DataFrame) -> list[str]:
@@ -238,22 +235,17 @@ def _speed(rows: pd.DataFrame, how: str) -> str:
 
 
 def _best_length(study: Study) -> str:
-    prompts = _prompts(study.fair_rows)
     if study.points["draft_length"].nunique() == 1 or _no_prompt_has_others(study):
         return ""
-    votes = prompts["draft_length"].value_counts()
-    first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {len(prompts)} prompts"
+    votes = study.fair_rows.drop_duplicates(["workload", *PROMPT])["draft_length"].value_counts()
+    first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {votes.sum()} prompts"
     others = [f"γ = {length} for {count}" for length, count in list(votes.items())[1:]]
     chosen = ", ".join([first, *others])
     return say("chosen_lengths", chosen=chosen)
 
 
 def _no_prompt_has_others(study: Study) -> bool:
-    return bool((_prompts(study.fair_rows).groupby("workload").size() == 1).all())
-
-
-def _prompts(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.drop_duplicates(["workload", "preset", "text_hash"])
+    return bool((study.fair["prompts"] == 1).all())
 
 
 def _identity(rows: pd.DataFrame) -> str:

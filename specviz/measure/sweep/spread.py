@@ -17,6 +17,7 @@ from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
 MadeBy = tuple[str | int | None, ...]  # what is the same in all rows of a pair on a node, see `rows.MADE_BY`
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +41,12 @@ class Nodes(Protocol):
     def answer(self) -> tuple[str, Answer]:
         """Wait for the next answer, and say whose it is. Only called while a node was asked.
 
-        Raises:
-            InputError: the node cannot load or measure what was asked; the sentence names it.
+        InputError: the node cannot load or measure what was asked; the sentence names it.
         """
-
-
-Say = Callable[[str], None]
 
 
 class NoNodeLeft(InputError):
     """All nodes are gone. The text says so and has no full stop: what is saved, and how to go on, is added to it."""
-
-
-def spread(
-    cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow] = (), progress: Say = print, lost: Say = print
-) -> Iterator[SweepRow]:
-    """Measure cells on all nodes; rows come as they arrive. Each `known` row stands for one cell.
-
-    Raises:
-        InputError: a node cannot load or measure what was asked. NoNodeLeft: all nodes are gone.
-    """
-    return _Spread(cells, nodes, known, progress, lost).rows()
 
 
 class _Prompt:
@@ -94,7 +80,9 @@ def _counted(row: SweepRow) -> tuple[str, ...]:
     return _anywhere(row.key) if row.node else row.key
 
 
-class _Spread:
+class Spread:
+    """Measures cells on all nodes. Each `known` row stands for one cell."""
+
     def __init__(
         self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
     ) -> None:
@@ -107,6 +95,7 @@ class _Spread:
         self._loaded: dict[str, tuple[SweepPair, MadeBy]] = {}
 
     def rows(self) -> Iterator[SweepRow]:
+        """As they arrive. InputError: a node cannot load or measure what was asked. NoNodeLeft: all nodes are gone."""
         self._ask_all()
         while self._asked:
             node, answer = self._nodes.answer()

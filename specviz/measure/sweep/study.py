@@ -6,47 +6,22 @@ A `Study` computes it once for each file, and only where it is looked at.
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from specviz.core.drafters import spoken
 from specviz.core.intervals import student_t
 from specviz.core.judge import NEUTRAL, UNTOLD, judge
 from specviz.core.metrics import Costs
-from specviz.core.settings import DecodeSettings
 from specviz.core.theory import break_even_acceptance, expected_tokens
-from specviz.measure.sweep.rows import SERIES
+from specviz.measure.sweep.rows import SERIES, Series
 from specviz.measure.sweep.table import each_row
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series(DecodeSettings):
-    """What may be pooled. Settings whose rows are pooled, as the draft length, hold their default."""
-
-    target: str
-    target_dtype: str
-    draft: str
-    draft_dtype: str | None
-    threads: int
-    machine: str
-
-    def __post_init__(self) -> None:
-        pass
-
-    @property
-    def label(self) -> str:
-        draft = spoken(self.draft) if self.draft_dtype is None else self.draft.rpartition("/")[2]
-        formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
-        with_formats = " (bfloat16)" if formats else ""
-        only = f", top-k {self.top_k}" if self.top_k else ""
-        only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
-        name = f"{draft} → {self.target.rpartition('/')[2]}{with_formats}"
-        return f"{name}, temperature {self.temperature:g}{only}{self.manner}"
+ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedules that choose the length, as shown
+RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
@@ -178,9 +153,6 @@ def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
     return without.merge(within, on="prompt", suffixes=("_without", "_with"))
 
 
-ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedules that choose the length, as shown
-
-
 def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
 
@@ -195,9 +167,6 @@ def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
         its = its.rename(columns={"speedup": schedule})[["workload", schedule, f"{schedule}_length"]]
         found = found.merge(its, on="workload", how="left")
     return found.dropna(subset=list(ADAPTIVE), how="all").reset_index(drop=True)
-
-
-RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 
 def rivals_t(freedom: int, lengths: int) -> float:
@@ -292,7 +261,6 @@ class Study:
 
     @cached_property
     def fair_rows(self) -> pd.DataFrame:
-        """Each prompt at the draft length that did best on the other prompts."""
         return fair_rows(self.possible)
 
     @cached_property

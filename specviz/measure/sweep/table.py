@@ -27,6 +27,7 @@ MAX_ROW = 20_000  # characters of a row, or of the header; the longest that is v
 HINTS: dict[str, Any] = get_type_hints(SweepRow)  # without what pydantic checks
 MOST_BYTES = 32 * 10**6  # of a sweep on the command line
 LARGEST = 10**9  # whole number of a setting in a file
+_series_of = attrgetter(*SERIES)
 
 
 def _dtype(column: str) -> str:
@@ -116,43 +117,31 @@ def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
     return rows
 
 
-_series_of = attrgetter(*SERIES)
-
-
 def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
-    text = _Rows(content, name)
-    reader = csv.reader(text, strict=True)
-    try:
-        columns = next(reader)
-        for values in filter(None, text.each(reader)):
-            if len(values) != len(columns):
-                fewer = "more" if len(values) > len(columns) else "fewer"
-                raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
-            yield {column: unmarked(value) or None for column, value in zip(columns, values, strict=True)}
-    except csv.Error as error:
-        raise InputError(f"{name} cannot be read as a table: {error}.") from None
+    text, left = io.StringIO(content, newline=""), MAX_ROW  # characters that the row being read may still have
 
-
-class _Rows:
-    """The lines of a table for a reader, which stops at a row that is too long: it would hold a million cells."""
-
-    def __init__(self, content: str, name: str) -> None:
-        self._text = io.StringIO(content, newline="")
-        self._name = name
-        self._left = MAX_ROW  # characters of the row that is being read
-
-    def __iter__(self) -> Iterator[str]:
-        while line := self._text.readline(self._left + 1):
-            self._left -= len(line)
-            if self._left < 0:
-                raise InputError(f"{self._name} is not valid: a row has more than {MAX_ROW:,} characters.")
+    def short_lines() -> Iterator[str]:
+        """Those of the text; they end at a row that is too long, because it would hold a million cells."""
+        nonlocal left
+        while line := text.readline(left + 1):
+            left -= len(line)
+            if left < 0:
+                raise InputError(f"{name} is not valid: a row has more than {MAX_ROW:,} characters.")
             yield line
 
-    def each(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
-        self._left = MAX_ROW
-        for row in reader:
-            self._left = MAX_ROW
-            yield row
+    reader = csv.reader(short_lines(), strict=True)
+    try:
+        columns = next(reader)
+        left = MAX_ROW
+        for values in reader:
+            left = MAX_ROW
+            if values and len(values) != len(columns):
+                fewer = "more" if len(values) > len(columns) else "fewer"
+                raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
+            if values:
+                yield {column: unmarked(value) or None for column, value in zip(columns, values, strict=True)}
+    except csv.Error as error:
+        raise InputError(f"{name} cannot be read as a table: {error}.") from None
 
 
 def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
@@ -200,8 +189,7 @@ def _columns(content: str) -> tuple[str, ...]:
 class SweepFile:
     """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only.
 
-    Raises:
-        InputError: the file exists and is not a sweep of this version, or cannot be written.
+    InputError: the file exists and is not a sweep of this version, or cannot be written.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from specviz.core.judge import NEUTRAL, judge
 from specviz.data.published import GPU_ROUNDS
-from specviz.data.texts import Sentences, any_of
+from specviz.data.texts import Sentences, any_of, span
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
@@ -16,7 +16,6 @@ from specviz.measure.worksheet.serving import (
     nearest_batch,
     outlook,
     recommended,
-    span,
 )
 
 UNTOLD = "Cannot be told without the cost of a round on your machine."
@@ -124,7 +123,7 @@ def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -
         good=any_of(good),
         full=full,
         which=_positions(good[-1] + 1, full),
-        added=found.model.tokens_at(full) - found.model.tokens_at(good[-1]),
+        added=found.model.terms.tokens - found.model.at(good[-1]).tokens,
         counted=_counted(found),
         less=full - good[-1],
         split=say("split"),

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from string import Template
 
 from specviz.core import metrics, theory
+from specviz.core.files import ASSETS
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
@@ -15,6 +17,7 @@ from specviz.measure.worksheet.runs import position_rates
 say = Sentences("exercises")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
+SHEET = Template((ASSETS / "worksheet" / "exercises.html").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +97,8 @@ def _on_costs(trace: Trace) -> Iterator[Exercise]:
 
 
 def _on_speedup(terms: Terms, measured: float) -> Exercise:
-    length, cost = terms.draft_length, terms.cost_ratio
-    ideal, tokens = theory.ideal_speedup(terms.alpha, length, cost), theory.expected_tokens(terms.alpha, length)
-    steps = theory.round_steps(length, cost, terms.verification, terms.overhead)
-    which = "second" if abs(terms.speedup - measured) <= abs(ideal - measured) else "first"
-    answer = say("speedup_answer", tokens=tokens, terms=terms, ideal=ideal, steps=steps, measured=measured, which=which)
-    return Exercise(say("speedup", terms=terms), answer)
+    which = "second" if abs(terms.speedup - measured) <= abs(terms.ideal - measured) else "first"
+    return Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured, which=which))
 
 
 def _on_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
@@ -132,34 +131,13 @@ def _on_other_lengths(terms: Terms) -> Exercise:
 
 def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
     """The sheet as one HTML page to print: questions with room to write, or with their answers. All text escaped."""
-    room = "<div class=room></div>"
+    room, heading = "<div class=room></div>", f"{title}: answer key" if key else title
     items = "".join(
         f"<li><p>{escape(each.question)}</p>{f'<p class=answer>{escape(each.answer)}</p>' if key else room}</li>"
         for each in exercises(trace)
     )
-    heading = f"{title}: answer key" if key else title
-    prompt = f"<p>Prompt: <q>{escape(trace.prompt.text)}</q></p>"
-    symbols = "".join(f"<li><b>{name}</b> {escape(meaning)}</li>" for name, meaning in SYMBOLS.items())
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(heading)}</title><style>{STYLE}</style>'
-        f"<h1>{escape(heading)}</h1><p>{escape(source)}</p>{prompt}<ul>{symbols}</ul><ol>{items}</ol></html>\n"
-    )
-
-
-SYMBOLS = {
-    "α": "acceptance per judgement: accepted / (accepted + rejected)",
-    "γ": "draft length: tokens proposed in a round",
-    "c": "one draft step, in plain target steps",
-    "v(k)": "checking k tokens at once, in plain target steps",
-    "o": "the rest of a round, in plain target steps",
-}
-STYLE = """
-body { font: 12pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
-h1 { font-size: 1.4rem; } li { break-inside: avoid; } q { quotes: "“" "”"; overflow-wrap: anywhere; }
-ol > li { margin: 0 0 1rem; overflow-wrap: anywhere; } .room { height: 4.5rem; border-bottom: 1px solid #999; }
-.answer { border-left: 3px solid #0072B2; padding-left: .75rem; }
-@media print { body { margin: 0; max-width: none; } }
-"""
+    texts = {"heading": heading, "source": source, "prompt": trace.prompt.text}
+    return SHEET.substitute({name: escape(text) for name, text in texts.items()}, items=items)
 
 
 def quoted(text: str) -> str:

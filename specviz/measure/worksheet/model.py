@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from specviz.core import theory
 from specviz.core.judge import judge
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.terms import Terms
+from specviz.core.terms import Counted, Terms
 from specviz.data.batches import BatchStudy
 from specviz.data.texts import Sentences
 
@@ -80,33 +80,16 @@ class Model:
             return (1 + slope * (tokens - 1)) * self.passes.growth(self.batch, tokens)
         return (1 + slope * (self.batch * tokens - 1)) / (1 + slope * (self.batch - 1))
 
+    def at(self, draft_length: int) -> Terms:
+        """The terms with this draft length, v in this batch. Tokens as counted up to its last position, else E(γ)."""
+        checked, counted = self.steps(draft_length + 1), None
+        if draft_length <= len(self.survival):
+            counted = Counted(1 + sum(self.survival[:draft_length]), draft_length, checked)
+        return Terms(self.alpha, draft_length, self.cost_ratio, checked, self.overhead, counted)
+
     @property
     def terms(self) -> Terms:
-        checked = self.steps(self.draft_length + 1)
-        return Terms(self.alpha, self.draft_length, self.cost_ratio, checked, self.overhead)
-
-    def tokens_at(self, draft_length: int) -> float:
-        """Tokens a round writes: by the counted positions up to the last one, else E(γ): Leviathan, Eq. 1."""
-        if draft_length <= len(self.survival):
-            return 1 + sum(self.survival[:draft_length])
-        return theory.expected_tokens(self.alpha, draft_length)
-
-    @property
-    def tokens_per_call(self) -> float:
-        return self.tokens_at(self.draft_length)
-
-    @property
-    def ideal(self) -> float:
-        return theory.ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
-
-    @property
-    def realistic(self) -> float:
-        """Tokens a round / (γc + v(γ+1) + o), v in this batch."""
-        return self.speedup_of(self.draft_length)
-
-    def speedup_of(self, draft_length: int) -> float:
-        cost = theory.round_steps(draft_length, self.cost_ratio, self.steps, self.overhead)
-        return self.tokens_at(draft_length) / cost
+        return self.at(self.draft_length)
 
     @property
     def extra_operations(self) -> float:
@@ -120,21 +103,14 @@ class Model:
     @property
     def best(self) -> int:
         """The draft length up to `longest` with the highest realistic speedup; the shortest of equal ones."""
-        return max(range(1, self.longest + 1), key=self.speedup_of)
+        return max(range(1, self.longest + 1), key=lambda length: self.at(length).speedup)
 
     @property
     def best_speedup(self) -> float:
-        return self.speedup_of(self.best)
+        return self.at(self.best).speedup
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
         return theory.realistic_speedup(alpha, draft_length, self.cost_ratio, self.steps, self.overhead)
-
-    def break_even_at(self, draft_length: int) -> float | None:
-        return theory.break_even_acceptance(draft_length, self.cost_ratio, self.steps, self.overhead)
-
-    @property
-    def break_even(self) -> float | None:
-        return self.break_even_at(self.draft_length)
 
     def accepted_share(self, alpha: float) -> float:
         """Accepted / drafted that this alpha leads to at the chosen draft length."""
@@ -146,7 +122,7 @@ def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
 
 
 def verdict_sentence(model: Model) -> str:
-    steps, needed = model.terms.steps, model.break_even
+    steps, needed = model.terms.steps, model.terms.break_even
     round = say("round", model=model, steps=steps)
     if needed is None:
         return say("never_pays", round=round, most=model.draft_length + 1)
@@ -168,7 +144,7 @@ def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) 
 
 def symbols(model: Model) -> str:
     """Every term with its value, as a table in Markdown."""
-    counted, needed = model.draft_length <= len(model.survival), model.break_even
+    counted, needed = model.terms.counted, model.terms.break_even
     return say(
         "symbols",
         model=model,
@@ -181,7 +157,7 @@ def symbols(model: Model) -> str:
 
 
 def break_even_sentence(model: Model) -> str:
-    needed = model.break_even
+    needed = model.terms.break_even
     if needed is None:
         return say("no_break_even", steps=model.terms.steps, most=model.draft_length + 1)
     if needed == 0:

@@ -1,8 +1,8 @@
 """Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from statistics import median_high
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 import pandas as pd
@@ -16,6 +16,8 @@ from specviz.measure.race import RaceLap
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
 from specviz.measure.sweep.table import each_row
+
+Where = Literal["Watch", "Race", "When it helps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +61,16 @@ def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
         return None
     draft_length, cost = terms.draft_length, terms.cost_ratio
     tokens = expected_tokens_by_position(position_rates(trace, draft_length))
-    ideal = Terms(terms.alpha, draft_length, cost, 1.0, 0.0).speedup
     clustered = tokens / round_steps(draft_length, cost)
     verified = tokens / round_steps(draft_length, cost, terms.verification)
     complete = tokens / round_steps(draft_length, cost, terms.verification, terms.overhead)
-    return Gap(terms, ideal, clustered - ideal, verified - clustered, complete - verified, measured)
+    return Gap(terms, terms.ideal, clustered - terms.ideal, verified - clustered, complete - verified, measured)
 
 
-def position_rates(trace: Trace, draft_length: int | None = None) -> list[float]:
-    lengths = [len(round.drafted) for round in trace.rounds if round.drafted]
-    if not lengths:
-        return []
-    rates: list[float] = []
-    for position in metrics.by_position(trace.rounds, draft_length or median_high(lengths)):
-        if position.rate is None:
-            break
-        rates.append(position.rate)
-    return rates
-
-
-Where = Literal["Watch", "Race", "When it helps"]
+def position_rates(trace: Trace, draft_length: int) -> list[float]:
+    """Up to the last position that was judged."""
+    positions = metrics.by_position(trace.rounds, draft_length)
+    return [each.rate or 0.0 for each in takewhile(lambda each: each.rate is not None, positions)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +85,6 @@ class Measured:
     @property
     def source(self) -> str:
         return f"{self.where}, recorded" if self.recorded else f"{self.where}, yours"
-
-    @property
-    def ideal(self) -> float:
-        return replace(self.terms.by_formula, verification=1.0, overhead=0.0).speedup
 
 
 def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:

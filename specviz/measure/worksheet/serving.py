@@ -13,6 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.data.serving_counters import ServingCounters
+from specviz.data.texts import span
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -28,6 +29,8 @@ MIDDLE = GROWING[1]
 MOST_SPEEDUP = 100
 INFERRED = "inferred from the measured speedup"
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
+BY_HAND = "set by hand with the sliders"
+PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Production:
     @property
     def last_adds(self) -> float:
         """Tokens a round that the last position of the draft adds."""
-        return self.model.tokens_at(self.draft_length) - self.model.tokens_at(self.draft_length - 1)
+        return self.model.terms.tokens - self.model.at(self.draft_length - 1).tokens
 
 
 def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
@@ -114,15 +117,9 @@ def measured_speedup(
 ) -> float | None:
     """The measured speedup as given, or from two latencies of the same work; None if neither is given.
 
-    Args:
-        speedup: as given.
-        without: the latency of the target alone.
-        speculative: the latency with speculation, in the same unit.
-        counted: seconds for an output token, as the counters report them with speculation. It stands in for a
-            `speculative` that is not given; `without` is then in milliseconds for a token.
-
-    Raises:
-        InputError: one latency alone, a zero, or a speedup that the latencies contradict.
+    `without` and `speculative` are latencies in the same unit. `counted` are seconds for an output token, as the
+    counters report them with speculation: they stand in for a `speculative` that is not given, and `without` is then in
+    milliseconds for a token.
     """
     if without is not None and speculative is None and counted is not None:
         speculative = 1000 * counted
@@ -161,15 +158,6 @@ def production_start(found: Production, costs_from: str) -> Start:
         accepted,
         costs_from=costs_from if found.speedup is None else INFERRED,
     )
-
-
-def span(low: float, high: float, unit: str = "×") -> str:
-    first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
-    return first if first == last else f"{first} to {last}"
-
-
-BY_HAND = "set by hand with the sliders"
-PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
 
 def costs_are_told(costs_from: str) -> bool:
@@ -232,7 +220,7 @@ def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[
 def _over_all_calls(found: Production, length: int, cost: float) -> float:
     """The speedup if a round drafts `length` tokens and takes `cost` steps; calls without a draft are plain steps."""
     plain = 1 - found.share
-    return (found.share * found.model.tokens_at(length) + plain) / (found.share * cost + plain)
+    return (found.share * found.model.at(length).tokens + plain) / (found.share * cost + plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +238,7 @@ def draft_lengths(found: Production) -> list[Length]:
     reached = [min(row[index] / max(row) for row in speeds) for index in range(len(lengths))]
     enough = min(GOOD, max(reached))
     return [
-        Length(length, found.model.tokens_at(length), min(at), max(at), reached[index] >= enough)
+        Length(length, found.model.at(length).tokens, min(at), max(at), reached[index] >= enough)
         for index, length in enumerate(lengths)
         for at in [[row[index] for row in speeds]]
     ]

@@ -1,6 +1,6 @@
 """What the worksheet can start from: the visitor's runs, the recorded run, this machine as calibrated, papers. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median_high
 
@@ -144,13 +144,12 @@ def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:
     return replace(start, model=replace(start.model, passes=passes))
 
 
-def batch_starts(study: BatchStudy) -> list[Start]:
-    found = []
+def batch_starts(study: BatchStudy) -> Iterator[Start]:
     for point in (study.at(size, study.draft_lengths[-1]) for size in study.batches if size > 1):
         passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
         times = point.cost_ratio.value, point.verification.value, point.overhead.value
         made = f"recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together"
-        start = Start(
+        yield Start(
             f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
             f"Acceptance and costs {made}.",
             Model(alpha, point.draft_length, *times),
@@ -158,8 +157,6 @@ def batch_starts(study: BatchStudy) -> list[Start]:
             point.counts.accepted,
             passes.verification if passes else {},
         )
-        found.append(start)
-    return found
 
 
 def start_of_paper(run: PublishedRun) -> Start:

@@ -9,16 +9,21 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from operator import attrgetter
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
 from specviz.game.messages import EVEN
+from specviz.measure.paired import total
 from specviz.service.classes.room import ClassNow, SharedRound, Student
 
 BIN = 0.5  # tokens per target call
+FIGURES = ("drafted", "accepted", "emitted")
+ROUND_COLUMNS = ["student", "name", "seed", "set", "mode", "prompt", "round", "guess", "written"]
+ROUND_COLUMNS += [f"{who}_{figure}" for who in ("you", "model") for figure in FIGURES]
+ANSWER_COLUMNS = ["student", "name", "question", "asked", "option", "answer", "right"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +114,6 @@ def board_of(now: ClassNow) -> Board:
     )
 
 
-def total(counts: Iterable[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*map(astuple, counts), strict=True)))
-
-
 def _score(student: Student) -> Score:
     rounds = student.rounds.values()
     right = sum(quiz()[number].right == given for number, given in student.answers.items())
@@ -148,12 +149,6 @@ def _place(rounds: Sequence[SharedRound]) -> Place:
 def _question(number: int, students: Sequence[Student]) -> Question:
     given = [student.answers[number] for student in students if number in student.answers]
     return Question(number, tuple(given.count(option) for option in range(len(quiz()[number].options))))
-
-
-FIGURES = ("drafted", "accepted", "emitted")
-ROUND_COLUMNS = ["student", "name", "seed", "set", "mode", "prompt", "round", "guess", "written"]
-ROUND_COLUMNS += [f"{who}_{figure}" for who in ("you", "model") for figure in FIGURES]
-ANSWER_COLUMNS = ["student", "name", "question", "asked", "option", "answer", "right"]
 
 
 def rounds_csv(now: ClassNow) -> str:

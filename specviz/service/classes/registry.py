@@ -94,8 +94,7 @@ class Classes:
     def open(self, address: str, plan: Plan) -> str:
         """Open a class with this game; returns the teacher's secret, which is the right to its board.
 
-        Raises:
-            InputError: the server has too many classes, or too many from this address.
+        InputError: the server has too many classes, or too many from this address.
         """
         with self._lock:
             now = self._clock()
@@ -135,11 +134,7 @@ class Classes:
     # ---- the student
 
     def join(self, typed: str, name: str = "") -> str:
-        """Enter the class with this code; returns the student's secret.
-
-        Raises:
-            InputError: there is no such class, or it is full.
-        """
+        """Enter the class with this code; returns the student's secret."""
         with self._lock:
             self._forget_old(self._clock())
             code = read_code(typed)

@@ -38,14 +38,11 @@ class SharedRound:
 
 
 def shared_rounds(plan: Plan, games: Sequence[Sequence[Turn]]) -> list[SharedRound]:
-    found = []
-    for text, (preset, turns) in enumerate(zip(plan.prompts, games, strict=False)):
-        number = 0
-        for turn in turns:
-            if turn.scored:
-                number += 1
-                found.append(_shared(turn, text, number, preset.text))
-    return found
+    return [
+        _shared(turn, text, number, preset.text)
+        for text, (preset, turns) in enumerate(zip(plan.prompts, games, strict=False))
+        for number, turn in enumerate((turn for turn in turns if turn.scored), start=1)
+    ]
 
 
 def _shared(turn: Turn, text: int, number: int, prompt: str) -> SharedRound:

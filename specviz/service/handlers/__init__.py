@@ -18,9 +18,5 @@ _HANDLERS: dict[str, Callable[[JobCommand, Workshop], Steps]] = {
 
 
 def job_steps(workshop: Workshop, command: JobCommand) -> Steps:
-    """Do what the command says.
-
-    Raises:
-        InputError: it cannot be done; one sentence for the visitor.
-    """
+    """Do what the command says; InputError: it cannot be done, in one sentence for the visitor."""
     return _HANDLERS[command.task.name](command, workshop)

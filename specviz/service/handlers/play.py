@@ -14,20 +14,20 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.decoding import (
-    AutoregressiveRun,
     Draft,
     DraftContext,
     Drafter,
     PromptLookupDrafter,
     Proposer,
     SpeculativeRun,
+    autoregressive_decode,
     fit_drafter,
 )
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import prompt_ids
 from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn
 from specviz.game.words import FREE, Guesses, ends_inside_word, guess_problem, joined, joined_guesses, tidy, whole_words
-from specviz.models.cached_model import CachedModel
+from specviz.measure.compare import next_logits
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
@@ -127,9 +127,6 @@ def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_w
 
     The text's own tokens are final. Where the tokenizer splits text and words together at their boundary, that split is
     used. Where it would merge across the boundary, the words are split by themselves.
-
-    Raises:
-        InputError: they cannot be played, or no tokens spell them.
     """
     if problem := guess_problem(guess):
         raise InputError(problem)
@@ -157,7 +154,7 @@ def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, 
     if text_ids[-1] in target.end_ids and len(text_ids) > 1:
         return Turn(text, text_ids, joins=False, ended=True)
     token_texts = TokenTexts(target.tokens)
-    next_scores = _next_scores(target, draft, text_ids)
+    next_scores = next_logits(target, text_ids, draft)
     joins = ends_inside_word(text, token_texts[int(next_scores.argmax())])
     offers = _offers(target, draft or target, text_ids, next_scores, request.settings.seed) if ask.offers else []
     return Turn(text, text_ids, joins, ended=False, offers=offers)
@@ -170,7 +167,7 @@ def _offers(
     token_texts, ends = TokenTexts(target.tokens), target.end_ids
     runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
-    second = _next_scores(target, None, [*text_ids, *own[:1]]).topk(2).indices.tolist()[1:]
+    second = next_logits(target, [*text_ids, *own[:1]]).topk(2).indices.tolist()[1:]
     half = _goes_on(draft, text_ids, [*own[:1], *second])
     lines = [own, _goes_on(draft, text_ids, []), half]
     lines += [_goes_on(draft, text_ids, [token]) for token in runners_up[1:]]
@@ -187,14 +184,4 @@ def _offers(
 
 def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[int]:
     settings = DecodeSettings(max_new_tokens=2 * OFFERED_TOKENS)
-    run = AutoregressiveRun(model, [*text_ids, *first], settings)
-    for _ in run.steps():
-        pass
-    return [*first, *run.trace().output.token_ids]
-
-
-def _next_scores(target: LoadedModel, draft: LoadedModel | None, text_ids: list[int]) -> Tensor:
-    """The target's scores of the next token, of those that both models know: (vocabulary,)."""
-    model = CachedModel(target, shared_vocabulary(target, draft))
-    model.prefill(text_ids[:-1])
-    return model.read(text_ids[-1:])[-1]
+    return [*first, *autoregressive_decode(model, [*text_ids, *first], settings).output.token_ids]

@@ -15,12 +15,9 @@ from specviz.service.workshop import MESSAGE_SECONDS, Workshop
 
 
 def run_steps(command: say.Run, workshop: Workshop) -> say.Steps:
-    """`Rounds` as both decoders write, then `Done`.
+    """`Rounds` as both decoders write, then `Done`; InputError: the pair or the prompt cannot be run.
 
     The target alone always runs again: the two times of a speedup are taken at the same moments.
-
-    Raises:
-        InputError: the pair or the prompt cannot be run.
     """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
@@ -63,9 +60,7 @@ def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
 def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
     """One `Prospect` for each draft; the output is decoded once for all.
 
-    Raises:
-        InputError: the temperature is above 0, a draft cannot be loaded or has another tokenizer, or the prompt does
-            not fit.
+    InputError: a draft cannot be loaded, or the prompt does not fit.
     """
     job, drafts, settings = command.job, command.drafts, command.request.settings
     if not settings.greedy:

@@ -15,7 +15,8 @@ from specviz.core.judge import UNTOLD
 from specviz.data.texts import page_texts
 from specviz.measure.paired import in_minutes
 from specviz.measure.sweep import sentences
-from specviz.measure.sweep.study import ADAPTIVE, RISK, Series, Study
+from specviz.measure.sweep.rows import Series
+from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, each_row
 from specviz.service.job import JobView
 from specviz.ui.helps import figures

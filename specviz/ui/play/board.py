@@ -1,13 +1,10 @@
 """The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/."""
 
 import json
-import logging
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Literal, TypedDict
 
-from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, of_the_app
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
@@ -152,12 +149,8 @@ STYLES = ("stage/stage.css", "play/play.css", "stage/paper.css")
 picture = component("specviz_play", "play/play.html", STYLES, "play/play.js")  # mounts a `PlayPayload`
 
 
-@cache
+@of_the_app("No recorded example for the game")
 def recorded_example() -> Example | None:
     """The turn made by `scripts/record_play.py`; None where it is missing or damaged."""
-    try:
-        saved = json.loads(RECORDED.read_text(encoding="utf-8"))
-        return Example(str(saved["prompt"]), str(saved["guess"]), load_turn(saved["turn"]))
-    except (OSError, ValueError, KeyError, InputError) as error:
-        logging.getLogger(__name__).error("No recorded example for the game: %s", error)
-        return None
+    saved = json.loads(RECORDED.read_text(encoding="utf-8"))
+    return Example(str(saved["prompt"]), str(saved["guess"]), load_turn(saved["turn"]))

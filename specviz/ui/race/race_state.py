@@ -1,15 +1,12 @@
 """What a visitor wants raced, as a link and back; which race is on screen, and how it got there. No drawing."""
 
-import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Annotated, ClassVar
 
 from pydantic import Field, SkipValidation
 
-from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, of_the_app
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.data.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
@@ -142,11 +139,7 @@ class Racing:
             self.in_lanes, self.places = "", {}
 
 
-@cache
+@of_the_app("No recorded race for the first screen", otherwise=[])
 def recorded_race() -> list[RaceLap]:
     """The race made by `scripts/record_race.py`; empty where it is missing or damaged."""
-    try:
-        return parse_race(RECORDED.read_text(encoding="utf-8"))
-    except (OSError, InputError) as error:
-        logging.getLogger(__name__).error("No recorded race for the first screen: %s", error)
-        return []
+    return parse_race(RECORDED.read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from specviz.core.metrics import Costs
 from specviz.core.result import WAITING, Result, result_of
 from specviz.data.first_run import first_trace
 from specviz.data.hidden import PARAMETER, written
-from specviz.data.lessons.tour import Tour, tour_of
+from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.permalink import link_of
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentStage, TourPayload, View

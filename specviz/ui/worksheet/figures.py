@@ -25,7 +25,7 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
     for name, at, symbol in (("loaded", loaded, "diamond-open"), ("the sliders", model, "circle-open")):
         if at:
             ring: plot.Part = {"mode": "markers", "marker": plot.marker(symbol, 22, INK, width=3)}
-            said = f"{name}: {at.realistic:.2f}× modelled<extra></extra>"
+            said = f"{name}: {at.terms.speedup:.2f}× modelled<extra></extra>"
             parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, **ring))
     x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
     y = plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
@@ -83,7 +83,7 @@ def _levels(speedups: list[list[float]]) -> plot.Part:
 
 
 def _break_even_line(model: Model) -> plot.Part:
-    alphas = [model.break_even_at(length) for length in LENGTHS]
+    alphas = [model.at(length).break_even for length in LENGTHS]
     look = {"mode": "lines", "line": {"color": INK, "width": 3, "dash": "dash"}}
     said = "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>"
     return plot.scatter("break-even, 1×", LENGTHS, alphas, said, **look)

@@ -91,7 +91,7 @@ def known_runs(visitor: Session) -> Known:
     with suppress(InputError):  # the page works without it
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
-    every = [with_passes(start, passes) for start in found] + (batch_starts(batches) if batches else [])
+    every = [*(with_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
     source = f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
     source, last = ("Your last run, measured here.", finished[-1]) if finished else (source, recorded)
     return Known(finished, past.count, costs, batches, measured, every, last, source)
@@ -109,7 +109,7 @@ def show_gaps(known: Known) -> None:
             {
                 "γ": each.terms.draft_length,
                 "α": each.terms.alpha,
-                "formula": each.ideal,
+                "formula": each.terms.ideal,
                 "with v, o": each.terms.speedup,
                 "by position": each.gap.by_position if each.gap else None,
                 "measured": each.measured,
@@ -186,11 +186,16 @@ def _verdict(model: terms.Model, alone: Production | None) -> None:
         below = ("Pays below", f"{alone.tokens:.2f} steps", "below_help")
         shown = [("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help")]
     else:
-        judged = judge(model.realistic, None, modelled=True)
+        judged = judge(model.terms.speedup, None, modelled=True)
         look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
-        needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
+        even = model.terms.break_even
+        needed = "none" if even is None else f"{100 * even:.0f} %"
         best = ("Best length", f"{model.best} ({model.best_speedup:.2f}×)", "best_help")
-        shown = [("Speedup", f"{model.realistic:.2f}×", "speedup_help"), ("Pays above", needed, "needed_help"), best]
+        shown = [
+            ("Speedup", f"{model.terms.speedup:.2f}×", "speedup_help"),
+            ("Pays above", needed, "needed_help"),
+            best,
+        ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
     say(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
@@ -248,7 +253,7 @@ def _here(known: Known) -> Iterator[Cells]:
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
         name, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
-        alpha, modelled = (f"{model.alpha:.2f}", model.realistic) if trace else (NOT_MEASURED, None)
+        alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else "this one"
         yield name, task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""

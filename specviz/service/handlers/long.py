@@ -1,0 +1,174 @@
+"""The engine's work for long jobs: races and sweeps, which are timed, and proofs.
+
+While the clock runs nothing is sent and nothing recorded. Between two rounds, or two plain steps, other jobs may have
+their turn; a run's times do not include that. A job that had to stop goes on after the last item that it sent, a race
+after the last repeat that it completed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
+
+from specviz.core.errors import InputError, without_folders
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import Preset, find_preset
+from specviz.decoding import Drafter, fit_drafter
+from specviz.measure.compare import Measured, PairedRuns, quality
+from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.rows import BATCHES
+from specviz.measure.race import RaceLap, RacePrompt
+from specviz.measure.sweep.measure import measure
+from specviz.measure.sweep.plan import Cell, groups
+from specviz.models.catalogue import bundled_names
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.loading import load_model
+from specviz.models.tokens import TokenTexts
+from specviz.service import protocol as say
+from specviz.service.limits import BudgetSpent
+from specviz.service.workshop import Workshop
+
+
+def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
+    """One `RaceLap` for each prompt after the first `done`; `Progress` before each repeat.
+
+    InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
+    """
+    job, prompts, settings = command.job, command.prompts, command.request.settings
+    target, draft = yield from workshop.load_pair(job, command.request)
+    drafter = fit_drafter(target, draft, settings)
+    _check(target, drafter, prompts, settings)
+    yield say.Started(job)
+    for place, prompt in enumerate(prompts[command.done :], start=command.done):
+        measured = workshop.race_so_far(job, place)
+        runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
+        try:
+            yield from _time(command, prompt, runs)
+        except BudgetSpent:
+            if measured.plain:
+                yield say.Item(job, "race", _lap(measured, target, prompt))
+            raise
+        workshop.forget_race(job)
+        yield say.Item(job, "race", _lap(measured, target, prompt))
+    yield say.Finished(job)
+
+
+def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.Steps:
+    step = say.Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
+    yield step
+    yield from runs.warm_up_steps()
+    for repeat in range(len(runs.measured.plain) + 1, command.repeats + 1):
+        yield replace(step, phase="timing", repeat=repeat)
+        yield from runs.repeat_steps()
+
+
+def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt], settings: DecodeSettings) -> None:
+    for prompt in prompts:
+        try:
+            drafter.set_up(target, prompt.text, settings)
+        except InputError as error:
+            raise InputError(f"{prompt.name}: {error}") from None
+
+
+def _lap(measured: Measured, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
+    """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
+    speculative, plain = measured.shown
+    token_texts = TokenTexts(target.tokens)
+    return RaceLap(
+        speculative=speculative,
+        plain=plain,
+        speculative_seconds=measured.speculative.seconds,
+        plain_seconds=measured.plain.seconds,
+        name=prompt.name,
+        speculative_prefill=measured.speculative.prefill,
+        plain_prefill=measured.plain.prefill,
+        plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
+        quality=quality(target, speculative, plain),
+        draws=measured.draws,
+    )
+
+
+def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.Steps:
+    """An answer for each cell after the first `done`.
+
+    A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
+    sentence in place of its row, and the sweep goes on. InputError: the plan holds an impossible setting.
+    """
+    job, cells = command.job, command.plan.cells()
+    for pair, its_cells in groupby(cells[command.done :], key=lambda cell: cell.pair):
+        left = list(its_cells)
+        request = RunRequest(left[0].prompt.text, pair.target, pair.draft, command.plan.precision, left[0].settings)
+        try:
+            models = yield from workshop.load_pair(job, request)
+        except InputError as error:
+            yield _progress(job, left[0], len(cells))
+            yield from _problems(job, left, error)
+            continue
+        yield say.Started(job)
+        for group in groups(left):
+            yield _progress(job, group[0], len(cells))
+            try:
+                rows = yield from measure(models, group)
+                yield from (say.Item(job, "sweep", row) for row in rows)
+            except InputError as error:
+                yield from _problems(job, group, error)
+    yield say.Finished(job)
+
+
+def _progress(job: int, cell: Cell, total: int) -> say.Progress:
+    settings = cell.settings
+    return say.Progress(
+        job,
+        "measuring",
+        total,
+        prompt=cell.prompt.name,
+        draft=cell.pair.draft,
+        draft_length=settings.draft_length,
+        schedule=settings.draft_schedule,
+        constrained=cell.constrained,
+    )
+
+
+def _problems(job: int, cells: Iterable[Cell], error: InputError) -> say.Steps:
+    for cell in cells:
+        yield say.Item(job, "sweep", without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
+
+
+def prove_steps(command: say.Prove, workshop: Workshop) -> say.Steps:
+    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`."""
+    job, request = command.job, command.request
+    target, draft = yield from workshop.load_pair(job, request)
+    draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)
+    yield say.Started(job)
+    each, left = command.draws // BATCHES, range(command.done, BATCHES)
+    yield say.Progress(job, "drawing", BATCHES, draws=each)
+    for batch in draw_batches(draws, request.settings.seed, each, left):
+        yield say.Item(job, "prove", batch) if batch else None
+    yield say.Finished(job)
+
+
+def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.Steps:
+    """One `GreedyRow` for each prompt after the first `done`."""
+    job, request = command.job, command.request
+    prompts = [find_preset(name) for name in command.presets] or [Preset(request.prompt)]
+    if None in prompts:
+        raise InputError("One of the prompts is not among those that come with the app.")
+    target, draft = yield from workshop.load_pair(job, request)
+    if command.half:
+        if request.target not in bundled_names():
+            raise InputError("The near-tie example is offered for the bundled models only.")
+        target = load_model(request.target, "bfloat16")
+
+    @cache
+    def exact() -> LoadedModel:
+        return target if target.info.dtype == "float32" else load_model(request.target, "float32")
+
+    yield say.Started(job)
+    for preset in filter(None, prompts[command.done :]):
+        yield say.Progress(job, "comparing", len(prompts), prompt=preset.name)
+        rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
+        for row in rows:
+            yield say.Item(job, "compare greedy", row) if row else None
+    yield say.Finished(job)
