@@ -263,6 +263,8 @@ def test_a_visitor_opens_a_trace_as_before() -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_run_that_was_imported_is_saved_and_opened_again(system: str) -> None:
     """Its tokens have few bytes, because most of their fields are empty; that does not make it a hostile file."""
-    tokenizer = FakeTokenizer() if system == "transformers" else None
-    trace = open_run(RECORDS_OF[system](60), Given(tokenizer=tokenizer))
+    given = Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
+    trace = open_run(RECORDS_OF[system](60), given)
     assert open_run(dump_trace(trace).encode()) == trace
+    with pytest.raises(InputError, match="steps; at most 2,000 can be shown here"):
+        open_run(RECORDS_OF[system](2_001), given)
