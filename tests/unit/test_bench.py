@@ -105,9 +105,6 @@ def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(
     assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
 
 
-# ---- long jobs
-
-
 def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:
     """Who works at each tenth of a second."""
     return "".join(whose_turn(watched, long, tenth / 10) for tenth in range(round(seconds * 10)))

@@ -62,9 +62,6 @@ def thirty() -> ClassNow:
 OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 
 
-# ---- what is computed
-
-
 def test_an_empty_class_and_one_student_are_classes() -> None:
     board = board_of(a_class())
     assert (board.scores, board.bins, board.places, board.played) == ((), (), (), 0)
@@ -96,9 +93,6 @@ def test_classes_are_counted_once_each_at_their_places() -> None:
     same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
     board = board_of(a_class(a_student(1, [same]), a_student(2, [other]), a_student(3, [replace(same, number=3)])))
     assert sorted(place.students for place in board.places) == [1, 2]
-
-
-# ---- what is shown
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, *ALL_NAMES])
@@ -145,9 +139,6 @@ def test_a_qr_code_holds_a_link_as_squares_only() -> None:
     assert "ACDEF-GHJKM" in Html(html).text
     assert re.search(r'<img class="qr" src="data:image/svg', html)
     assert qr_code("x" * 5_000) == ""
-
-
-# ---- tables
 
 
 def test_the_tables_hold_every_round_and_every_answer() -> None:

@@ -56,9 +56,6 @@ def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: objec
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-# ---- codes and secrets
-
-
 def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
     """A wrong alarm would need a repeat among 2,000 codes: about 2,000^2 / 2 / 24^10, 1 in 31 million."""
     codes = [new_code() for _ in range(2_000)]
@@ -100,9 +97,6 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
     assert len(server.seen().students) == 1
 
 
-# ---- names
-
-
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
@@ -119,9 +113,6 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
 )
 def test_a_name_is_short_and_only_text(typed: str, name: str) -> None:
     assert tidy_name(typed) == name
-
-
-# ---- joining and leaving
 
 
 def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -> None:
@@ -159,9 +150,6 @@ def test_who_leaves_takes_everything_along_and_an_ended_class_leaves_nothing(ser
     classes.end(server.teacher)
 
 
-# ---- limits
-
-
 def test_wrong_codes_never_refuse_a_right_one(server: Server) -> None:
     for _ in range(1_000):
         with pytest.raises(InputError, match="There is no open class with this code"):
@@ -186,9 +174,6 @@ def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
         classes.join(code)
     with pytest.raises(InputError, match="This class is full: it has 60 students"):
         classes.join(code)
-
-
-# ---- what students send
 
 
 def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> None:
@@ -231,9 +216,6 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
     assert found[0].written == " Lily end"
     assert (found[0].mine.accepted, found[0].mine.emitted, found[0].model.accepted) == (2, 3, 1)
     assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
-
-
-# ---- time and threads
 
 
 @pytest.mark.parametrize(

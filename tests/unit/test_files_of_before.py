@@ -144,9 +144,6 @@ def test_a_turn_of_the_game_reads_as_before() -> None:
     assert plain(asdict(count([turn.round]))) == expected["counts"]
 
 
-# ---- links
-
-
 class Link(NamedTuple):
     page: str
     link: dict[str, list[str]]

@@ -46,8 +46,6 @@ from tests.support.drawn import drawn_traces
 from tests.support.fake_turns import a_round, a_turn
 from tests.support.known import known
 
-# ---- what can be typed
-
 
 @pytest.mark.parametrize(
     ("guess", "said"),
@@ -112,9 +110,6 @@ def test_words_join_the_text_as_a_writer_would_write_them(text: str, guess: str,
     assert joined(text, guess, inside_word=False) == added
 
 
-# ---- words out of pieces
-
-
 def test_words_come_out_of_pieces() -> None:
     words = words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
     assert [(word.cut, word.fate) for word in words] == [
@@ -135,9 +130,6 @@ def test_words_come_out_of_pieces() -> None:
     assert whole_words([" snow", "man"], 4) == 2
     assert whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
     assert whole_words([" one"], 4) == 1
-
-
-# ---- messages
 
 
 def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
@@ -168,9 +160,6 @@ def test_headlines(pieces: list[str], accepted: int, said: str) -> None:
     assert headline(a_round(pieces, accepted)) == said
 
 
-# ---- scores
-
-
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
     totals = score(turns)
@@ -199,9 +188,6 @@ def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, look
     said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
     assert said in said_of_game
     assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
-
-
-# ---- traces
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
@@ -251,9 +237,6 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
     short = turn_data(a_turn([" a"], 1, model=0))["rivals"][0]
     assert [chip["status"] for chip in short["chips"]] == ["rejected", "correction"]
     assert short["more"] == "0 of 1 accepted"
-
-
-# ---- links and the table
 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:

@@ -58,9 +58,6 @@ def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytes
             frame_ancestors(text)
 
 
-# ---- messages
-
-
 SENT = {
     "a game from the tab": valued('{"text": "' + '{\\"link\\": {\\"seed\\": \\"1\\\\n\\"}}' * 50_000 + '"}'),
     "a place of the stage": valued('{"step": 12, "gamma": 4, "gap": 0.5, "tour": null}'),

@@ -52,9 +52,6 @@ def test_a_strange_file_is_read_and_each_file_of_the_corpus_is_in_one_table() ->
     assert {file.name for file in FOLDER.iterdir()} == SAID.keys()
 
 
-# ---- large files, made here
-
-
 def table(text: str) -> bytes:
     """A sweep's header and one row whose workload is this text."""
     header, row, _ = dump_frame(frame_of([row_at("story", 4, 1.5)])).split("\r\n")

@@ -66,9 +66,6 @@ def test_make_run_docker_and_the_tests_install_what_is_locked_and_torch_by_versi
     assert rest == ["$(LOCK_VENV)/bin/python -m pip install --quiet uv==$(UV)"], "what writes the locks is pinned"
 
 
-# ---- the audit
-
-
 def answer(**vulns: list[dict[str, object]] | None) -> str:
     known = [{"name": name, "version": "1.0", "vulns": found} for name, found in vulns.items() if found is not None]
     unknown = [{"name": name, "skip_reason": "Dependency not found"} for name, found in vulns.items() if found is None]

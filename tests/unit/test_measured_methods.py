@@ -51,11 +51,7 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
 
 def test_a_damaged_file_leaves_the_page_without_a_comparison(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("specviz.data.measured_methods.FILE", tmp_path / "none.json")
-    stored_methods.cache_clear()
-    try:
-        assert stored_methods() is None
-    finally:
-        stored_methods.cache_clear()
+    assert stored_methods.__wrapped__() is None
 
 
 def test_families_names_and_sources() -> None:
@@ -171,8 +167,6 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
 
 STUDY = fake_study(1.5, 1.2, 0.9)
 
-# ---- the recorded study
-
 
 def test_the_recorded_study_has_every_point_and_says_how_its_batches_were_made() -> None:
     study = recorded_batches()
@@ -185,9 +179,6 @@ def test_the_recorded_study_has_every_point_and_says_how_its_batches_were_made()
         assert each.counts.emitted == len(study.prompts) * study.new_tokens
     assert reading(study).endswith("(0.83–1.17); γ = 2 cannot be told apart from it.")
     assert "except in the smallest and the largest batches" in page_texts("helps")["batches"]
-
-
-# ---- words
 
 
 def test_the_gain_shrinks_only_where_the_intervals_say_so_and_the_best_length_is_named() -> None:
@@ -240,9 +231,6 @@ def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
     assert alone.endswith("v(5) = 1.50 (1.48–1.52) for one text.")
     assert checks_sentence(STUDY, 3, 4) is None  # v(4) was not measured
     assert checks_sentence(STUDY, 4, 64) is None
-
-
-# ---- figures and starts
 
 
 def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
