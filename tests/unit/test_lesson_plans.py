@@ -12,20 +12,7 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.trace import Round, Trace
 from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
-from specviz.data.lessons.plans import (
-    MAX_BYTES,
-    MAX_PROBLEMS,
-    OWN,
-    PAGES,
-    VIEWS,
-    Moment,
-    Plan,
-    PlanError,
-    Screen,
-    all_plans,
-    parse_plan,
-    read_plan_file,
-)
+from specviz.data.lessons.plans import Moment, Plan, PlanError, Screen, parse_plan
 from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.player.payload import View
@@ -57,12 +44,12 @@ def problems_of(text: str | bytes) -> list[str]:
 def test_a_plan_is_read_with_everything_in_it() -> None:
     plan = parse_plan(PLAN.encode(), "own")
     assert (plan.name, plan.title, plan.minutes, plan.goals) == ("own", "A plan", 3, ("See a round.",))
-    [moment] = plan.moments
-    assert (moment.title, moment.minutes, moment.mistakes, moment.do) == ("One moment", 3, "", "")
-    assert moment.question == "Which guess fails: the first?"
-    assert moment.screen.link == "./?run=first&step=4&hide=result,texts"
-    assert (moment.screen.page, moment.screen.step) == ("watch", 4)
-    assert moment.screen.run is not None
+    link = "./?run=first&step=4&hide=result,texts"
+    assert plan.moments == (
+        Moment("One moment", 3, Screen.of(link), "Which guess fails: the first?", "The third.", "", ""),
+    )
+    screen = plan.moments[0].screen
+    assert (screen.link, screen.page, screen.step, screen.run is not None) == (link, "watch", 4, True)
     text = PLAN.replace("run=first", "target=someone/else").encode()
     assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
     with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
@@ -116,7 +103,7 @@ def test_what_does_not_fit_is_refused() -> None:
     assert "write a list here" in problems_of(re.sub("goals:(.*\n)*", "goals: []\nmoments: []", PLAN))[0]
     assert all(len(problem) < 200 for problem in problems_of((f"{'k' * 900}: x\n") * 2))
     many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
-    assert (len(many), many[-1]) == (MAX_PROBLEMS + 1, "There are 74 more problems.")
+    assert (len(many), many[-1]) == (plans.MAX_PROBLEMS + 1, "There are 74 more problems.")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +143,7 @@ def test_a_link_to_any_page_of_the_app_is_taken() -> None:
         (b"", "The file is empty"),
         (b"\xff\xfe\x00", "not text in UTF-8"),
         (b"title: \x00", "a character that YAML does not allow"),
-        (b"x" * (MAX_BYTES + 1), "more than 64,000 bytes"),
+        (b"x" * (plans.MAX_BYTES + 1), "more than 64,000 bytes"),
         (b"[" * 60_000, "nested too deeply"),
         (b"- " * 30_000, "nested too deeply"),
         (b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]", "no anchors"),
@@ -188,8 +175,8 @@ def test_a_server_has_its_own_plans_and_those_of_a_folder(
 
 
 def test_pages_views_and_names_to_hide_are_those_of_the_app() -> None:
-    assert tuple(page.name for page in PAGES_OF_THE_APP) == PAGES
-    assert View.__args__ == VIEWS
+    assert tuple(page.name for page in PAGES_OF_THE_APP) == plans.PAGES
+    assert View.__args__ == plans.VIEWS
     assert Screen.of("./").link == "./"
     race = Screen.of("race?preset=story-1&preset=code-2")
     assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
@@ -217,10 +204,11 @@ def test_a_file_on_the_command_line_gets_every_problem_said_and_status_2(
     assert last == "specviz: bad.yaml is no lesson plan yet: 3 problems, see above."
     assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        read_plan_file(tmp_path / "none.yaml")
+        plans.read_plan_file(tmp_path / "none.yaml")
 
 
-MOMENTS = {(plan.name, moment.title): moment for plan in all_plans() if plan.name in OWN for moment in plan.moments}
+OWN = [plan for plan in plans.all_plans() if plan.name in plans.OWN]
+MOMENTS = {(plan.name, moment.title): moment for plan in OWN for moment in plan.moments}
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 REJECTED = [
     "{all}",
@@ -306,19 +294,12 @@ def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
     assert set(NUMBERS.findall(text)) <= set(NUMBERS.findall(" ".join(facts)))  # none that is not checked
 
 
-@pytest.mark.parametrize("plan", [plan for plan in all_plans() if plan.name in OWN], ids=lambda plan: plan.name)
+@pytest.mark.parametrize("plan", OWN, ids=lambda plan: plan.name)
 def test_the_moments_fill_the_minutes_and_say_everything_and_only_those_with_a_run_give_figures(plan: Plan) -> None:
     assert sum(moment.minutes for moment in plan.moments) == plan.minutes
     assert all(moment.do and moment.mistakes for moment in plan.moments)
     without = [moment for moment in plan.moments if not moment.screen.run]
     assert [moment.title for moment in without if NUMBERS.search(text_of(moment))] == []
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def add(own: OwnPlans, number: int, owner: str) -> str:
@@ -327,7 +308,7 @@ def add(own: OwnPlans, number: int, owner: str) -> str:
 
 
 def test_one_visitor_gives_up_the_oldest_of_their_own_plans_and_nobody_elses() -> None:
-    server = OwnPlans(Clock())
+    server = OwnPlans(lambda: 0.0)
     teacher = add(server, 0, "teacher")
     own = [add(server, number, "greedy") for number in range(1, MOST_OF_ONE + 2)]
     assert server.find(own[0]) is None
@@ -335,12 +316,12 @@ def test_one_visitor_gives_up_the_oldest_of_their_own_plans_and_nobody_elses() -
 
 
 def test_on_a_full_server_a_plan_in_use_stays() -> None:
-    clock = Clock()
-    server = OwnPlans(clock)
+    now = [0.0]
+    server = OwnPlans(lambda: now[0])
     names = [add(server, number, f"visitor {number}") for number in range(MOST)]
     with pytest.raises(InputError, match="no place for another plan"):
         add(server, MOST, "one more")
-    clock.now = IN_USE
+    now[0] = IN_USE
     assert server.find(names[0])  # its lesson goes on
     add(server, MOST, "one more")
     assert server.find(names[0])

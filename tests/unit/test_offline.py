@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,16 +41,19 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def recorded() -> Trace:
-    trace = known(first_trace())
-    return trace
+    return known(first_trace())
+
+
+def data_in(page: str, name: str) -> Any:
+    found = known(re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL))
+    return json.loads(found[1])
 
 
 def test_the_page_holds_the_run_and_no_address() -> None:
     page = offline_page(recorded())
     addresses = {page[found.start() - 60 : found.end() + 40] for found in NETWORK.finditer(page)}
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
-    held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
-    assert len(json.loads(held[1])["run"]["trace"]["rounds"]) == len(recorded().rounds)
+    assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(recorded().rounds)
     assert "3.20 tokens per target call; 44 of 54 checked guesses accepted." in page
     assert len(page.encode()) < 300_000
     page = offline_page(recorded(), address='https://example.org/?prompt="><script>')
@@ -113,8 +117,7 @@ def test_a_run_of_a_race_has_the_verdict_of_all_its_repeats() -> None:
     low, high = lap.verdict.interval or (0, 0)
     assert f"Timed, {len(lap.ratios)} pairs of runs of one text on" in page
     assert f"{lap.verdict.headline} (95 % interval {low:.2f} to {high:.2f}×)." in page
-    held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
-    assert json.loads(held[1])["run"]["trace"]["autoregressive"], "the target alone is beside it"
+    assert data_in(page, "run")["run"]["trace"]["autoregressive"], "the target alone is beside it"
     assert escape(lap.plain.output.text) in page
 
 
@@ -173,29 +176,20 @@ def plan(*moments: Moment, title: str = "A lesson") -> Plan:
     return Plan(title, 10, ("A goal",), moments or (moment(),), "mine")
 
 
-@pytest.fixture(params=all_plans(), ids=lambda own: own.name)
-def own_plan(request: pytest.FixtureRequest) -> Plan:
-    assert isinstance(request.param, Plan)
-    return request.param
-
-
+@pytest.mark.parametrize("own_plan", all_plans(), ids=lambda own: own.name)
 def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_plan: Plan) -> None:
-    sheet, key = unescape(sheet_html(own_plan, ADDRESS)), unescape(key_html(own_plan))
+    made = (sheet_html(own_plan, ADDRESS), lesson_page(own_plan), key_html(own_plan))
+    sheet, page, key = map(unescape, made)
     for each in own_plan.moments:
         assert each.title in sheet
-        assert each.question in sheet
-        for secret in (each.answer, each.mistakes, each.do):
-            assert secret in key
-            assert secret not in sheet
+        for shown in (sheet, page):
+            assert each.question in shown
+            assert [secret for secret in (each.answer, each.mistakes, each.do) if secret in shown] == []
+        assert [secret for secret in (each.answer, each.mistakes, each.do) if secret not in key] == []
     assert "Name" in sheet
     assert ADDRESS in sheet
-    page = unescape(lesson_page(own_plan))
-    for each in own_plan.moments:
-        assert each.question in page
-        for secret in (each.answer, each.mistakes, each.do):
-            assert secret not in page
-    assert len(lesson_page(own_plan).encode()) < 400_000
-    assert len(sheet_html(own_plan, ADDRESS).encode()) < 30_000
+    assert len(made[0].encode()) < 30_000
+    assert len(made[1].encode()) < 400_000
 
 
 def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() -> None:
@@ -205,9 +199,7 @@ def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() ->
     assert lesson_address("https://host/", plan()) == "https://host/?lesson=mine&moment=1"
     links = ["./?run=first&step=3", "./?run=first&step=16", "./play?seed=1", "./?run=story-pays&step=9"]
     page = lesson_page(plan(*(moment(link=link) for link in links)), "https://host/")
-    data = lesson_of(page)
-    assert isinstance(data["runs"], dict)
-    assert isinstance(data["moments"], list)
+    data = data_in(page, "lesson")
     assert list(data["runs"]) == ["first", "story-pays"]
     assert [one and one["run"] for one in data["moments"]] == ["first", "first", None, "story-pays"]
     assert [one and one["state"]["playhead"] for one in data["moments"]] == [3, 16, None, 9]
@@ -231,26 +223,16 @@ def test_a_round_is_drawn_as_it_is_on_screen() -> None:
     assert len(visible("x" * 100)) == 24
 
 
-def lesson_of(page: str) -> dict[str, object]:
-    found = known(re.search(r'<script type="application/json" id="lesson">(.*?)</script>', page, re.DOTALL))
-    data = json.loads(found[1])
-    assert isinstance(data, dict)
-    return data
-
-
 def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> None:
     own = all_plans()[0]
-    page, notes = tmp_path / "lesson.html", tmp_path / "notes.html"
+    page, notes, sheet, key = (tmp_path / f"{name}.html" for name in ("lesson", "notes", "sheet", "key"))
     asked = ("export", "lesson", own.name, "-o", page, "--notes", notes, "--address", "https://host/app?x=1")
     status, said, _ = run(*asked)
     assert (status, "plays without a network" in said) == (0, True)
     assert page.read_text(encoding="utf-8") == lesson_page(own, "https://host/app/")
     assert notes.read_text(encoding="utf-8") == key_html(own)
-    own, page = tmp_path / "mine.yaml", tmp_path / "lesson.html"
-    own.write_bytes((FOLDER / "ten-minutes.yaml").read_bytes())
-    assert run("export", "lesson", own, "-o", page)[0] == 0
+    assert run("export", "lesson", FOLDER / "ten-minutes.yaml", "-o", page)[0] == 0
     assert "Which guess fails?" in page.read_text(encoding="utf-8")
-    own, sheet, key = all_plans()[0], tmp_path / "sheet.html", tmp_path / "key.html"
     status, said, _ = run("lesson", "sheet", own.name, "--out", sheet, "--address", "https://host/")
     assert (status, "without a link" in said) == (0, False)
     assert sheet.read_text(encoding="utf-8") == sheet_html(own, lesson_address("https://host/", own))
