@@ -1,5 +1,6 @@
 """A visitor's jobs: their states and sizes, and what the pages make of them. No engine."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -47,18 +48,12 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     assert not slot.refresh()
     job = slot.start(lambda job: say.Sweep(job, PLAN))
     assert service.started
-    states = []
-    for events in (
-        [],
-        [say.Loading(job, "wren-base")],
-        [say.Progress(job, "measuring", 2)],
-        [say.Item(job, "sweep", "a")],
-    ):
-        service.tell(*events)
+    assert slot.state == "waiting"
+    events = (say.Loading(job, "wren-base"), say.Progress(job, "measuring", 2), say.Item(job, "sweep", "a"))
+    for event, state in zip(events, ("loading", "running", "running"), strict=True):
+        service.tell(event)
         assert not slot.refresh()
-        states.append(slot.state)
-        assert slot.busy
-    assert states == ["waiting", "loading", "running", "running"]
+        assert (slot.state, slot.busy) == (state, True)
     service.tell(say.Finished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
@@ -130,18 +125,14 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
 
 def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
     """The visitor has changed something while the page still waits for the run before."""
-
-    class RerunAsked(BaseException):
-        pass
-
-    def end_script() -> None:
-        raise RerunAsked
-
     slot = started()
-    monkeypatch.setattr(job_slot, "let_script_end", end_script)
-    with pytest.raises(RerunAsked):
+    monkeypatch.setattr(job_slot, "let_script_end", sys.exit)
+    with pytest.raises(SystemExit):
         slot.wait_for_end(3600)
     assert slot.busy
+
+
+DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
 
 
 @pytest.mark.parametrize(
@@ -152,10 +143,7 @@ def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, mon
         (JobView(1), "waiting"),
         (JobView(1, state="loading"), "starting"),
         (JobView(1, state="loading", loading=say.Loading(1, "wren-small")), "loading wren-small"),
-        (
-            JobView(1, state="loading", loading=say.Loading(1, "gpt2", 12_000_000, 548_000_000)),
-            "downloading gpt2: 12 of 548 MB (2 %)",
-        ),
+        (JobView(1, state="loading", loading=DOWNLOADING), "downloading gpt2: 12 of 548 MB (2 %)"),
         (JobView(1, state="running"), None),
         (JobView(1, state="done"), None),
     ],
@@ -187,27 +175,20 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert sweeps.outcome == sweep_state.LOST
 
 
-GREATEST = Entry(
-    RunRequest("", settings=DecodeSettings(max_new_tokens=256)), presets=(), own="a\nb\nc\nd\ne\nf\ng\nh", repeats=20
-)
+LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
+GREATEST = Entry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
 
 
-@pytest.fixture(autouse=True)
-def no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
-
-
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
     sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
     assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: each decoder writes at most 40,960, ")
     assert "about 20 min for both" in sentence
     assert "This server gives" not in sentence
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
-    sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
-    assert sentence.endswith(
-        "This server gives one job 300 s, so it will end before that: what is found by then is shown."
-    )
+    too_long = "This server gives one job 300 s, so it will end before that: what is found by then is shown."
+    assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
     short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
     assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
     assert "how long that takes is not known before this pair has run here" in size_sentence(GREATEST, None)
@@ -226,8 +207,7 @@ def test_a_limit_that_is_no_number_of_seconds_is_none_and_the_log_says_so(
 
 def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     pace = pace_of_costs(COSTS)
-    assert pace.plain == 0.01
-    assert pace.speculative == pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3)
+    assert (pace.plain, pace.speculative) == (0.01, pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3))
     assert pace.both == pytest.approx(pace.plain + pace.speculative)
     service = EngineService(["none"])
     request = RunRequest("any text", draft="lookup")
@@ -256,9 +236,8 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     assert page.shown is None, "nothing to show before its first round"
     service.tell(say.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
-    assert page.shown
-    assert page.shown.run_id == "live-1"
-    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
+    assert known(page.shown).run_id == "live-1"
+    assert known(page.shown).trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
     service.tell(say.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
@@ -333,20 +312,16 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
     pages = [Watching(), Watching()]
     for page in pages:
         page.open_stored(StoredRun("key", REQUEST, result), None)
-    one, two = (stage_payload(page, 4) for page in pages)
-    assert one
-    assert two
+    one, two = (known(stage_payload(page, 4)) for page in pages)
     assert one["run"] is two["run"]
     assert one["stream"] != two["stream"]
     assert one["link"]["run"] == "0123456789abcdef"
     # A link would lead to the run that was on screen before it, with that run's settings.
     page = Watching(asked=(REQUEST, None))
     page.open_trace(fake_trace(), "file-1", linked=False)
-    payload = known(stage_payload(page, 4))
-    assert payload["link"] == {}
+    assert known(stage_payload(page, 4))["link"] == {}
     page.open_trace(fake_trace(), "file-2")
-    payload = known(stage_payload(page, 4))
-    assert payload["link"]["target"] == "wren-base"
+    assert known(stage_payload(page, 4))["link"]["target"] == "wren-base"
 
 
 def test_the_first_drawing_waits_a_moment_for_the_targets_own_first_tokens(
