@@ -28,15 +28,8 @@ def test_the_menu_says_what_each_draft_is() -> None:
     assert titles == ["Small models", "Heads on the target", "No model"]
     names = offered_drafts()
     assert len(set(names)) == len(names)
-    ours = [
-        *bundled_names(),
-        "wren-eagle",
-        "wren-medusa",
-        PROMPT_LOOKUP,
-        "early-exit:1",
-        "early-exit:2",
-        "early-exit:4",
-    ]
+    exits = [f"early-exit:{layers}" for layers in (1, 2, 4)]
+    ours = [*bundled_names(), "wren-eagle", "wren-medusa", PROMPT_LOOKUP, *exits]
     assert names[: len(ours)] == ours, "what needs no download comes first"
     for group in draft_groups():
         assert f"**{group.title}.** {group.about} {group.used}" in draft_help()
@@ -105,7 +98,7 @@ CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
         ("hub,", True, False, False),  # a word that is not known opens nothing
     ],
 )
-def test_each_word_opens_what_it_says(
+def test_each_word_opens_what_it_says_and_a_refusal_names_what_can_be_typed_but_no_folder(
     setting: str | None, catalogued: bool, on_hub: bool, folder: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("SPECVIZ_MODELS", raising=False)
@@ -115,8 +108,14 @@ def test_each_word_opens_what_it_says(
     assert draft_menu.is_allowed(CATALOGUED) == catalogued
     assert draft_menu.is_allowed(ON_HUB) == on_hub
     assert draft_menu.is_allowed(str(tmp_path)) == folder
-    assert draft_menu.may_be_typed() == (on_hub or folder)
     assert (CATALOGUED in draft_menu.offered_names()) == catalogued
+    typed = " or ".join(["a Hub id"] * on_hub + ["a folder"] * folder)
+    assert (draft_menu.typed_names(), draft_menu.may_be_typed()) == (typed, bool(typed))
+    last = f"or {typed}" if typed else "or one from the catalogue" if catalogued else bundled_names()[-1]
+    assert draft_menu.why_refused("mine").endswith(f"{last}.")
+    there, gone = str(tmp_path), str(tmp_path / "gone")
+    same = draft_menu.why_refused(there).replace(there, "") == draft_menu.why_refused(gone).replace(gone, "")
+    assert same or folder, "it does not tell which folders there are"
 
 
 def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -160,25 +159,6 @@ def test_a_name_is_refused_with_a_reason(
     assert draft_menu.why_refused(name).startswith(sentence)
 
 
-@pytest.mark.parametrize("setting", ["bundled", "catalogue", "hub"])
-def test_a_refusal_does_not_tell_which_folders_there_are(
-    setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", setting)
-    there, gone = str(tmp_path), str(tmp_path / "gone")
-    assert draft_menu.why_refused(there).replace(there, "") == draft_menu.why_refused(gone).replace(gone, "")
-
-
-@pytest.mark.parametrize(
-    ("setting", "typed"),
-    [("catalogue", ""), ("hub", "a Hub id"), ("folders", "a folder"), ("any", "a Hub id or a folder")],
-)
-def test_it_says_what_can_be_typed(setting: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", setting)
-    assert draft_menu.typed_names() == typed
-    assert draft_menu.why_refused("mine").endswith(f"or {typed}." if typed else "or one from the catalogue.")
-
-
 def test_a_tokenizer_is_read_where_the_operator_allows_and_has_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,12 +193,11 @@ def test_a_downloaded_model_lends_its_tokenizer(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"])
 def test_the_cache_is_where_the_hubs_client_has_it(variable: str, tmp_path: Path) -> None:
     names = ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HUGGINGFACE_HUB_CACHE")
-    rest = {name: value for name, value in os.environ.items() if name not in names}
+    where = {name: value for name, value in os.environ.items() if name not in names} | {variable: str(tmp_path)}
     script = (
         "from huggingface_hub import constants; from specviz.models.record_tokenizer import hub_cache;"
         "print(constants.HF_HUB_CACHE == str(hub_cache()), hub_cache())"
     )
-    where = rest | {variable: str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=where, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"True {tmp_path}")
 
