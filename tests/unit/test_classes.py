@@ -11,18 +11,8 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
 from specviz.game.game import PROMPTS, ROUNDS, Plan
-from specviz.service.classes.registry import (
-    ALPHABET,
-    LENGTH,
-    MAX_NAME,
-    Classes,
-    ClassLimits,
-    new_code,
-    new_secret,
-    read_code,
-    shown_code,
-    tidy_name,
-)
+from specviz.service.classes import registry
+from specviz.service.classes.registry import Classes, ClassLimits
 from specviz.service.classes.room import MAX_BEFORE, MAX_GUESS, MAX_WORD, ClassNow, SharedRound, shared_rounds
 from tests.support.fake_turns import a_turn
 from tests.support.known import known
@@ -58,17 +48,17 @@ def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: objec
 
 def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
     """A wrong alarm would need a repeat among 2,000 codes: about 2,000^2 / 2 / 24^10, 1 in 31 million."""
-    codes = [new_code() for _ in range(2_000)]
+    codes = [registry.new_code() for _ in range(2_000)]
     assert len(set(codes)) == len(codes)
-    assert all(len(code) == LENGTH and set(code) <= set(ALPHABET) for code in codes)
-    assert len(ALPHABET) == len(set(ALPHABET)) == 24
-    assert not set(ALPHABET) & set("0O1IL2Z5S8BU")
-    for place in range(LENGTH):  # each place takes every sign: 24 x (23/24)^2000 is below 1e-35
-        assert {code[place] for code in codes} == set(ALPHABET)
-    found = 100 * 24 * 3600 * ClassLimits().classes / len(ALPHABET) ** LENGTH
+    assert all(len(code) == registry.LENGTH and set(code) <= set(registry.ALPHABET) for code in codes)
+    assert len(registry.ALPHABET) == len(set(registry.ALPHABET)) == 24
+    assert not set(registry.ALPHABET) & set("0O1IL2Z5S8BU")
+    for place in range(registry.LENGTH):  # each place takes every sign: 24 x (23/24)^2000 is below 1e-35
+        assert {code[place] for code in codes} == set(registry.ALPHABET)
+    found = 100 * 24 * 3600 * ClassLimits().classes / len(registry.ALPHABET) ** registry.LENGTH
     assert round(1 / found, -3) == 183_000
-    code = new_code()
-    assert read_code(shown_code(code)) == code
+    code = registry.new_code()
+    assert registry.read_code(registry.shown_code(code)) == code
 
 
 @pytest.mark.parametrize(
@@ -83,14 +73,14 @@ def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
     ],
 )
 def test_a_code_is_read_as_people_type_it(typed: str, code: str | None) -> None:
-    assert read_code(typed) == code
+    assert registry.read_code(typed) == code
 
 
 def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> None:
     classes, code = server.classes, server.code
     assert len({server.teacher, code, server.student}) == 3
     assert min(len(server.teacher), len(server.student)) >= 32
-    for other in (code, shown_code(code), server.student, "", new_secret()):
+    for other in (code, registry.shown_code(code), server.student, "", registry.new_secret()):
         assert classes.look(other) is None
         classes.end(other)
         classes.remove(other, 1)
@@ -107,17 +97,17 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
         ("Zo\u0308e", "Zöe"),
         ("李雷", "李雷"),
         ("A" + "\u0301" * 50, "Á" + "\u0301" * 2),
-        ("x" * 1_000_000, "x" * MAX_NAME),
+        ("x" * 1_000_000, "x" * registry.MAX_NAME),
         ("<script>alert(1)</script>", "<script>alert(1)</script"),
     ],
 )
 def test_a_name_is_short_and_only_text(typed: str, name: str) -> None:
-    assert tidy_name(typed) == name
+    assert registry.tidy_name(typed) == name
 
 
 def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -> None:
     classes, code = server.classes, server.code
-    ada = classes.join(shown_code(code).lower(), "Ada")
+    ada = classes.join(registry.shown_code(code).lower(), "Ada")
     assert [student.label for student in server.seen().students] == ["student 1", "Ada"]
     member = known(classes.membership(ada))
     assert (member.code, member.plan, member.number, member.name) == (code, PLAN, 2, "Ada")

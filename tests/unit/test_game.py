@@ -11,34 +11,10 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.data.first_run import first_trace
-from specviz.game.game import (
-    LOOKUP,
-    MAX_TURNS,
-    MODEL,
-    PLAYERS,
-    PROMPTS,
-    ROUNDS,
-    SETS,
-    YOU,
-    Plan,
-    dump_turn,
-    is_over,
-    load_turn,
-    plan_from_link,
-    run_of,
-    score,
-)
+from specviz.game import game, words
+from specviz.game.game import Plan
 from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import game_csv
-from specviz.game.words import (
-    MAX_CHARACTERS,
-    ends_inside_word,
-    guess_problem,
-    joined,
-    tidy,
-    whole_words,
-    words_of,
-)
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Form
@@ -52,7 +28,7 @@ from tests.support.known import known
     [
         ("", "Nothing to check yet"),
         ("⏎", "Nothing to check yet"),
-        ("a" * (MAX_CHARACTERS + 1), "a lot of text"),
+        ("a" * (words.MAX_CHARACTERS + 1), "a lot of text"),
         ("the\x00cat", "not text"),
         ("half \ud83d", "not text"),
         ("日本語の", "Latin alphabet"),
@@ -64,7 +40,7 @@ from tests.support.known import known
     ],
 )
 def test_a_guess_that_cannot_be_played_gets_one_friendly_line(guess: str, said: str) -> None:
-    problem = known(guess_problem(guess))
+    problem = known(words.guess_problem(guess))
     assert said in problem
     assert problem.endswith("Try again: it costs you nothing.")
     assert len(problem) < 140
@@ -72,18 +48,17 @@ def test_a_guess_that_cannot_be_played_gets_one_friendly_line(guess: str, said: 
 
 @pytest.mark.parametrize("guess", ['"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"])
 def test_ordinary_writing_can_be_played(guess: str) -> None:
-    assert guess_problem(guess) is None
+    assert words.guess_problem(guess) is None
 
 
 def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
-    assert tidy("cafe\u0301  and\tcake ") == "café and cake"
-    assert tidy("one⏎two\\nthree") == "one\ntwo\nthree"
-    assert joined("a tall sand cast", "les", inside_word=True) == "les"
-    assert joined("a tall sand cast", " les", inside_word=True) == " les"
-    assert ends_inside_word("sand cast", "les")
-    assert not ends_inside_word("sand cast", " les")
-    assert not ends_inside_word("sand cast.", "les")
-    assert not ends_inside_word("sand cast", ".")
+    assert words.tidy("cafe\u0301  and\tcake ") == "café and cake"
+    assert words.tidy("one⏎two\\nthree") == "one\ntwo\nthree"
+    for guess in ("les", " les"):
+        assert words.joined("a tall sand cast", guess, inside_word=True) == guess
+    assert words.ends_inside_word("sand cast", "les")
+    for text, guess in (("sand cast", " les"), ("sand cast.", "les"), ("sand cast", ".")):
+        assert not words.ends_inside_word(text, guess)
 
 
 @pytest.mark.parametrize(
@@ -107,29 +82,24 @@ def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
     ],
 )
 def test_words_join_the_text_as_a_writer_would_write_them(text: str, guess: str, added: str) -> None:
-    assert joined(text, guess, inside_word=False) == added
+    assert words.joined(text, guess, inside_word=False) == added
 
 
 def test_words_come_out_of_pieces() -> None:
-    words = words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
-    assert [(word.cut, word.fate) for word in words] == [
-        ("the", "accepted"),
-        ("rab|bit", "part"),
-        ("ran", "discarded"),
-        (".", "discarded"),
-    ]
+    found = words.words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
+    assert [word.cut for word in found] == ["the", "rab|bit", "ran", "."]
+    assert [word.fate for word in found] == ["accepted", "part", "discarded", "discarded"]
     lines = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
     assert "rab|bit: the first part was accepted, the rest was not." in lines
     assert any("yours were 5 tokens, because it splits rab|bit." in line for line in lines)
-    words = words_of(a_round([" rab", "bit"], accepted=0))
-    assert [word.fate for word in words] == ["rejected"]
+    assert [word.fate for word in words.words_of(a_round([" rab", "bit"], accepted=0))] == ["rejected"]
     assert not any("first part" in line for line in explain(a_turn([" rab", "bit"], accepted=0)))
-    pieces = [" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"]
-    assert [word.text for word in words_of(a_round(pieces, 0))] == ["Tom's", "boat", ",", '"', "Hi", "!", "\n", "It"]
-    assert whole_words([" a", " big", " sand", " cast", "le", "."], 4) == 3
-    assert whole_words([" snow", "man"], 4) == 2
-    assert whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
-    assert whole_words([" one"], 4) == 1
+    tale = words.words_of(a_round([" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"], 0))
+    assert [word.text for word in tale] == ["Tom's", "boat", ",", '"', "Hi", "!", "\n", "It"]
+    assert words.whole_words([" a", " big", " sand", " cast", "le", "."], 4) == 3
+    assert words.whole_words([" snow", "man"], 4) == 2
+    assert words.whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
+    assert words.whole_words([" one"], 4) == 1
 
 
 def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
@@ -162,17 +132,17 @@ def test_headlines(pieces: list[str], accepted: int, said: str) -> None:
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
-    totals = score(turns)
-    assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
-    assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
-    assert totals[LOOKUP].tokens_per_target_call == 1
-    assert set(totals) == set(PLAYERS)
+    totals = game.score(turns)
+    assert totals[game.YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
+    assert totals[game.MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
+    assert totals[game.LOOKUP].tokens_per_target_call == 1
+    assert set(totals) == set(game.PLAYERS)
     one, skipped = a_turn([" a"], 1), a_turn([], 0)
-    assert not is_over([])
-    assert not is_over([one] * (ROUNDS - 1) + [skipped])
-    assert is_over([one] * ROUNDS)
-    assert is_over([replace(one, ended=True)])
-    assert is_over([skipped] * MAX_TURNS)
+    assert not game.is_over([])
+    assert not game.is_over([one] * (game.ROUNDS - 1) + [skipped])
+    assert game.is_over([one] * game.ROUNDS)
+    assert game.is_over([replace(one, ended=True)])
+    assert game.is_over([skipped] * game.MAX_TURNS)
     assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
 
 
@@ -193,12 +163,12 @@ def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, look
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
     first = a_turn([" a", " b"], 1)
     turns = [first, a_turn([], 0, before=first.text), a_turn([" c"], 1, before=first.text + " end")]
-    run = known(run_of(turns))
+    run = known(game.run_of(turns))
     read = parse_trace(dump_trace(run))
     assert read.drafter == DrafterInfo("person", "you")
     assert [round.index for round in read.rounds] == [0, 1, 2]
     assert read.output.text == " a end end c end"
-    assert run_of([]) is None
+    assert game.run_of([]) is None
     (data,) = drawn_traces(read)
     assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
@@ -208,9 +178,9 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
 
 def test_what_is_sent_and_recorded_is_a_turn() -> None:
     turn = a_turn([" a", " b"], 1)
-    assert load_turn(dump_turn(turn)) == turn
+    assert game.load_turn(game.dump_turn(turn)) == turn
     with pytest.raises(InputError, match="turn is not valid"):
-        load_turn({"text": 3})
+        game.load_turn({"text": 3})
     example = known(recorded_example())
     assert isinstance(example.turn.trace, Trace)
     parse_trace(dump_trace(example.turn.trace))
@@ -228,7 +198,7 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
     assert len(data["text"]) < 400
     drawn = turn_data(turn)
     assert [chip["status"] for chip in drawn["guesses"][0]["chips"]] == ["accepted", "bonus"]
-    assert [rival["name"] for rival in drawn["rivals"]] == [MODEL, LOOKUP]
+    assert [rival["name"] for rival in drawn["rivals"]] == [game.MODEL, game.LOOKUP]
     drawn = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))
     model, lookup = drawn["rivals"]
     assert [chip["text"] for chip in model["chips"]] == [" a", " b"], "as far as the visitor's text reaches"
@@ -241,14 +211,13 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
     plan = Plan(seed=11, set="prose", mode="pick")
-    assert plan_from_link(plan.link) == (plan, [])
-    assert len({preset.name for preset in plan.prompts}) == PROMPTS
+    assert game.plan_from_link(plan.link) == (plan, [])
+    assert len({preset.name for preset in plan.prompts}) == game.PROMPTS
     orders = {tuple(preset.name for preset in Plan(seed=seed).prompts) for seed in range(20)}
     assert len(orders) > 5
-    assert [preset.name for preset in Plan(seed=3).prompts] == ["story-1", "story-3", "story-2"], (
-        "links outlive versions"
-    )
-    assert all(len(Plan(set=name).prompts) == PROMPTS for name in SETS)
+    names = [preset.name for preset in Plan(seed=3).prompts]
+    assert names == ["story-1", "story-3", "story-2"], "links outlive versions"
+    assert all(len(Plan(set=name).prompts) == game.PROMPTS for name in game.SETS)
     watched = known(first_trace()).prompt.text
     assert watched not in {preset.text for preset in Plan().prompts}, "Watch shows it first"
 
