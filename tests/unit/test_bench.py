@@ -95,9 +95,7 @@ def test_only_after_a_crowd_memory_is_given_back_and_only_once(runs: int, times:
     ("error", "message"),
     [(InputError("Too long."), "Too long."), (MemoryError(), NO_MEMORY), (RuntimeError("secret"), BROKE)],
 )
-def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(
-    error: Exception, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failure_is_one_sentence(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     script = Script(say.Run(1, REQUEST), say.Run(2, REQUEST))
     script.error = error
     sent = sent_by(script)

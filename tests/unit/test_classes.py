@@ -211,17 +211,13 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
 @pytest.mark.parametrize(
     ("students", "hours", "is_over"), [(1, 3.9, False), (1, 4.1, True), (0, 0.24, False), (0, 0.26, True)]
 )
-def test_a_class_that_nobody_uses_ends_and_sooner_while_nobody_joined(
-    server: Server, students: int, hours: float, is_over: bool
-) -> None:
+def test_a_class_that_nobody_uses_ends(server: Server, students: int, hours: float, is_over: bool) -> None:
     teacher = server.teacher if students else server.classes.open(TEACHER, PLAN)
     server.now += 3600 * hours
     assert (server.classes.look(teacher) is None) == is_over
 
 
-def test_on_a_full_server_an_old_class_that_nobody_joined_goes_first_and_one_with_students_stays(
-    server: Server,
-) -> None:
+def test_on_a_full_server_an_old_class_goes_first_and_one_with_students_stays(server: Server) -> None:
     """One client took 38 of 40 places within four seconds, and held them."""
     classes = server.classes
     greedy = [classes.open("", PLAN) for _ in range(classes.limits.classes - 1)]

@@ -129,9 +129,7 @@ def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.Monke
     "name",
     ["", ".", "..", "../..", "/etc", "a/b/c", "../x/y", "a/../b", "*/*", "a b/c", "é/x", "~/models", "a" * 5_000],
 )
-def test_what_is_no_hub_id_is_not_asked_of_the_hub_and_leads_nowhere(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_hub_id_leads_nowhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hub").mkdir()
     shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -151,17 +149,13 @@ def test_what_is_no_hub_id_is_not_asked_of_the_hub_and_leads_nowhere(
         ("catalogue", "/etc", "There is no model named '/etc' here: use wren-base"),
     ],
 )
-def test_a_name_is_refused_with_a_reason(
-    setting: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refusal_has_a_reason(setting: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", setting)
     assert not draft_menu.is_allowed(name)
     assert draft_menu.why_refused(name).startswith(sentence)
 
 
-def test_a_tokenizer_is_read_where_the_operator_allows_and_has_the_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tokenizer_is_read_where_the_operator_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = tokenizer_here("wren-base")
     ids = tokenizer.encode("Once upon a time")
     assert len(ids) > 1

@@ -47,9 +47,7 @@ def refusal(content: bytes, system: str, **given: Any) -> str:
 
 
 @pytest.mark.parametrize("name", SYSTEM_OF)
-def test_each_record_gives_the_same_rounds_and_a_trace_that_leaves_unknown_what_is_not_reported(
-    name: str, tmp_path: Path
-) -> None:
+def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(name: str, tmp_path: Path) -> None:
     trace, file = imported(name), tmp_path / "trace.json"
     assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
     assert [round.emitted.kind for round in trace.rounds] == KINDS
@@ -168,9 +166,7 @@ def test_streams_are_cut_into_their_own_rounds() -> None:
         (TRANSFORMERS, [("[264, 8415]", "[265, 8415]")], "Round 3 of the record"),
     ],
 )
-def test_a_record_that_does_not_say_the_rounds_is_refused_with_what_is_missing(
-    name: str, changes: list[tuple[str, str]], says: str
-) -> None:
+def test_a_record_without_rounds_is_refused(name: str, changes: list[tuple[str, str]], says: str) -> None:
     assert says in refusal(changed(name, *changes), SYSTEM_OF[name], tokenizer=FakeTokenizer())
 
 

@@ -90,9 +90,7 @@ def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_us
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
-def test_a_job_replaced_while_its_page_waits_for_it_is_no_error(
-    service: FakeService, monkeypatch: pytest.MonkeyPatch, look: str
-) -> None:
+def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch: pytest.MonkeyPatch, look: str) -> None:
     """Found in the app: holding an arrow key on the Temperature slider showed "This run is no longer kept" in red.
 
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
@@ -324,9 +322,7 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
     assert known(stage_payload(page, 4))["link"]["target"] == "wren-base"
 
 
-def test_the_first_drawing_waits_a_moment_for_the_targets_own_first_tokens(
-    service: FakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_drawing_has_the_targets_own_tokens(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that another draft is in all plots at once. In a queue they come later: then the run is drawn without them."""
     whole = fake_trace()
     plain = known(whole.autoregressive)

@@ -186,9 +186,7 @@ def test_pages_views_and_names_to_hide_are_those_of_the_app() -> None:
     assert hidden_in([written(HIDEABLE)]) == (set(HIDEABLE), [])
 
 
-def test_a_file_on_the_command_line_gets_every_problem_said_and_status_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(PLAN)
     bad.write_text("title: x\nmoments:\n  - a text\n")

@@ -36,9 +36,7 @@ PLAIN, SAMPLED = measured().temperatures
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b'{"schema": 2}'])
-def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
-    tmp_path: Path, content: bytes | None
-) -> None:
+def test_a_file_is_read_as_written_and_another_refused(tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "methods.json"
     file.write_text(json.dumps(asdict(measured())), encoding="utf-8")
     assert read_methods(file) == measured()
