@@ -19,7 +19,7 @@ from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import page_texts
-from specviz.measure.batch_sentences import checks_sentence, compared, outcome, reading, times, where
+from specviz.measure.batch_sentences import checks_sentence, compared, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
@@ -69,13 +69,10 @@ def test_families_names_and_sources() -> None:
     assert PUBLISHED_METHODS.keys() == ON_A_GPU.keys()
     for reports in PUBLISHED_METHODS.values():
         assert reports
-        assert all(each.url.startswith("https://") and each.source and "×" in each.says + "×" for each in reports)
+        assert all(each.url.startswith("https://") and each.source for each in reports)
 
 
-def test_the_reading_tells_outcomes_by_intervals_without_one() -> None:
-    assert [on_kind(speedup, 0.1).best.outcome for speedup in (1.2, 1.05, 0.95, 0.8)] == [
-        "helps", "cannot be told", "cannot be told", "hurts",
-    ]  # fmt: skip
+def test_the_reading_tells_outcomes_by_intervals() -> None:
     said = by_method.reading(measured(1.5, 1.4, 0.8, 1.02, 0.5, 1.3).temperatures[0], ALL)
     assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Not told apart from it: wren-eagle, ")
     assert "Three methods help on these prompts." in said
@@ -112,9 +109,8 @@ def test_bars_and_lines_are_told_apart_without_colour() -> None:
     lines = parts_of(positions_figure(found, "story"))
     assert [line["y"] for line in lines] == [[0.75, 0.5, 0.25, 0.0]] * 2
     assert len({line["line"]["dash"] for line in lines}) == 2
-    assert "wren-medusa: 0.40 target steps; acceptance 75% at the first guess, 0% at the last." in heads_sentence(
-        found, "story"
-    )
+    said = "wren-medusa: 0.40 target steps; acceptance 75% at the first guess, 0% at the last."
+    assert said in heads_sentence(found, "story")
 
 
 def ran(*ratios: float, number: int = 0) -> list[Runs]:
@@ -216,19 +212,15 @@ def test_the_curves_by_position_say_what_a_later_position_counts() -> None:
 
 
 def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
-    outcomes = [(1.5, 0.02), (0.8, 0.02), (1.0, 0.02), (1.2, 0.3)]
-    assert [outcome(ratio(*each)) for each in outcomes] == ["helps", "hurts", "about even", "cannot be told"]
     said = where(STUDY)
     assert "Recorded on a machine, 1 thread, clock time: nano → base (float32), greedy, 2 prompts of 64 new" in said
     assert "processor time" in where(replace(STUDY, clock="processor"))
     assert compared(STUDY) == "All 80 texts have the token ids that the target writes alone."
     assert "3 of 80 texts differ somewhere" in compared(fake_study(1.5, different=3))
-    said = known(checks_sentence(STUDY, 4, 4))
-    assert "v(5) = 1.50 (1.48–1.52) for one text and 1.80 (1.78–1.82) in batches of 4" in said
-    alone = known(checks_sentence(STUDY, 4, 1))
+    alone, four = known(checks_sentence(STUDY, 4, 1)), known(checks_sentence(STUDY, 4, 4))
+    assert "v(5) = 1.50 (1.48–1.52) for one text and 1.80 (1.78–1.82) in batches of 4" in four
     assert alone.endswith("v(5) = 1.50 (1.48–1.52) for one text.")
-    assert checks_sentence(STUDY, 3, 4) is None  # v(4) was not measured
-    assert checks_sentence(STUDY, 4, 64) is None
+    assert checks_sentence(STUDY, 3, 4) is checks_sentence(STUDY, 4, 64) is None  # v(4) was not measured
 
 
 def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
@@ -247,8 +239,7 @@ def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
     table = batch_table(STUDY)
     assert len(table) == 6
     last = table.iloc[-1]
-    assert (last["texts"], last["γ"], last["speedup"]) == (4, 4, "0.90× (0.88–0.92)")
-    assert last["empty places"] == 25
+    assert (last["texts"], last["γ"], last["speedup"], last["empty places"]) == (4, 4, "0.90× (0.88–0.92)", 25)
     assert last["modelled"] == pytest.approx(3 / (4 * 0.1 + 1.8 + 0.05))
     assert times(ratio(2.0)) == "2.00× (1.98–2.02)"
 
@@ -304,8 +295,7 @@ def test_the_sentence_of_a_limit_names_it_and_is_not_for_models_it_was_not_measu
     )
     found = judge_difference(3.0, "bfloat16", "a-large-model")
     assert found.state == "unknown"
-    assert "measured on the models that come with the app" in found.sentence
-    assert "no limit is known for a-large-model" in found.sentence
+    assert "measured on the models that come with the app; no limit is known for a-large-model" in found.sentence
     assert judge_difference(0.1, "bfloat16", "a-large-model").state == "rounding"
 
 
