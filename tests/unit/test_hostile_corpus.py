@@ -62,24 +62,20 @@ def table(text: str) -> bytes:
 
 DENSE = "The trace is not valid at the file: it has too many values for its size."
 NO_OBJECT = "The trace is not valid at the file: Input should be an object."
+LONG_LINE = "Line 1 is left out: it is longer than 140,000 characters."
 LONG_ROW = "It is not valid: a row has more than 20,000 characters."
-NO_SWEEP, SHORT_ROW = REFUSED["sweep-empty.csv"], REFUSED["sweep-short-row.csv"]
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
     "a trace that is one text": ("trace", lambda: json.dumps("x" * 3_900_000).encode(), NO_OBJECT),
     "a list of nested lists": ("trace", lambda: b"[" + b"[[[[[[[[[[1]]]]]]]]]]," * 170_000 + b"1]", DENSE),
     "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, REFUSED["trace-empty.json"]),
     "a table with one enormous cell": ("sweep", lambda: table("x" * 3_900_000), LONG_ROW),
-    "a table of 3,900,000 columns": ("sweep", lambda: b"," * 3_900_000, NO_SWEEP),
+    "a table of 3,900,000 columns": ("sweep", lambda: b"," * 3_900_000, REFUSED["sweep-empty.csv"]),
     "a row of 3,900,000 cells": ("sweep", lambda: table("x," * 1_950_000), LONG_ROW),
     "a row of 480,000 lines": ("sweep", lambda: table('"x\n",' * 480_000), LONG_ROW),
-    "a table of 1,900,000 short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, SHORT_ROW),
+    "a table of short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, REFUSED["sweep-short-row.csv"]),
     "900,000 lines of prompts": ("prompts", lambda: b"\0\n" * 490_000, REFUSED["prompts-nul.txt"]),
-    "a prompt that is a list of nested lists": (
-        "prompts",
-        lambda: b'{"prompt": [' + b"[[[[[[[[[[1]]]]]]]]]]," * 40_000 + b"1]}",
-        "Line 1 is left out: it is longer than 140,000 characters.",
-    ),
+    "a prompt of nested lists": ("prompts", lambda: b'{"prompt": [' + b"[[[[[1]]]]]," * 80_000 + b"1]}", LONG_LINE),
     "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", NOTHING_FOUND),
     "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, NOTHING_FOUND),
     "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, NOTHING_FOUND),

@@ -96,19 +96,16 @@ def test_names_and_settings_are_those_of_the_record_and_what_a_person_adds() -> 
     assert (server.settings.temperature, server.settings.seed, server.settings.top_k) == (0.0, 7, 40)
     assert server.prompt.text == "Tell a story:"
     assert server.prefill_seconds.target == pytest.approx(0.0415)
-    chat = imported(LLAMA_CHAT)
-    assert known(chat.imported).system == "llama.cpp b9411-001d906"
-    assert "temperature" in known(chat.imported).unknown
-    library = imported(TRANSFORMERS)
+    chat, library = imported(LLAMA_CHAT), imported(TRANSFORMERS)
+    systems = [known(each.imported).system for each in (chat, library)]
+    assert systems == ["llama.cpp b9411-001d906", "transformers 5.23.0"]
     assert (library.target.name, known(library.drafter).name) == ("Qwen/Qwen3-8B", "Qwen/Qwen3-0.6B")
-    assert known(library.imported).system == "transformers 5.23.0"
+    assert "temperature" in known(chat.imported).unknown
     assert "temperature" not in known(library.imported).unknown, "without sampling it is greedy"
     trace = imported(CHAT, prompt="Tell a story.", target="mine", draft="small", temperature=0.7)
-    assert trace.prompt.text == "Tell a story."
-    assert trace.prompt.token_ids == []
-    assert (trace.target.name, known(trace.drafter).name) == ("mine", "small")
-    assert known(trace.drafter).asked_as == "small"
-    assert trace.settings.temperature == 0.7
+    assert (trace.prompt.text, trace.prompt.token_ids, trace.settings.temperature) == ("Tell a story.", [], 0.7)
+    drafter = known(trace.drafter)
+    assert (trace.target.name, drafter.name, drafter.asked_as) == ("mine", "small", "small")
     assert "temperature" not in known(trace.imported).unknown
 
 
@@ -234,9 +231,8 @@ def test_a_record_that_was_cut_off_gets_one_sentence_or_is_read(name: str) -> No
 
 def test_markup_in_a_record_stays_text() -> None:
     hostile = "<script>alert(1)</script>"
-    trace = import_run(changed(CHAT, ('"token": " cat"', f'"token": "{hostile}"'),
-                               ("[32, 99, 97, 116]", "null")), "vllm")  # fmt: skip
-    assert trace.rounds[2].emitted.text == hostile
+    content = changed(CHAT, ('"token": " cat"', f'"token": "{hostile}"'), ("[32, 99, 97, 116]", "null"))
+    assert import_run(content, "vllm").rounds[2].emitted.text == hostile
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 20, 60])
