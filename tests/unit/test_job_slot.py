@@ -18,8 +18,7 @@ from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.limits import seconds_a_job
 from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
-from specviz.ui.helps import helps_state as sweep_state
-from specviz.ui.helps.helps_state import HERE, Sweeps
+from specviz.ui.helps.helps_state import HERE, LOST, Sweeps
 from specviz.ui.race.race_page import size_sentence
 from specviz.ui.race.race_state import Entry, Racing
 from specviz.ui.shared import job_slot
@@ -170,7 +169,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
         sweeps.refresh()
     assert len(sweeps.rows[HERE]) == 1
     assert sweeps.problems == ["One cannot be measured."]
-    assert sweeps.outcome == sweep_state.LOST
+    assert sweeps.outcome == LOST
 
 
 LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
