@@ -20,10 +20,11 @@ from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
 from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
 from tests.support.known import known
 
-MOMENT = """
+LINK = "./?run=first&step=4&hide=result,texts"
+MOMENT = f"""
   - title: One moment
     minutes: 3
-    link: ./?run=first&step=4&hide=result,texts
+    link: {LINK}
     question: "Which guess fails: the first?"
     answer: The third.
 """
@@ -33,6 +34,7 @@ minutes: 3
 goals:
   - See a round.
 moments:{MOMENT}"""
+ANSWER = "Line 11, moment 1, “answer”"
 
 
 def problems_of(text: str | bytes) -> list[str]:
@@ -44,12 +46,9 @@ def problems_of(text: str | bytes) -> list[str]:
 def test_a_plan_is_read_with_everything_in_it() -> None:
     plan = parse_plan(PLAN.encode(), "own")
     assert (plan.name, plan.title, plan.minutes, plan.goals) == ("own", "A plan", 3, ("See a round.",))
-    link = "./?run=first&step=4&hide=result,texts"
-    assert plan.moments == (
-        Moment("One moment", 3, Screen.of(link), "Which guess fails: the first?", "The third.", "", ""),
-    )
-    screen = plan.moments[0].screen
-    assert (screen.link, screen.page, screen.step, screen.run is not None) == (link, "watch", 4, True)
+    screen = Screen.of(LINK)
+    assert plan.moments == (Moment("One moment", 3, screen, "Which guess fails: the first?", "The third."),)
+    assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
     text = PLAN.replace("run=first", "target=someone/else").encode()
     assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
     with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
@@ -89,16 +88,13 @@ moments:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    assert problems_of(PLAN.replace("minutes: 3\ngoals", "minutes: 2\ngoals")) == [
-        "The moments take 3 minutes together, and the plan's “minutes” says 2."
-    ]
-    assert problems_of(PLAN.replace("title: A plan", "title: A plan\ntitle: B")) == ["Line 3: “title” is there twice."]
-    assert problems_of(PLAN.replace("The third.", "x" * 1_001)) == [
-        "Line 11, moment 1, “answer”: the text has 1,001 characters, and 1,000 is the most."
-    ]
-    assert problems_of(PLAN.replace("The third.", "[a, b]")) == [
-        "Line 11, moment 1, “answer”: write a text here, not a list and not fields."
-    ]
+    for old, new, problem in (
+        ("3\ngoals", "2\ngoals", "The moments take 3 minutes together, and the plan's “minutes” says 2."),
+        ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice."),
+        ("The third.", "x" * 1_001, f"{ANSWER}: the text has 1,001 characters, and 1,000 is the most."),
+        ("The third.", "[a, b]", f"{ANSWER}: write a text here, not a list and not fields."),
+    ):
+        assert problems_of(PLAN.replace(old, new)) == [problem]
     assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
     assert "write a list here" in problems_of(re.sub("goals:(.*\n)*", "goals: []\nmoments: []", PLAN))[0]
     assert all(len(problem) < 200 for problem in problems_of((f"{'k' * 900}: x\n") * 2))
@@ -127,14 +123,14 @@ def test_what_does_not_fit_is_refused() -> None:
     ],
 )
 def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused(link: str, said: str) -> None:
-    [problem] = problems_of(PLAN.replace("./?run=first&step=4&hide=result,texts", f'"{link}"'.replace("\\", "\\\\")))
+    [problem] = problems_of(PLAN.replace(LINK, f'"{link}"'.replace("\\", "\\\\")))
     assert problem.startswith("Line 9, moment 1, “link”: ")
     assert said in problem
 
 
 def test_a_link_to_any_page_of_the_app_is_taken() -> None:
     for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
-        assert parse_plan(PLAN.replace("./?run=first&step=4&hide=result,texts", link).encode(), "own")
+        assert parse_plan(PLAN.replace(LINK, link).encode(), "own")
 
 
 @pytest.mark.parametrize(
