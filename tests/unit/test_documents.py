@@ -1,11 +1,9 @@
 """What the documents name exists, what they list is complete, and their figures are the stored ones."""
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain
 from math import ceil
 from pathlib import Path
 from statistics import median
@@ -21,7 +19,6 @@ from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
 from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.lessons import plans
-from specviz.data.lessons.plans import FIRST, find_plan, parse_plan
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.measured_methods import ALL, FILE, read_methods
 from specviz.models.draft_menu import offered_names
@@ -106,12 +103,15 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def code_of(files: str, *folders: str) -> str:
+    found = (file for folder in folders for file in (ROOT / folder).rglob(files))
+    return "\n".join(file.read_text(encoding="utf-8") for file in found)
+
+
 def test_operating_and_the_sizing_table_are_complete() -> None:
-    code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "specviz").rglob("*.py"))
-    read = set(re.findall(r"\bSPECVIZ_[A-Z_]+", code))
-    listed = re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", OPERATING, re.MULTILINE)
+    read = set(re.findall(r"\bSPECVIZ_[A-Z_]+", code_of("*.py", "specviz")))
     assert len(read) >= 3
-    assert read == set(listed)
+    assert read == set(re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", OPERATING, re.MULTILINE))
     assert len(ROWS) == len(cells_of(SIZES)) - 1
     assert len(ROWS) > 10
     endings = {"s": "seconds", "ms": "milliseconds", "MB": "_mb", "": ""}
@@ -145,21 +145,6 @@ def test_the_advice_on_sizes_follows_from_the_measured_times_and_keeps_every_pro
         assert said in reasoned
 
 
-def names_in_the_code() -> set[str]:
-    """Functions, classes, methods, parameters and fields in Python; words in JavaScript."""
-    names: set[str] = set()
-    folders = (ROOT / "specviz", ROOT / "pages", ROOT / "benchmarks/batching")
-    for file in chain.from_iterable(folder.rglob("*.py") for folder in folders):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                names.add(node.target.id)
-    for script in (ROOT / "assets").rglob("*.js"):
-        names |= set(re.findall(r"\b[A-Za-z]+\b", script.read_text(encoding="utf-8")))
-    return names
-
-
 def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
     quoted = set(re.findall(r"`([^`\n]+)`", ARCHITECTURE.partition("## The structure before and after")[0]))
     paths = {name for name in quoted if "/" in name or name.endswith(".py")}
@@ -167,8 +152,12 @@ def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
     assert len(paths) > 5
     assert len(names) > 40
     assert {path for path in paths if not (ROOT / path).exists()} == set()
+    python = code_of("*.py", "specviz", "pages", "benchmarks/batching")
+    functions_and_classes = set(re.findall(r"^ *(?:def|class) (\w+)", python, re.MULTILINE))
+    fields = set(re.findall(r"^ *(\w+): ", python, re.MULTILINE))
+    in_scripts = set(re.findall(r"\b[A-Za-z]+\b", code_of("*.js", "assets")))
     folders = {path.name for path in (ROOT / "specviz").rglob("*") if path.is_dir()}
-    assert names - names_in_the_code() - folders == set()
+    assert names - functions_and_classes - fields - in_scripts - folders == set()
     listed = re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*|[a-z]+\.py)`", CONTRIBUTING)
     assert len(listed) > 10
     assert [path for path in listed if not list(ROOT.rglob(path)) and not (ROOT / path).exists()] == []
@@ -176,7 +165,7 @@ def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
 
 def test_the_example_of_a_plan_is_one_and_true() -> None:
     [found] = re.findall(r"```yaml\n(.*?)```", TEACHING, re.DOTALL)
-    example = parse_plan(found.encode(), "example", offered_names())
+    example = plans.parse_plan(found.encode(), "example", offered_names())
     assert (example.title, len(example.moments)) == ("Dice in the draft", 2)
     assert sum(moment.minutes for moment in example.moments) == example.minutes
     moment = example.moments[0]
@@ -195,10 +184,10 @@ def test_teaching_lists_controls_lessons_and_runs() -> None:
     addresses = re.findall(r"\?lesson=([a-z0-9-]+)&moment=([0-9]+)", TEACHING)
     assert len(addresses) >= 3
     for name, moment in addresses:
-        plan = known(find_plan(name))
+        plan = known(plans.find_plan(name))
         assert 1 <= int(moment) <= len(plan.moments)
     stories = (f"{STORY}{name}" for name in STORY_RUNS)
-    assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == {FIRST, *stories, *METHOD_RUNS}
+    assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == {plans.FIRST, *stories, *METHOD_RUNS}
 
 
 def test_the_limits_of_a_plan_are_the_programs_and_the_figures_of_a_class_those_of_operating() -> None:

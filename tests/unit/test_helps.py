@@ -356,13 +356,6 @@ def test_lines_and_the_map_show_the_best_and_the_break_even() -> None:
     assert (len(above["x"]), len(below["x"])) == (4, 2)
 
 
-def test_a_name_from_a_file_is_text_in_a_figure() -> None:
-    hostile = [row_at("<b>x</b>%{x}", 2, 1.5), row_at("<b>x</b>%{x}", 4, 1.2)]
-    for figure in (workload_bars(hostile), figures.length_figure(points_of(hostile))):
-        assert "&lt;b&gt;" in str(figure)
-        assert "<b>" not in str(figure)
-
-
 @pytest.mark.parametrize("rows", [ROWS[:1], [a_row(drafted=0, accepted=0, rejected=0, discarded=0, acceptance_rate=None,
     per_judgement_rate=None)], [row_at(f"w{n}", g, 1.0) for n, g in product(range(12), (1, 16))]])  # fmt: skip
 def test_figures_of_few_and_of_many_rows_are_drawn(rows: list[SweepRow]) -> None:
