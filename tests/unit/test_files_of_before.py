@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
@@ -203,29 +204,8 @@ READERS: dict[str, Callable[[Params], Read]] = {
     "watch": watch, "race": race, "helps": helps, "proof": proof, "worksheet": worksheet, "learn": learn, "play": play
 }  # fmt: skip
 STEP = "step=x is not a step from 0 to 100000: starting at the first."
-REWORDED = {  # sentences that the language rule, or a new part of a page, changed
-    "That link names no part of this page: they are story, quiz, words and why.": (
-        "That link names no part of this page: they are story, methods, load, quiz, words, why and teach."
-    ),
-    "The link's repeats is not from 1 to 20: using 5.": "repeats=99 is not a number from 1 to 20: using 5.",
-    "The link's same_length is not from 0 to 1: using 1.": "same_length=2 is not 0 or 1: using 1.",
-    "The link’s position is none of this page’s: using first.": (
-        "position=nope is not a position known here: using first."
-    ),
-    "The link’s draws is none of this page’s: using 2000.": (
-        "draws=3 is not one of 500, 1000, 2000, 5000, 10000, 20000: using 2000."
-    ),
-    "The link’s rule is none of this page’s: using no-residual.": (
-        "rule=nope is not a rule known here: using no-residual."
-    ),
-    "The link's set of prompts is none of story, prose, copy, random: using story.": (
-        "The link's set is not one of story, prose, copy, random: using story."
-    ),
-    "The link's mode is neither type nor pick: using type.": "The link's mode is not type or pick: using type.",
-    "The link's seed is no whole number from 0 to 9007199254740991: using 3.": (
-        "The link's seed is not a whole number from 0 to 9007199254740991: using 3."
-    ),
-}  # fmt: skip
+CHANGES = yaml.safe_load((BEFORE.parent / "reworded.yaml").read_text(encoding="utf-8"))
+REWORDED: dict[str, str] = {each["old"]: each["now"] for each in CHANGES}
 
 
 @pytest.mark.parametrize("link", LINKS, ids=str)

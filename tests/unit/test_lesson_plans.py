@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from specviz.cli.main import main
 from specviz.core.errors import InputError
@@ -204,44 +205,7 @@ def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFi
 OWN = [plan for plan in plans.all_plans() if plan.name in plans.OWN]
 MOMENTS = {(plan.name, moment.title): moment for plan in OWN for moment in plan.moments}
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-REJECTED = [
-    "{all}",
-    "The {place}, {rejected}: the target’s",
-    "there is {own}.",
-    "{accepted} are accepted, {rejected} is rejected",
-    "{discarded} is discarded",
-    "{own} is the {round.emitted.kind}",
-    "adds {written!w} tokens",
-]
-ACCEPTED = "{counts.accepted} of {judged} checked guesses"
-SAID = {  # of its run and round, by a moment's title
-    "A small model guesses": ["{length!w}"],
-    "Which guess fails?": REJECTED,
-    "The best round": ["all {length!w} guesses", "{Written}", "{own}", "{round.emitted.kind}"],
-    "Is it three times as fast?": [
-        "{counts.emitted} tokens in {counts.rounds} target passes, about three tokens a pass",
-        "{speed:.2f} times as fast",
-        ACCEPTED,
-    ],
-    "When it pays": [
-        f"{ACCEPTED} were accepted",
-        "the {counts.emitted} tokens took {counts.rounds} target passes",
-        "{speed:.2f} times as fast",
-    ],
-    "When it does not pay": [
-        "the draft length is {run.settings.draft_length}",
-        "{counts.discarded} guesses were discarded here",
-        "{counts.accepted} of {judged} judged ones accepted",
-        "The {counts.emitted} tokens took {counts.rounds} passes",
-        "{speed:.2f} times the speed",
-    ],
-    "A good draft can lose": [
-        f"{ACCEPTED} were accepted",
-        "{speed:.2f} times the speed",
-        "The draft, {run.drafter.name}, is bigger than the target, {run.target.name}",
-        "One guess costs {costs.cost_ratio:.2f} target steps",
-    ],
-}
+SAID = yaml.safe_load((Path(__file__).parents[1] / "fixtures/moments.yaml").read_text(encoding="utf-8"))
 OF_A_RUN = [key for key, moment in MOMENTS.items() if moment.screen.run]
 PHASES = {"A small model guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
 
