@@ -138,21 +138,18 @@ def test_what_is_no_hub_id_leads_nowhere(name: str, tmp_path: Path, monkeypatch:
     assert tokenizer_file(name) is None
 
 
-@pytest.mark.parametrize(
-    ("setting", "name", "sentence"),
-    [
+def test_a_refusal_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting, name, sentence in (
         ("any", "/no/such/folder", "There is no folder '/no/such/folder' on this server: use wren-base"),
         ("any", "mine", "There is no model named 'mine' here: use wren-base"),
         ("hub", "/etc", "'/etc' is a folder, and this server reads none: use wren-base"),
         ("folders", "somebody/something", "There is no model named 'somebody/something' here: use wren-base"),
         ("bundled", CATALOGUED, f"{CATALOGUED} is not on this server, which downloads no models: use wren-base"),
         ("catalogue", "/etc", "There is no model named '/etc' here: use wren-base"),
-    ],
-)
-def test_a_refusal_has_a_reason(setting: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", setting)
-    assert not draft_menu.is_allowed(name)
-    assert draft_menu.why_refused(name).startswith(sentence)
+    ):
+        monkeypatch.setenv("SPECVIZ_MODELS", setting)
+        assert not draft_menu.is_allowed(name)
+        assert draft_menu.why_refused(name).startswith(sentence)
 
 
 def test_a_tokenizer_is_read_where_the_operator_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,9 +23,8 @@ from tests.support.fake_turns import a_round, a_turn
 from tests.support.known import known
 
 
-@pytest.mark.parametrize(
-    ("guess", "said"),
-    [
+def test_a_guess_that_cannot_be_played_gets_one_friendly_line() -> None:
+    for guess, said in (
         ("", "Nothing to check yet"),
         ("⏎", "Nothing to check yet"),
         ("a" * (words.MAX_CHARACTERS + 1), "a lot of text"),
@@ -37,13 +36,11 @@ from tests.support.known import known
         ("z\u0335\u0336\u0337alt", "words, not pictures"),
         ("<|endoftext|>", "a special mark of the models"),
         ("</s>", "a special mark of the models"),
-    ],
-)
-def test_a_guess_that_cannot_be_played_gets_one_friendly_line(guess: str, said: str) -> None:
-    problem = known(words.guess_problem(guess))
-    assert said in problem
-    assert problem.endswith("Try again: it costs you nothing.")
-    assert len(problem) < 140
+    ):
+        problem = known(words.guess_problem(guess))
+        assert said in problem
+        assert problem.endswith("Try again: it costs you nothing.")
+        assert len(problem) < 140
 
 
 @pytest.mark.parametrize("guess", ['"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"])
@@ -61,9 +58,8 @@ def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
         assert not words.ends_inside_word(text, guess)
 
 
-@pytest.mark.parametrize(
-    ("text", "guess", "added"),
-    [
+def test_words_join_the_text_as_a_writer_would_write_them() -> None:
+    for text, guess, added in (
         ("The cat", "sat", " sat"),
         ("The cat", " sat", " sat"),
         ("The cat", ", who", ", who"),
@@ -79,10 +75,8 @@ def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
         ("The cat said,", '"Hello', ' "Hello'),
         ("The cat", "\nIt", "\nIt"),
         ("", "It", "It"),
-    ],
-)
-def test_words_join_the_text_as_a_writer_would_write_them(text: str, guess: str, added: str) -> None:
-    assert words.joined(text, guess, inside_word=False) == added
+    ):
+        assert words.joined(text, guess, inside_word=False) == added, (text, guess)
 
 
 def test_words_come_out_of_pieces() -> None:
@@ -115,19 +109,16 @@ def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
     assert wanted(a_round([" dog"], 1)) == [(" end", 0.6, False), (" other", 0.2, False)]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "accepted", "said"),
-    [
+def test_headlines() -> None:
+    for pieces, accepted, said in (
         ([" a", " b"], 2, "All 2 tokens accepted! This one target call wrote 3 tokens."),
         ([" a"], 1, "Your token was accepted! This one target call wrote 2 tokens."),
         ([" a", " b"], 1, "1 of your 2 tokens accepted. This one target call wrote 2 tokens."),
         ([" a", " b"], 0, "None of your 2 tokens accepted this time. This one target call wrote 1 token."),
         ([" a"], 0, "Not this time. This one target call wrote 1 token."),
         ([], 0, "Skipped: the target wrote one token itself. Nobody scores."),
-    ],
-)
-def test_headlines(pieces: list[str], accepted: int, said: str) -> None:
-    assert headline(a_round(pieces, accepted)) == said
+    ):
+        assert headline(a_round(pieces, accepted)) == said
 
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:

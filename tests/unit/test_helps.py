@@ -54,17 +54,15 @@ def test_a_choice_survives_its_link() -> None:
     assert (choice.workloads, choice.draft_lengths, len(problems)) == (("story",), (5,), 2)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_what_does_not_go_with_a_tree_is_one_sentence() -> None:
+    changed: tuple[tuple[dict[str, Any], str | None], ...] = (
         ({"drafts": (PROMPT_LOOKUP,)}, "it drafts no tree"),
         ({"schedules": ("fixed", "heuristic")}, "A tree has a fixed draft length"),
         ({"verification": "block"}, None),  # a link only: the control is locked
-    ],
-)
-def test_what_does_not_go_with_a_tree_is_one_sentence(changes: dict[str, Any], said: str | None) -> None:
-    problem = Choice(tree="dynamic:8", **changes).problem()
-    assert problem is None if said is None else said in str(problem)
+    )
+    for changes, said in changed:
+        problem = Choice(tree="dynamic:8", **changes).problem()
+        assert problem is None if said is None else said in str(problem)
 
 
 @pytest.mark.parametrize(

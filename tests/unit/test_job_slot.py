@@ -132,9 +132,8 @@ def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, mon
 DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
 
 
-@pytest.mark.parametrize(
-    ("view", "said"),
-    [
+def test_every_wait_is_named() -> None:
+    for view, said in (
         (JobView(1, place=3), "waiting: place 3 in the queue"),
         (JobView(1, place=1, message="The engine is starting."), "The engine is starting."),
         (JobView(1), "waiting"),
@@ -143,10 +142,8 @@ DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
         (JobView(1, state="loading", loading=DOWNLOADING), "downloading gpt2: 12 of 548 MB (2 %)"),
         (JobView(1, state="running"), None),
         (JobView(1, state="done"), None),
-    ],
-)
-def test_every_wait_is_named(view: JobView, said: str | None) -> None:
-    assert waiting_line(view) == said
+    ):
+        assert waiting_line(view) == said
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:

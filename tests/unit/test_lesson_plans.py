@@ -103,9 +103,8 @@ def test_what_does_not_fit_is_refused() -> None:
     assert (len(many), many[-1]) == (plans.MAX_PROBLEMS + 1, "There are 74 more problems.")
 
 
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
+def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
+    for link, said in (
         ("javascript:alert(1)", "leads out of this app"),
         ("//example.org/", "leads out of this app"),
         ("/\\example.org", "a backslash"),
@@ -121,12 +120,10 @@ def test_what_does_not_fit_is_refused() -> None:
         ("./?run=story-nothing", "run=story-nothing is not a recorded run"),
         ("./?hide=result,everything", "hide=everything names no control"),
         ("./?run=first&moment=2", "moment is not for a moment's link"),
-    ],
-)
-def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused(link: str, said: str) -> None:
-    [problem] = problems_of(PLAN.replace(LINK, f'"{link}"'.replace("\\", "\\\\")))
-    assert problem.startswith("Line 9, moment 1, “link”: ")
-    assert said in problem
+    ):
+        [problem] = problems_of(PLAN.replace(LINK, f'"{link}"'.replace("\\", "\\\\")))
+        assert problem.startswith("Line 9, moment 1, “link”: ")
+        assert said in problem
 
 
 def test_a_link_to_any_page_of_the_app_is_taken() -> None:
@@ -134,9 +131,8 @@ def test_a_link_to_any_page_of_the_app_is_taken() -> None:
         assert parse_plan(PLAN.replace(LINK, link).encode(), "own")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_hostile_file_gives_one_sentence() -> None:
+    for text, said in (
         (b"", "The file is empty"),
         (b"\xff\xfe\x00", "not text in UTF-8"),
         (b"title: \x00", "a character that YAML does not allow"),
@@ -149,12 +145,10 @@ def test_a_link_to_any_page_of_the_app_is_taken() -> None:
         (b'title: "\\UFFFFFFFF"', "a character that YAML does not allow"),
         (b"just a text", "write fields here: title, minutes, goals, moments"),
         (b"!!python/object/apply:os.system [echo]", "Line 1: a plan has no tags (!)."),
-    ],
-)
-def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
-    [problem] = problems_of(text)
-    assert said in problem
-    assert len(problem) < 400
+    ):
+        [problem] = problems_of(text)
+        assert said in problem
+        assert len(problem) < 400
 
 
 def test_a_server_has_its_own_plans_and_those_of_a_folder(

@@ -76,18 +76,15 @@ FAULT: dict[str, object] = {"id": "PYSEC-1", "fix_versions": ["1.1"], "aliases":
 UNREACHED = "audit: skipped, because the data about vulnerabilities cannot be reached"
 
 
-@pytest.mark.parametrize(
-    ("said", "sentence", "status"),
-    [
+def test_a_known_vulnerability_fails_and_missing_data_does_not() -> None:
+    for said, sentence, status in (
         (answer(a=[], b=[FAULT]), "audit: b 1.0: PYSEC-1, fixed in 1.1", 1),
         (answer(a=None, b=[FAULT | {"fix_versions": []}]), "audit: b 1.0: PYSEC-1, fixed in nothing yet", 1),
         (answer(a=[], b=None), "audit: 1 packages, no known vulnerability; not known there: b.", 0),
         (answer(a=None, b=None), f"{UNREACHED} (it has none of 2 packages).", 0),
         ("{}", f"{UNREACHED} (no answer).", 0),
-    ],
-)
-def test_a_known_vulnerability_fails_and_missing_data_does_not(said: str, sentence: str, status: int) -> None:
-    assert verdict(said) == (sentence, status)
+    ):
+        assert verdict(said) == (sentence, status)
 
 
 def test_the_audit_asks_about_every_locked_package_and_torch() -> None:

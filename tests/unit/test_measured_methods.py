@@ -270,9 +270,8 @@ def test_the_limit_is_what_was_measured_times_the_safety(number_format: str) -> 
     assert sorted(MEASURED_ON) == sorted(bundled_names()) == sorted(MEASURED[number_format])
 
 
-@pytest.mark.parametrize(
-    ("lead", "dtype", "state"),
-    [
+def test_a_difference_is_judged_by_its_number_format() -> None:
+    for lead, dtype, state in (
         (2e-5, "float32", "rounding"),
         (1e-3, "float32", "fails"),
         (0.25, "bfloat16", "rounding"),
@@ -280,10 +279,8 @@ def test_the_limit_is_what_was_measured_times_the_safety(number_format: str) -> 
         (1e-9, "float16", "unknown"),
         (1e-9, None, "unknown"),
         (None, "float32", "unknown"),
-    ],
-)
-def test_a_difference_is_judged_by_its_number_format(lead: float | None, dtype: str | None, state: str) -> None:
-    assert judge_difference(lead, dtype, "wren-base").state == state
+    ):
+        assert judge_difference(lead, dtype, "wren-base").state == state
 
 
 def test_the_sentence_of_a_limit_names_it_and_is_not_for_models_it_was_not_measured_on() -> None:
