@@ -58,20 +58,17 @@ def test_every_tree_of_the_menu_is_a_setting(tree: str) -> None:
     assert str(shape.nodes) in tree_label(tree)
 
 
-@pytest.mark.parametrize(
-    ("target", "draft", "why"),
-    [
+def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence() -> None:
+    for target, draft, why in (
         ("wren-mini", "wren-eagle", "wren-eagle drafts from the hidden states of wren-base"),
         ("wren-medusa", "wren-nano", "wren-medusa is a head"),
         ("wren-base", "early-exit:0", "An early exit takes a number of layers"),
         ("wren-base", "early-exit:two", "An early exit takes a number of layers"),
         ("early-exit:2", "wren-nano", "There is no model named 'early-exit:2'"),
-    ],
-)
-def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence(target: str, draft: str, why: str) -> None:
-    with pytest.raises(InputError, match=why) as refused:
-        admit(Run(1, RunRequest("a", target, draft)))
-    assert "\n" not in str(refused.value)
+    ):
+        with pytest.raises(InputError, match=why) as refused:
+            admit(Run(1, RunRequest("a", target, draft)))
+        assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.draft}-{pair.target}")

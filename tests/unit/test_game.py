@@ -23,7 +23,9 @@ from tests.support.fake_turns import a_round, a_turn
 from tests.support.known import known
 
 
-def test_a_guess_that_cannot_be_played_gets_one_friendly_line() -> None:
+def test_ordinary_writing_can_be_played_and_what_cannot_gets_one_friendly_line() -> None:
+    for guess in ('"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"):
+        assert words.guess_problem(guess) is None
     for guess, said in (
         ("", "Nothing to check yet"),
         ("⏎", "Nothing to check yet"),
@@ -41,11 +43,6 @@ def test_a_guess_that_cannot_be_played_gets_one_friendly_line() -> None:
         assert said in problem
         assert problem.endswith("Try again: it costs you nothing.")
         assert len(problem) < 140
-
-
-@pytest.mark.parametrize("guess", ['"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"])
-def test_ordinary_writing_can_be_played(guess: str) -> None:
-    assert words.guess_problem(guess) is None
 
 
 def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
@@ -137,18 +134,15 @@ def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
 
 
-@pytest.mark.parametrize(
-    ("yours", "model", "lookup", "said"),
-    [
+def test_the_verdict_goes_by_tokens_per_target_call() -> None:
+    for yours, model, lookup, said in (
         (3, 1, 0, "You were the better draft: you 4.00, wren-nano 2.00 and prompt lookup 1.00 tokens per target call."),
         (2, 2, 0, "You and wren-nano are about even"),
         (1, 3, 0, "wren-nano was the better draft: you 2.00, wren-nano 4.00 and prompt lookup 1.00 tokens"),
-    ],
-)
-def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, lookup: int, said: str) -> None:
-    said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
-    assert said in said_of_game
-    assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
+    ):
+        said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
+        assert said in said_of_game
+        assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:

@@ -155,17 +155,14 @@ def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_
     assert "Also different: the machine (" in random.sentence  # the race was recorded on another one
 
 
-@pytest.mark.parametrize(
-    ("rows", "cause"),
-    [
+def test_the_cause_is_what_the_sweeps_own_rows_say() -> None:
+    for rows, cause in (
         (of_random_words(0.6, 1.6), "the choice of prompts"),
         ([*of_random_words(0.6, 0.61), *of_random_words(1.4, 1.41, length=2)], "the draft length"),
         (of_random_words(1.5, 1.5), ""),  # timed again, the same prompt is another figure: neither explains it
-    ],
-)
-def test_the_cause_is_what_the_sweeps_own_rows_say(rows: list[SweepRow], cause: str) -> None:
-    (found,) = swept(*rows)
-    assert re.findall(r"Most of the difference is ([a-z ]+)\.", found.sentence) == ([cause] if cause else [])
+    ):
+        (found,) = swept(*rows)
+        assert re.findall(r"Most of the difference is ([a-z ]+)\.", found.sentence) == ([cause] if cause else [])
 
 
 def test_what_was_not_measured_or_is_different_there_is_said_and_other_models_are_not_compared() -> None:

@@ -242,19 +242,12 @@ def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> 
     assert "needs --out" in run("lesson", "sheet", own.name)[2]
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        (("export", "lesson", "no-such-plan"), "There is no plan and no file named no-such-plan. The plans here are"),
-        (
-            ("export", "lesson", "ten-minutes", "more"),
-            "export takes one trace file, the word “lesson” and one plan, “live” or “site”.",
-        ),
-        (("export", "lesson", "ten-minutes", "--address", "javascript:alert(1)"), "it begins with https:// or http://"),
-    ],
-)
-def test_what_cannot_be_exported_is_said_in_a_line(run: Cli, tmp_path: Path, asked: tuple[str, ...], said: str) -> None:
-    status, _, error = run(*asked, "-o", tmp_path / "out.html")
-    assert status == 2
-    assert said in error
-    assert "Traceback" not in error
+def test_what_cannot_be_exported_is_said_in_a_line(run: Cli, tmp_path: Path) -> None:
+    for asked, said in (
+        ("no-such-plan", "There is no plan and no file named no-such-plan. The plans here are"),
+        ("ten-minutes more", "export takes one trace file, the word “lesson” and one plan, “live” or “site”."),
+        ("ten-minutes --address javascript:alert(1)", "it begins with https:// or http://"),
+    ):
+        status, _, error = run("export", "lesson", *asked.split(), "-o", tmp_path / "out.html")
+        assert (status, "Traceback" in error) == (2, False)
+        assert said in error
