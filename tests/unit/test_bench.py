@@ -83,23 +83,21 @@ def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
     assert sent_by(Script(say.Calibrate(5, REQUEST), stop_after={5: 4})) == [say.Alive(5), rounds(5), say.Stopped(5)]
 
 
-@pytest.mark.parametrize(("runs", "times"), [(1, 0), (3, 0), (5, 1)])
-def test_only_after_a_crowd_memory_is_given_back_and_only_once(runs: int, times: int) -> None:
-    given_back: list[bool] = []
-    sent_by(Script(*(say.Run(number, REQUEST) for number in range(runs))), lambda: given_back.append(True))
-    assert len(given_back) == times
+def test_only_after_a_crowd_memory_is_given_back_and_only_once() -> None:
+    for runs, times in ((1, 0), (3, 0), (5, 1)):
+        given_back: list[bool] = []
+        sent_by(Script(*(say.Run(number, REQUEST) for number in range(runs))), partial(given_back.append, True))
+        assert len(given_back) == times
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [(InputError("Too long."), "Too long."), (MemoryError(), NO_MEMORY), (RuntimeError("secret"), BROKE)],
-)
-def test_a_failure_is_one_sentence(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    script = Script(say.Run(1, REQUEST), say.Run(2, REQUEST))
-    script.error = error
-    sent = sent_by(script)
-    assert [event for event in sent if isinstance(event, say.Failed)] == [say.Failed(job, message) for job in (1, 2)]
-    assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
+def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    errors = {"Too long.": InputError("Too long."), NO_MEMORY: MemoryError(), BROKE: RuntimeError("secret")}
+    for message, error in errors.items():
+        script = Script(say.Run(1, REQUEST), say.Run(2, REQUEST))
+        script.error = error
+        failed = [event for event in sent_by(script) if isinstance(event, say.Failed)]
+        assert failed == [say.Failed(job, message) for job in (1, 2)]
+        assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
 
 
 def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:

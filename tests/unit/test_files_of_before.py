@@ -151,9 +151,6 @@ class Link(NamedTuple):
     fields: dict[str, Any] | None
     problems: list[str]
 
-    def __str__(self) -> str:
-        return f"{self.page}?" + "&".join(f"{name}={value}" for name, values in self.link.items() for value in values)
-
 
 LINKS = [Link(**found) for found in json.loads((BEFORE / "links.json").read_text(encoding="utf-8"))]
 START = Start("a start", "a test's", Model(0.7, 4, 0.1, 1.1, 0.05, 1, 0.1), 40, 28)  # what the worksheet holds already
@@ -208,7 +205,7 @@ CHANGES = yaml.safe_load((BEFORE.parent / "reworded.yaml").read_text(encoding="u
 REWORDED: dict[str, str] = {each["old"]: each["now"] for each in CHANGES}
 
 
-@pytest.mark.parametrize("link", LINKS, ids=str)
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: link.page)
 def test_a_link_asks_for_what_it_asked_for_and_what_cannot_be_used_gets_its_line(link: Link) -> None:
     fields, problems = READERS[link.page](link.link)
     assert holds(plain(fields), link.fields)

@@ -221,16 +221,13 @@ def test_the_picture_of_one_pass_is_of_greedy_chains_in_which_it_shows_five_pred
     assert round_at(step_named("bonus").run, "full").emitted.kind == "bonus"
 
 
-NO_ANSWERS = ["", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}']
-NO_ANSWERS += [f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]")]
-
-
-@pytest.mark.parametrize("text", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
-def test_answers_are_read_back_and_what_is_none_is_left_out(text: str) -> None:
+def test_answers_are_read_back_and_what_is_none_is_left_out() -> None:
     given = {key: len(question.options) - 1 for key, question in asked_questions().items()}
     assert len(given) > 20
     assert read_answers(json.dumps(given)) == given
-    assert read_answers(text) == {}
+    of_the_quiz = (f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]"))
+    for text in ("", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}', *of_the_quiz):
+        assert read_answers(text) == {}
 
 
 @pytest.mark.parametrize("name", runs.METHOD_RUNS)
