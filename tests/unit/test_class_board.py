@@ -28,6 +28,7 @@ from tests.support.strategies import JSON, assert_one_sentence, changed
 
 PLAN = Plan(seed=5)
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]
+OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 
 
 def counts(emitted: int) -> Counts:
@@ -56,9 +57,6 @@ def thirty() -> ClassNow:
         rounds = [a_round(r, 10 * (r - 1), word=word, mine=1 + kind) for r in range(1, ROUNDS + 1)]
         students.append(a_student(number, rounds, {0: kind}, f"s{number}"))
     return a_class(*students)
-
-
-OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 
 
 def test_an_empty_class_and_one_student_are_classes() -> None:

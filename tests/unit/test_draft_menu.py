@@ -22,6 +22,8 @@ from specviz.service.service import admit
 from specviz.ui.shared.run_controls import draft_help, model_label, pair_label, tree_label, what_it_downloads
 from tests.support.known import known
 
+CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
+
 
 def test_the_menu_says_what_each_draft_is() -> None:
     titles = [group.title for group in draft_groups()]
@@ -76,9 +78,6 @@ def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> No
     ships = {pair.target, pair.draft} <= {*bundled_names()}
     assert ("downloads" in pair_label(pair)) != ships
     assert what_it_downloads(pair).startswith("Both ship with this app" if ships else "The first run downloads ")
-
-
-CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
 
 
 @pytest.mark.parametrize(

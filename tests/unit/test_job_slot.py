@@ -33,6 +33,13 @@ from tests.support.known import known
 from tests.support.replaying_engine import header, output
 
 PLAN = SweepPlan((), (), (1,))
+DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
+LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
+GREATEST = Entry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
+COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
+REQUEST = RunRequest("Once")
+OTHER = RunRequest("Once", draft="lookup")
+A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 
 def started() -> JobSlot[Items[str]]:
@@ -129,9 +136,6 @@ def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, mon
     assert slot.busy
 
 
-DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
-
-
 def test_every_wait_is_named() -> None:
     for view, said in (
         (JobView(1, place=3), "waiting: place 3 in the queue"),
@@ -169,11 +173,6 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert sweeps.outcome == LOST
 
 
-LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
-GREATEST = Entry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
-COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
-
-
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
     sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
@@ -209,11 +208,6 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     key = known(sharing_key(say.Calibrate(1, replace(request, prompt="another"))))
     service._costs[key] = say.CostsResult(COSTS)
     assert service.known_costs(request) == COSTS
-
-
-REQUEST = RunRequest("Once")
-OTHER = RunRequest("Once", draft="lookup")
-A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 
 def watching() -> Watching:

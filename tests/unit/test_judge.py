@@ -49,6 +49,7 @@ CASES: list[tuple[float, float, Word]] = [  # low, high
 ]
 
 PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), Model(0.8, 4, 0.1, 1.2, 0.1))
+(LAP,) = (lap for lap in recorded_race() if lap.name == "random-1")
 
 
 def two_ratios(low: float, high: float) -> list[float]:
@@ -120,9 +121,6 @@ def test_intervals_of_nothing_and_of_one_run() -> None:
 def test_each_word_is_told_apart_without_colour() -> None:
     assert LEGEND.keys() == BARS.keys() == LOOKS.keys()
     assert len({look.shape for look in LOOKS.values()}) == len({look.icon for look in LOOKS.values()}) == len(LOOKS)
-
-
-(LAP,) = (lap for lap in recorded_race() if lap.name == "random-1")
 
 
 def swept(*rows: SweepRow, **changes: Any) -> list[Beside]:

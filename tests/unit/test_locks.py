@@ -12,6 +12,8 @@ from tests.unit.test_project import pins
 ROOT = Path(__file__).parents[2]
 LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-ray.lock"]
 FROM_TORCH = re.compile(r"torch|triton|nvidia-.*|cuda-.*")  # what depends on the machine
+FAULT: dict[str, object] = {"id": "PYSEC-1", "fix_versions": ["1.1"], "aliases": [], "description": "Long."}
+UNREACHED = "audit: skipped, because the data about vulnerabilities cannot be reached"
 
 
 def locked(name: str) -> dict[str, dict[str, int]]:
@@ -67,10 +69,6 @@ def answer(**vulns: list[dict[str, object]] | None) -> str:
     known = [{"name": name, "version": "1.0", "vulns": found} for name, found in vulns.items() if found is not None]
     unknown = [{"name": name, "skip_reason": "Dependency not found"} for name, found in vulns.items() if found is None]
     return json.dumps({"dependencies": known + unknown, "fixes": []})
-
-
-FAULT: dict[str, object] = {"id": "PYSEC-1", "fix_versions": ["1.1"], "aliases": [], "description": "Long."}
-UNREACHED = "audit: skipped, because the data about vulnerabilities cannot be reached"
 
 
 def test_a_known_vulnerability_fails_and_missing_data_does_not() -> None:

@@ -33,6 +33,8 @@ from tests.support.measured_methods import NAMES, measured, method, on_kind
 from tests.support.tree_rounds import tree_round
 
 PLAIN, SAMPLED = measured().temperatures
+STUDY = fake_study(1.5, 1.2, 0.9)
+MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b'{"schema": 2}'])
@@ -159,9 +161,6 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
     assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
 
 
-STUDY = fake_study(1.5, 1.2, 0.9)
-
-
 def test_the_recorded_study_has_every_point_and_says_how_its_batches_were_made() -> None:
     study = recorded_batches()
     assert study.batches == [1, 2, 4, 8, 16]
@@ -254,9 +253,6 @@ def test_the_worksheet_can_start_from_a_batch() -> None:
     assert four.model.alpha == pytest.approx(200 / 280)
     assert four.model.verification == pytest.approx(1.8)
     assert four.verification_at(1) == pytest.approx(1.1)
-
-
-MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
 
 
 @pytest.mark.parametrize("number_format", ["float32", "bfloat16"])

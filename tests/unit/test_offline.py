@@ -33,6 +33,9 @@ from tests.support.html import Html
 from tests.support.known import known
 
 NETWORK = re.compile(r"https?://|\bsrc=|\bhref=|@import (?!\{)|url\((?!#)")
+EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
+ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
+LOADS = re.compile(r"\bsrc=|@import (?!\{)|url\((?!#)")
 
 
 @pytest.fixture
@@ -159,11 +162,6 @@ def test_what_cannot_be_shown_is_one_sentence() -> None:
         specviz.show(recorded(), theme="blue")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="height must be at least 1 pixel"):
         specviz.show(recorded(), height=0)
-
-
-EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
-ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
-LOADS = re.compile(r"\bsrc=|@import (?!\{)|url\((?!#)")
 
 
 def moment(**given: str) -> Moment:

@@ -30,6 +30,8 @@ from tests.support.door_contents import MEGA
 from tests.support.doors import FILES, ROOT, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
 
+SHAPE = Shape("note", value=7, field=14, bracket=14, braces=32, fields=4)
+
 
 class Point(NamedTuple):
     x: int
@@ -117,9 +119,6 @@ def test_files_records_and_saved_games_are_read_with_bounds() -> None:
     made = re.compile(r"= outside\(|= reader\(\w+\)")
     found = {file.stem for file in FILES if made.search(file.read_text(encoding="utf-8"))}
     assert found == {"trace", "saved", "table", "record", "llama_cpp", "lm_studio", "sglang", "transformers", "vllm"}
-
-
-SHAPE = Shape("note", value=7, field=14, bracket=14, braces=32, fields=4)
 
 
 def test_json_is_measured_before_it_is_read() -> None:
