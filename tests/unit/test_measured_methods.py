@@ -38,7 +38,9 @@ MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["for
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b'{"schema": 2}'])
-def test_a_file_is_read_as_written_and_another_refused(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
     file = tmp_path / "methods.json"
     file.write_text(json.dumps(asdict(measured())), encoding="utf-8")
     assert read_methods(file) == measured()
@@ -47,11 +49,8 @@ def test_a_file_is_read_as_written_and_another_refused(tmp_path: Path, content: 
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"^methods\.json, the comparison of methods, cannot be read: \w+\.$"):
         read_methods(file)
-
-
-def test_a_damaged_file_leaves_the_page_without_a_comparison(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("specviz.data.measured_methods.FILE", tmp_path / "none.json")
-    assert stored_methods.__wrapped__() is None
+    monkeypatch.setattr("specviz.data.measured_methods.FILE", file)
+    assert stored_methods.__wrapped__() is None, "the page has no comparison then"
 
 
 def test_families_names_and_sources() -> None:
@@ -158,6 +157,11 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
     for part in found.temperatures:
         assert part.kinds() == [ALL, *KINDS]
         assert {method.name for method in part.methods} >= set(METHODS)
+        for name in by_method.COMPARED:  # a later position counts only drafts whose earlier guesses were accepted
+            at = known(known(part.find(name)).kinds[ALL].at(4))
+            assert at.judged[1:] == sorted(at.judged[1:], reverse=True)
+            assert all(later <= yes for later, yes in zip(at.judged[1:], at.accepted, strict=False))
+    assert "only drafts whose earlier guesses were all accepted" in page_texts("helps")["heads"]
     assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
 
 
@@ -199,15 +203,6 @@ def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> Non
     greedy = known(stored.greedy)
     assert "Not told apart from it: wren-mini, " in by_method.reading(greedy, ALL)
     assert known(greedy.find("early-exit:2")) not in by_method.rivals(greedy.methods, ALL)
-
-
-def test_the_curves_by_position_say_what_a_later_position_counts() -> None:
-    assert "only drafts whose earlier guesses were all accepted" in page_texts("helps")["heads"]
-    for part in known(stored_methods()).temperatures:
-        for name in by_method.COMPARED:
-            at = known(known(part.find(name)).kinds[ALL].at(4))
-            assert at.judged[1:] == sorted(at.judged[1:], reverse=True)
-            assert all(later <= yes for later, yes in zip(at.judged[1:], at.accepted, strict=False))
 
 
 def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
