@@ -55,7 +55,7 @@ def test_the_readme_and_its_ten_figures() -> None:
     assert (ROOT / "assets/pictures/watch.webp").stat().st_size < 1_500_000
     shown, measurements = cells_of(README.partition("| what | figure |")[2]), cells_of(MEASUREMENTS)
     assert len(shown) == 10
-    [(methods, said, _)] = [cells for cells in shown if cells[:2] not in [row[:2] for row in measurements]]
+    [(methods, said, _)] = [cells for cells in shown if cells[:2] not in [each[:2] for each in measurements]]
     greedy = next(part for part in read_methods(FILE).temperatures if not part.temperature)
     ranked = sorted(greedy.methods, key=lambda method: -method.kinds[ALL].best.speedup)
     assert f"the fastest, {ranked[0].title}; the slowest, {ranked[-1].title}" in methods
