@@ -91,9 +91,8 @@ def test_rates_and_points_have_their_intervals_and_numbers() -> None:
     assert replace(at, judged=[0], accepted=[0]).intervals == [None]
     figure = costs_figure(SAMPLED.methods, ALL)
     numbers = {name: part["text"] for name, part in by_name(figure).items()}
-    assert numbers["small models"] == ["1"]
-    assert numbers["heads on the target"] == ["2", "3"]
-    assert numbers["no model"] == ["5"]  # prompt lookup's cost is not known here
+    shown = {"small models": ["1"], "heads on the target": ["2", "3"], "no model": ["5"]}
+    assert shown.items() <= numbers.items()  # prompt lookup's cost is not known here
     assert len({(part["marker"]["color"], part["marker"]["symbol"]) for part in parts_of(figure)}) == len(numbers)
 
 
@@ -129,8 +128,7 @@ def test_the_best_setting_is_chosen_on_other_prompts() -> None:
     prompts = [{2: 3.2, 4: 1.1}, {2: 1.0, 4: 1.3}]  # the first was lucky at 2
     assert best_length(prompts) == 2
     found = reported(prompts)
-    assert found["prompts"] == 2
-    assert found["chosen"] == [4, 2]
+    assert (found["prompts"], found["chosen"]) == (2, [4, 2])
     assert found["speedup"] == pytest.approx((1.1 * 1.0) ** 0.5, abs=0.001)
     assert found["low"] < found["speedup"] < found["high"]
     assert found["by_draft_length"] == {2: 2.1, 4: 1.2}
@@ -245,9 +243,8 @@ def test_the_worksheet_can_start_from_a_batch() -> None:
     assert "recorded on a machine" in four.source
     assert (four.drafted, four.accepted) == (COUNTS.drafted, COUNTS.accepted)
     assert four.model.batch == 1  # its costs contain the other texts
-    assert four.model.alpha == pytest.approx(200 / 280)
-    assert four.model.verification == pytest.approx(1.8)
-    assert four.verification_at(1) == pytest.approx(1.1)
+    found = (four.model.alpha, four.model.verification, four.verification_at(1))
+    assert found == pytest.approx((200 / 280, 1.8, 1.1))
 
 
 @pytest.mark.parametrize("number_format", ["float32", "bfloat16"])
@@ -298,6 +295,5 @@ def test_a_run_of_the_story_is_chosen_by_its_counts_and_saved_at_its_median_timi
     lucky = slower(other, 0.1)
     assert (speedup(lucky) or 0) > (speedup(pays) or 0)
     assert choose("pays", iter([lucky, pays])) is pays
-    run = story_trace("pays")
-    timings = [slower(run, factor) for factor in (1.0, 3.0, 1.2, 0.5, 1.1)]
+    timings = [slower(pays, factor) for factor in (1.0, 3.0, 1.2, 0.5, 1.1)]
     assert median_run(timings) is timings[4]

@@ -32,6 +32,7 @@ from tests.support.fake_traces import cut, fake_trace
 from tests.support.html import Html
 from tests.support.known import known
 
+RECORDED = known(first_trace())
 NETWORK = re.compile(r"https?://|\bsrc=|\bhref=|@import (?!\{)|url\((?!#)")
 EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
 ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
@@ -43,27 +44,22 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
     return command_line(capsys)
 
 
-def recorded() -> Trace:
-    return known(first_trace())
-
-
 def data_in(page: str, name: str) -> Any:
     found = known(re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL))
     return json.loads(found[1])
 
 
 def test_the_page_holds_the_run_and_no_address() -> None:
-    page = offline_page(recorded())
+    page = offline_page(RECORDED)
     addresses = {page[found.start() - 60 : found.end() + 40] for found in NETWORK.finditer(page)}
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
-    assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(recorded().rounds)
+    assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(RECORDED.rounds)
     assert "3.20 tokens per target call; 44 of 54 checked guesses accepted." in page
     assert len(page.encode()) < 300_000
-    page = offline_page(recorded(), address='https://example.org/?prompt="><script>')
+    page = offline_page(RECORDED, address='https://example.org/?prompt="><script>')
     assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page
     assert "&lt;b&gt;" in page_that_says("<b>")
-    page = offline_page(fake_trace(tokens=256, draft_length=16))
-    assert len(page.encode()) < 1_000_000
+    assert len(offline_page(fake_trace(tokens=256, draft_length=16)).encode()) < 1_000_000
 
 
 def test_hostile_texts_are_text() -> None:
@@ -96,10 +92,10 @@ def test_hostile_texts_are_text() -> None:
 
 def test_what_cannot_be_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="has not ended"):
-        offline_page(cut(recorded(), 3))
+        offline_page(cut(RECORDED, 3))
     monkeypatch.setattr(html_file, "MOST_BYTES", 100_000)
     with pytest.raises(InputError, match=r"The page would have 0\.\d MB, and at most 0\.1 MB are written\."):
-        offline_page(recorded())
+        offline_page(RECORDED)
     monkeypatch.setattr(html_file, "MOST_BYTES", 50_000)
     with pytest.raises(InputError, match="MB are written"):
         lesson_page(plan())
@@ -107,10 +103,10 @@ def test_what_cannot_be_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_command_writes_the_page(run: Cli, tmp_path: Path) -> None:
     trace, page = tmp_path / "run.json", tmp_path / "run.html"
-    trace.write_text(dump_trace(recorded()), encoding="utf-8")
+    trace.write_text(dump_trace(RECORDED), encoding="utf-8")
     status, said, _ = run("export", trace, "-o", page)
     assert (status, "plays without a network" in said) == (0, True)
-    assert page.read_text(encoding="utf-8") == offline_page(recorded())
+    assert page.read_text(encoding="utf-8") == offline_page(RECORDED)
     assert run("export", trace, "-o", tmp_path / "no" / "run.html")[0] == 2
 
 
@@ -131,15 +127,14 @@ def frame_of(trace: Trace, theme: Scheme = "auto") -> dict[str, str | None]:
 
 
 def test_the_frame_holds_the_page_and_a_hostile_run_stays_inside() -> None:
-    frame = frame_of(recorded())
-    assert frame["srcdoc"] == offline_page(recorded())
+    frame = frame_of(RECORDED)
+    assert frame["srcdoc"] == offline_page(RECORDED)
     assert frame["sandbox"] == "allow-scripts", "it may reach nothing of the notebook"
     assert frame["height"] == "720"
-    assert Html(specviz.show(recorded(), height=300)._repr_html_()).found[0][1]["height"] == "300"
+    assert Html(specviz.show(RECORDED, height=300)._repr_html_()).found[0][1]["height"] == "300"
     trace = fake_trace(hostile=True)
     trace = replace(trace, target=replace(trace.target, name='"><script>alert(1)</script>'))
-    frame = frame_of(trace)
-    assert unescape(str(frame["title"])).startswith('A run of "><script>')
+    assert unescape(str(frame_of(trace)["title"])).startswith('A run of "><script>')
     shown = repr(specviz.show(fake_trace(tokens=8)))
     assert "A run of wren-base with wren-nano" in shown
     assert "<html" not in shown
@@ -147,7 +142,7 @@ def test_the_frame_holds_the_page_and_a_hostile_run_stays_inside() -> None:
 
 @pytest.mark.parametrize("theme", SCHEMES)
 def test_the_theme_can_be_chosen(theme: Scheme) -> None:
-    page = str(frame_of(recorded(), theme)["srcdoc"])
+    page = str(frame_of(RECORDED, theme)["srcdoc"])
     assert (DARK in page) == (theme == "auto")
     names = {"auto": "light dark", "light": "light", "dark": "dark"}
     assert f'<meta name="color-scheme" content="{names[theme]}">' in page
@@ -157,11 +152,11 @@ def test_the_theme_can_be_chosen(theme: Scheme) -> None:
 
 def test_what_cannot_be_shown_is_one_sentence() -> None:
     with pytest.raises(InputError, match="has not ended"):
-        specviz.show(cut(recorded(), 3))
+        specviz.show(cut(RECORDED, 3))
     with pytest.raises(InputError, match="theme must be auto, light or dark, not 'blue'"):
-        specviz.show(recorded(), theme="blue")  # type: ignore[arg-type]
+        specviz.show(RECORDED, theme="blue")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="height must be at least 1 pixel"):
-        specviz.show(recorded(), height=0)
+        specviz.show(RECORDED, height=0)
 
 
 def moment(**given: str) -> Moment:
@@ -209,13 +204,11 @@ def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() ->
 
 
 def test_a_round_is_drawn_as_it_is_on_screen() -> None:
-    trace = known(first_trace())
-    guesses, judged = round_picture(trace, 30), round_picture(trace, 32)
+    guesses, judged = round_picture(RECORDED, 30), round_picture(RECORDED, 32)
     assert "✗" not in guesses
-    assert guesses.count("<text") == 1 + len(trace.rounds[10].drafted)
-    assert "✗" in judged
-    assert "↻" in judged
-    assert "✗" in result_picture(trace, 30)
+    assert guesses.count("<text") == 1 + len(RECORDED.rounds[10].drafted)
+    assert {"✗", "↻"} <= set(judged)
+    assert "✗" in result_picture(RECORDED, 30)
     assert all(mark in marks_picture() for mark in "✓✗⋯↻+")
     assert visible(" a\n\t\u202e\x00") == "␣a↵⇥\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
     assert len(visible("x" * 100)) == 24
