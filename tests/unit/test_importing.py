@@ -94,8 +94,7 @@ def test_names_and_settings_are_those_of_the_record_and_what_a_person_adds() -> 
     server = imported(LLAMA)
     assert server.target.name == "qwen3-8b-q4_k_m.gguf", "a path on a server is cut to its last part"
     assert (server.settings.temperature, server.settings.seed, server.settings.top_k) == (0.0, 7, 40)
-    assert server.prompt.text == "Tell a story:"
-    assert server.prefill_seconds.target == pytest.approx(0.0415)
+    assert (server.prompt.text, server.prefill_seconds.target) == ("Tell a story:", pytest.approx(0.0415))
     chat, library = imported(LLAMA_CHAT), imported(TRANSFORMERS)
     systems = [known(each.imported).system for each in (chat, library)]
     assert systems == ["llama.cpp b9411-001d906", "transformers 5.23.0"]

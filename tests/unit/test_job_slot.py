@@ -157,8 +157,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert not racing.refresh()
     service.expire("ada")
     assert racing.refresh()
-    assert racing.laps == ["a lap"]
-    assert racing.message == "", "it is not an error"
+    assert (racing.laps, racing.message) == (["a lap"], ""), "it is not an error"
     assert racing.finished.startswith("The race has expired")
     assert "the 1 of 4 prompts that were finished are shown" in racing.finished
     sweeps = Sweeps()
@@ -168,9 +167,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     service.expire("ada")
     for _ in range(2):
         sweeps.refresh()
-    assert len(sweeps.rows[HERE]) == 1
-    assert sweeps.problems == ["One cannot be measured."]
-    assert sweeps.outcome == LOST
+    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (1, ["One cannot be measured."], LOST)
 
 
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,11 +200,10 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     assert (pace.plain, pace.speculative) == (0.01, pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3))
     assert pace.both == pytest.approx(pace.plain + pace.speculative)
     service = EngineService(["none"])
-    request = RunRequest("any text", draft="lookup")
-    assert service.known_costs(request) is None
-    key = known(sharing_key(say.Calibrate(1, replace(request, prompt="another"))))
+    assert service.known_costs(OTHER) is None
+    key = known(sharing_key(say.Calibrate(1, replace(OTHER, prompt="another"))))
     service._costs[key] = say.CostsResult(COSTS)
-    assert service.known_costs(request) == COSTS
+    assert service.known_costs(OTHER) == COSTS
 
 
 def watching() -> Watching:
@@ -220,8 +216,7 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     page = watching()
     service.tell(say.Started(1, header(say.Run(1, REQUEST))))
     page.refresh()
-    assert page.notice is None
-    assert page.shown is None, "nothing to show before its first round"
+    assert page.notice is page.shown is None, "nothing to show before its first round"
     service.tell(say.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
     assert known(page.shown).run_id == "live-1"
@@ -232,9 +227,8 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
     service.tell(say.Done(1, "plain"))
     page.refresh()
-    assert page.shown.plain_text == "plain"
+    assert (known(page.shown).plain_text, page.notice) == ("plain", None)
     assert [run.run_id for run in page.past.finished] == ["live-1"]
-    assert page.notice is None
 
 
 def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
@@ -270,11 +264,9 @@ def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(servic
         service.tell(say.Failed(job, refused))
         for _ in range(2):
             page.costs.measure(REQUEST)
-        assert page.costs.known == {}
-        assert page.costs.formats[pair_key(REQUEST)] == (refused,)
+        assert (page.costs.known, page.costs.formats[pair_key(REQUEST)]) == ({}, (refused,))
         page.submit(REQUEST, None, fresh=True)
-    asked = [command for command in service.commands if isinstance(command, say.Calibrate)]
-    assert len(asked) == 2
+    assert sum(isinstance(command, say.Calibrate) for command in service.commands) == 2
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:

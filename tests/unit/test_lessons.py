@@ -190,8 +190,7 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
 def test_the_answers_count_the_experts_that_a_check_touches_and_how_far_a_rule_is_from_the_target() -> None:
     chosen = [set(pair) for pair in combinations(range(8), 2)]
     missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
-    shown = answer_facts("pays")
-    assert shown["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
+    assert answer_facts("pays")["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
     for each in known(recorded_proof()).draws:
         if each.rule in ("block", "lenient", "typical", "ensemble"):
             stored = [asdict(batch) for batch in each.batches]
@@ -215,9 +214,7 @@ def test_the_picture_of_one_pass_is_of_greedy_chains_in_which_it_shows_five_pred
     assert {step.name for step in shown} >= {"acceptance", "bonus"}
     for step in shown:
         round = round_at(step.run, step.reveals_at[0])
-        assert step.run.settings.greedy
-        assert not round.is_tree
-        assert len(round.drafted) == 4
+        assert (step.run.settings.greedy, round.is_tree, len(round.drafted)) == (True, False, 4)
     assert round_at(step_named("bonus").run, "full").emitted.kind == "bonus"
 
 
@@ -279,9 +276,8 @@ def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_
 def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words) -> None:
     html = family_table(measured(), words)
     assert html.count("<tr") == len(runs.METHOD_RUNS) + 2
-    for name in runs.METHOD_RUNS:
-        assert f'href="./?run={name}"' in html
-    assert 'href="./proof"' in html
+    addresses = ["./proof", *(f"./?run={name}" for name in runs.METHOD_RUNS)]
+    assert [address for address in addresses if f'href="{address}"' not in html] == []
     eagle = next(row for row in html.split("<tr") if "run=method-eagle" in row)
     cells = re.findall(r'<td role="cell" class="number" data-label="([^"]+)">([^<]+)</td>', eagle)
     titles = [title.in_(words) for title in family().columns[3:6]]
