@@ -124,8 +124,7 @@ def test_who_leaves_takes_everything_along_and_an_ended_class_leaves_nothing(ser
     assert [student.number for student in server.seen().students] == [2], "a number is given once"
     classes.end(server.teacher)
     assert classes.look(server.teacher) is classes.changes(server.teacher) is classes.membership(second) is None
-    assert not classes._rooms
-    assert not classes._of_student
+    assert (classes._rooms, classes._of_student) == ({}, {})
     for gone in (student, second):  # nothing of it has any effect
         classes.send_rounds(gone, PLAN, [a_shared_round()])
         classes.send_answers(gone, {0: 0})
@@ -196,8 +195,7 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
     found = shared_rounds(PLAN, [[first, skipped, second], [other], []])
     assert [(one.text, one.number, one.place) for one in found] == [(0, 1, 0), (0, 2, 13), (1, 1, 500)]
     assert [(one.word, one.fits) for one in found[:2]] == [("Lily", True), ("the", False)]
-    assert found[0].guess == "Lily ran"
-    assert found[0].written == " Lily end"
+    assert (found[0].guess, found[0].written) == ("Lily ran", " Lily end")
     assert (found[0].mine.accepted, found[0].mine.emitted, found[0].model.accepted) == (2, 3, 1)
     assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
 
@@ -228,16 +226,13 @@ def test_a_class_in_use_ends_after_a_day(server: Server) -> None:
     classes, teacher, student = server.classes, server.teacher, server.student
     for _ in range(23):
         server.now += 3600
-        assert classes.changes(teacher) is not None
-        assert classes.membership(student) is not None
+        assert None not in (classes.changes(teacher), classes.membership(student))
     server.now += 3600
-    assert classes.changes(teacher) is None
-    assert classes.membership(student) is None
+    assert classes.changes(teacher) is classes.membership(student) is None
     classes.send_rounds(student, PLAN, [a_shared_round()])
     with pytest.raises(InputError, match="There is no open class"):
         classes.join("ACDEF-GHJKM")
-    assert not classes._rooms
-    assert not classes._of_student
+    assert (classes._rooms, classes._of_student) == ({}, {})
 
 
 def test_a_class_that_nobody_asks_for_is_forgotten_all_the_same() -> None:

@@ -184,11 +184,9 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
     drawn = turn_data(turn)
     assert [chip["status"] for chip in drawn["guesses"][0]["chips"]] == ["accepted", "bonus"]
     assert [rival["name"] for rival in drawn["rivals"]] == [game.MODEL, game.LOOKUP]
-    drawn = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))
-    model, lookup = drawn["rivals"]
+    model, lookup = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))["rivals"]
     assert [chip["text"] for chip in model["chips"]] == [" a", " b"], "as far as the visitor's text reaches"
-    assert model["more"] == "+ 2 hidden, 4 of 4 accepted"
-    assert lookup["more"] == "+ 2 hidden, 0 of 4 accepted"
+    assert (model["more"], lookup["more"]) == ("+ 2 hidden, 4 of 4 accepted", "+ 2 hidden, 0 of 4 accepted")
     short = turn_data(a_turn([" a"], 1, model=0))["rivals"][0]
     assert [chip["status"] for chip in short["chips"]] == ["rejected", "correction"]
     assert short["more"] == "0 of 1 accepted"
@@ -210,16 +208,13 @@ def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough()
 def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
     games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
     plan = Plan(seed=3)
-    rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, "Ada"))))
+    rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, '=cmd|" /C calc"!A0'))))
     assert [(row["prompt"], row["round"]) for row in rows] == [("story-1", "1"), ("story-1", "2"), ("story-2", "1")]
-    assert {row["name"] for row in rows} == {"Ada"}
+    assert {row["name"] for row in rows} == {'\'=cmd|" /C calc"!A0'}
     cells = {"you_accepted": "1", "you_emitted": "2", "model_accepted": "1", "lookup_discarded": "1"}
     assert cells.items() <= rows[0].items()
     assert rows[2]["draft"] == "'=1+1"
     assert game_csv(plan, [[], [], []]).count("\n") == 1
     assert safe_cell("Zoë O’Neill") == "Zoë O’Neill"
     assert safe_cell("a\x00b\u202ec") == "a b c"
-    for name in ("=HYPERLINK(1)", "-1", "  =1", "\t=1", "＝1", "=1\n=2", '=cmd|" /C calc"!A0'):
-        [_, [cell, *_]] = csv.reader(io.StringIO(game_csv(Plan(), [[a_turn([" a"], 1)]], name)))
-        assert cell == safe_cell(name)
-        assert cell.startswith("'")
+    assert safe_cell("=1\n=2") == "'=1 =2"

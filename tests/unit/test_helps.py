@@ -47,8 +47,7 @@ def test_a_choice_survives_its_link() -> None:
     for choice in (tree, joint):
         assert choice_from_link(choice.parameters(), linked_names()) == (choice, [])
         assert choice.problem() is None
-    assert {cell.settings.tree for cell in tree.plan().cells()} == {"4,2,1"}
-    assert {cell.settings.draft_length for cell in tree.plan().cells()} == {3}
+    assert {(cell.settings.tree, cell.settings.draft_length) for cell in tree.plan().cells()} == {("4,2,1", 3)}
     assert {cell.settings.manner for cell in joint.plan().cells()} == {", most probable drafts, block verification"}
     choice, problems = choice_from_link({"workload": ["story", "nonsense", "story"], "gamma": ["5", "x"]}, NAMES)
     assert (choice.workloads, choice.draft_lengths, len(problems)) == (("story",), (5,), 2)
@@ -256,9 +255,8 @@ def test_neighbours_are_told_apart_only_by_what_the_prompts_resolve() -> None:
 def test_costs_are_those_of_the_rows_and_give_the_break_even_line() -> None:
     row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s overhead, 10 ms a plain token
     costs = known(study.costs_of(frame_of([row, replace(row, constrained=True, draft_seconds=9.0)])))
-    assert costs.cost_ratio == pytest.approx(0.1 / 76 / 0.01)
+    assert (costs.cost_ratio, costs.overhead) == pytest.approx((0.1 / 76 / 0.01, 0.1))
     assert costs.verification == {5: pytest.approx(1.4)}
-    assert costs.overhead == pytest.approx(0.1)
     expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
     assert study.break_even_line(costs, [4]) == [pytest.approx(expected)]
     assert sentences.map_sentence(study.points(frame_of([row])), costs).startswith("1 of 1 measured points")
@@ -314,14 +312,13 @@ def test_bars_below_1_differ_by_more_than_colour_and_every_prompt_is_a_dot() -> 
     rows = [*ROWS, row_at("story", 6, 1.85, number=2), row_at("copy", 6, 1.01)]
     rows += prompts_at("prose", 6, 0.5, 2.5)
     faster, even, unclear, slower, dots = parts_of(workload_bars(rows))
-    assert unclear["x"] == ["Prose"]
+    kinds = [kind["x"] for kind in (faster, even, unclear, slower)]
+    assert kinds == [["Story", "Code"], ["Copy"], ["Prose"], ["Random words"]]
     assert unclear["text"][0].startswith("? 1.12×")
     assert unclear["error_y"]["array"][0] > 1
     assert slower["error_y"]["array"] == [None], "one prompt has no interval"
-    assert even["x"] == ["Copy"]
     assert even["marker"]["color"] != faster["marker"]["color"]
     assert faster["text"][0].endswith("γ = 6")
-    assert (faster["x"], slower["x"]) == (["Story", "Code"], ["Random words"])
     assert slower["marker"]["pattern"]["shape"]
     assert not faster["marker"].get("pattern")
     assert sorted(dots["y"]) == [0.5, 0.8, 1.01, 1.5, 1.85, 1.9, 2.5]
@@ -339,12 +336,11 @@ def test_lines_and_the_map_show_the_best_and_the_break_even() -> None:
     assert best["x"] == [4]
     figure = figures.grid_figure(study.points(frame_of([*ROWS, row_at("copy", 2, 1.04)])))
     faster, even, unclear, slower = parts_of(figure)
-    assert unclear["x"] == []
-    assert (len(faster["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
+    assert [len(kind["x"]) for kind in (faster, even, unclear, slower)] == [4, 1, 0, 2]
     assert len({kind["marker"]["symbol"] for kind in (faster, even, unclear, slower)}) == 4
     assert slower["text"] == ["0.8×", "0.5×"]
-    assert layout_of(figure)["yaxis"]["categoryarray"] == ["Random words", "Copy", "Code", "Story"]
-    assert layout_of(figure)["xaxis"]["categoryarray"] == ["2", "6"]
+    axes = [layout_of(figure)[axis]["categoryarray"] for axis in ("xaxis", "yaxis")]
+    assert axes == [["2", "6"], ["Random words", "Copy", "Code", "Story"]]
     costs = known(study.costs_of(frame_of(ROWS)))
     line, above, below = parts_of(figures.break_even_figure(study.points(frame_of(ROWS)), costs))
     assert "modelled" in line["name"]

@@ -58,9 +58,7 @@ def test_by_position_and_by_place_judgements_are_counted() -> None:
         assert metrics.first_difference([1, 2, 3], other) == place
     counts = metrics.count(ROUNDS)
     assert counts == metrics.Counts(rounds=4, drafted=8, accepted=5, rejected=1, discarded=2, emitted=8)
-    assert counts.acceptance_rate == 5 / 8
-    assert counts.per_judgement_rate == 5 / 6
-    assert counts.tokens_per_target_call == 8 / 4
+    assert (counts.acceptance_rate, counts.per_judgement_rate, counts.tokens_per_target_call) == (5 / 8, 5 / 6, 2)
     assert metrics.count(ROUNDS[:1]).plus(ROUNDS[1]) == metrics.count(ROUNDS[:2])
     nothing, undrafted = metrics.count([]), metrics.count(ROUNDS[2:3])
     for counts, per_call in ((nothing, None), (undrafted, 1)):
@@ -81,10 +79,9 @@ def test_running_after_each_round() -> None:
     assert [state.autoregressive_seconds for state in metrics.running(going)] == [32.0, 48.0, None, None]
     alone = a_trace(plain=None)
     assert [state.speedup for state in metrics.running(alone)] == [None] * 4
-    assert metrics.speedup(alone) is None
-    assert metrics.speedup(a_trace(rounds=[])) is None
+    for trace in (alone, a_trace(rounds=[]), a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])):
+        assert metrics.speedup(trace) is None
     assert metrics.running(a_trace(rounds=[])) == []
-    assert metrics.speedup(a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])) is None
 
 
 def test_costs_in_target_steps_and_the_plain_runs_clock() -> None:
