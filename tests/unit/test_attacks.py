@@ -66,24 +66,23 @@ def test_a_hostile_saved_game_takes_little_memory(name: str) -> None:
 
 
 THREADS = """
-from threading import Barrier, Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from specviz.core.free_memory import give_back, map_large_blocks
 def megabytes():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1000
 together = Barrier(4)
-def work():
+def work(_):
     for _ in range(3):
         bytearray(b"x") * 30_000_000
     together.wait()
     texts = [bytearray(b"x") * 3_000_000 for _ in range(10)]
     together.wait()
 def left():
-    before, threads = megabytes(), [Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    before = megabytes()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
     give_back()
     return megabytes() - before
 """

@@ -123,9 +123,8 @@ def test_operating_and_the_sizing_table_are_complete() -> None:
 def test_the_advice_on_sizes_follows_from_the_measured_times_and_keeps_every_process_at_most_70_per_cent_busy() -> None:
     reasoned = " ".join(SIZES.partition("What follows is only reasoned")[2].split())
     an_engine = stored_figure("classroom", "own.whole_run_seconds.max") / 30
-    own, a_server = (
-        stored_figure("classroom", f"{part}.server_milliseconds_a_run") / 1000 for part in ("own", "lesson")
-    )
+    milliseconds = [stored_figure("classroom", f"{part}.server_milliseconds_a_run") for part in ("own", "lesson")]
+    own, a_server = (each / 1000 for each in milliseconds)
     for visitors in (100, 300):
         engines, servers = (ceil(visitors / 60 * seconds / BUSIEST) for seconds in (an_engine, a_server))
         said = f"{engines} engines and {servers} app servers, so {engines + servers} cores"
@@ -236,13 +235,12 @@ def test_a_record_in_traces_md_is_read_and_a_missing_field_is_named(system: str,
     assert all(key in sentence for key, sentence in refused.items())
 
 
-def stored(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
-    return found
+def stored(name: str) -> Any:
+    return json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
 
 
 def stored_figure(file: str, key: str) -> float:
-    value: Any = stored(file)
+    value = stored(file)
     for name in key.split("."):
         value = value[name]
     return float(value)
@@ -264,11 +262,10 @@ def times(value: float) -> str:
     return f"{value + 1e-9:.2f}×"
 
 
-def family(draft: str, dtype: str, target: str = "wren-base") -> dict[str, Any]:
+def family(draft: str, dtype: str, target: str = "wren-base") -> Any:
     wanted = {"target": target, "draft": draft, "target_dtype": dtype}
     (pair,) = [pair for pair in stored("family")["pairs"] if wanted.items() <= pair.items()]
-    kinds: dict[str, Any] = pair["kinds"]
-    return kinds
+    return pair["kinds"]
 
 
 def test_each_figure_names_its_machine() -> None:
