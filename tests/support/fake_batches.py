@@ -1,8 +1,10 @@
-"""A study of batches with round numbers."""
+"""A study of batches with round numbers, made as the recorded one was."""
+
+from dataclasses import replace
 
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
-from specviz.data.batches import BatchPass, BatchSpeedup, BatchStudy, Check, Ratio
+from specviz.data.batches import BatchPass, BatchSpeedup, BatchStudy, Check, Ratio, recorded_batches
 
 COUNTS = Counts(rounds=100, drafted=400, accepted=200, rejected=80, discarded=120, emitted=300)
 
@@ -43,18 +45,12 @@ def fake_study(*speedups: float, different: int = 0) -> BatchStudy:
         for size, speedup in zip(sizes, speedups, strict=True)
         for length in (2, 4)
     ]
-    return BatchStudy(
-        created="2026-11-22T19:00:00+00:00",
+    return replace(
+        recorded_batches(),
         recorded_on=Machine("a machine", "2.13", "5.23", 1),
-        clock="wall",
         target="base",
-        target_dtype="float32",
         draft="nano",
-        draft_dtype="float32",
         prompts=["story-1", "code-1"],
-        new_tokens=64,
-        repeats=3,
-        pass_repeats=9,
         compared=80,
         different=different,
         passes=[fake_passes(size) for size in sizes],

@@ -11,18 +11,8 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
 from specviz.game.game import PROMPTS, ROUNDS, Plan
-from specviz.service.classes.registry import (
-    ALPHABET,
-    LENGTH,
-    MAX_NAME,
-    Classes,
-    ClassLimits,
-    new_code,
-    new_secret,
-    read_code,
-    shown_code,
-    tidy_name,
-)
+from specviz.service.classes import registry
+from specviz.service.classes.registry import Classes, ClassLimits
 from specviz.service.classes.room import MAX_BEFORE, MAX_GUESS, MAX_WORD, ClassNow, SharedRound, shared_rounds
 from tests.support.fake_turns import a_turn
 from tests.support.known import known
@@ -56,56 +46,46 @@ def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: objec
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-# ---- codes and secrets
-
-
 def test_codes_have_no_look_alikes_and_their_odds_are_stated() -> None:
     """A wrong alarm would need a repeat among 2,000 codes: about 2,000^2 / 2 / 24^10, 1 in 31 million."""
-    codes = [new_code() for _ in range(2_000)]
+    codes = [registry.new_code() for _ in range(2_000)]
     assert len(set(codes)) == len(codes)
-    assert all(len(code) == LENGTH and set(code) <= set(ALPHABET) for code in codes)
-    assert len(ALPHABET) == len(set(ALPHABET)) == 24
-    assert not set(ALPHABET) & set("0O1IL2Z5S8BU")
-    for place in range(LENGTH):  # each place takes every sign: 24 x (23/24)^2000 is below 1e-35
-        assert {code[place] for code in codes} == set(ALPHABET)
-    found = 100 * 24 * 3600 * ClassLimits().classes / len(ALPHABET) ** LENGTH
+    assert all(len(code) == registry.LENGTH and set(code) <= set(registry.ALPHABET) for code in codes)
+    assert len(registry.ALPHABET) == len(set(registry.ALPHABET)) == 24
+    assert not set(registry.ALPHABET) & set("0O1IL2Z5S8BU")
+    for place in range(registry.LENGTH):  # each place takes every sign: 24 x (23/24)^2000 is below 1e-35
+        assert {code[place] for code in codes} == set(registry.ALPHABET)
+    found = 100 * 24 * 3600 * ClassLimits().classes / len(registry.ALPHABET) ** registry.LENGTH
     assert round(1 / found, -3) == 183_000
-    code = new_code()
-    assert read_code(shown_code(code)) == code
+    code = registry.new_code()
+    assert registry.read_code(registry.shown_code(code)) == code
 
 
-@pytest.mark.parametrize(
-    ("typed", "code"),
-    [
+def test_a_code_is_read_as_people_type_it() -> None:
+    for typed, code in (
         ("ACDEF-GHJKM", "ACDEFGHJKM"),
         ("a c-d_e.f–g h j k m", "ACDEFGHJKM"),
         ("ACDEF-GHJK", None),
         ("ACDEF-GHJK0", None),
         ("ACDEF-GHJKЯ", None),
         ("A" * 1_000_000, None),
-    ],
-)
-def test_a_code_is_read_as_people_type_it(typed: str, code: str | None) -> None:
-    assert read_code(typed) == code
+    ):
+        assert registry.read_code(typed) == code
 
 
 def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> None:
     classes, code = server.classes, server.code
     assert len({server.teacher, code, server.student}) == 3
     assert min(len(server.teacher), len(server.student)) >= 32
-    for other in (code, shown_code(code), server.student, "", new_secret()):
+    for other in (code, registry.shown_code(code), server.student, "", registry.new_secret()):
         assert classes.look(other) is None
         classes.end(other)
         classes.remove(other, 1)
     assert len(server.seen().students) == 1
 
 
-# ---- names
-
-
-@pytest.mark.parametrize(
-    ("typed", "name"),
-    [
+def test_a_name_is_short_and_only_text() -> None:
+    for typed, name in (
         ("  Ada \t Lovelace \n", "Ada Lovelace"),
         ("   ", ""),
         ("\x00\x07\x1b[31mAda", "[31mAda"),
@@ -113,20 +93,15 @@ def test_the_teachers_right_is_another_secret_than_the_code(server: Server) -> N
         ("Zo\u0308e", "Zöe"),
         ("李雷", "李雷"),
         ("A" + "\u0301" * 50, "Á" + "\u0301" * 2),
-        ("x" * 1_000_000, "x" * MAX_NAME),
+        ("x" * 1_000_000, "x" * registry.MAX_NAME),
         ("<script>alert(1)</script>", "<script>alert(1)</script"),
-    ],
-)
-def test_a_name_is_short_and_only_text(typed: str, name: str) -> None:
-    assert tidy_name(typed) == name
-
-
-# ---- joining and leaving
+    ):
+        assert registry.tidy_name(typed) == name
 
 
 def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -> None:
     classes, code = server.classes, server.code
-    ada = classes.join(shown_code(code).lower(), "Ada")
+    ada = classes.join(registry.shown_code(code).lower(), "Ada")
     assert [student.label for student in server.seen().students] == ["student 1", "Ada"]
     member = known(classes.membership(ada))
     assert (member.code, member.plan, member.number, member.name) == (code, PLAN, 2, "Ada")
@@ -149,17 +124,13 @@ def test_who_leaves_takes_everything_along_and_an_ended_class_leaves_nothing(ser
     assert [student.number for student in server.seen().students] == [2], "a number is given once"
     classes.end(server.teacher)
     assert classes.look(server.teacher) is classes.changes(server.teacher) is classes.membership(second) is None
-    assert not classes._rooms
-    assert not classes._of_student
+    assert (classes._rooms, classes._of_student) == ({}, {})
     for gone in (student, second):  # nothing of it has any effect
         classes.send_rounds(gone, PLAN, [a_shared_round()])
         classes.send_answers(gone, {0: 0})
         classes.rename(gone, "Ada")
         classes.leave(gone)
     classes.end(server.teacher)
-
-
-# ---- limits
 
 
 def test_wrong_codes_never_refuse_a_right_one(server: Server) -> None:
@@ -186,9 +157,6 @@ def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
         classes.join(code)
     with pytest.raises(InputError, match="This class is full: it has 60 students"):
         classes.join(code)
-
-
-# ---- what students send
 
 
 def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> None:
@@ -227,29 +195,20 @@ def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
     found = shared_rounds(PLAN, [[first, skipped, second], [other], []])
     assert [(one.text, one.number, one.place) for one in found] == [(0, 1, 0), (0, 2, 13), (1, 1, 500)]
     assert [(one.word, one.fits) for one in found[:2]] == [("Lily", True), ("the", False)]
-    assert found[0].guess == "Lily ran"
-    assert found[0].written == " Lily end"
+    assert (found[0].guess, found[0].written) == ("Lily ran", " Lily end")
     assert (found[0].mine.accepted, found[0].mine.emitted, found[0].model.accepted) == (2, 3, 1)
     assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
 
 
-# ---- time and threads
+def test_a_class_that_nobody_uses_ends_and_sooner_while_nobody_joined() -> None:
+    for students, hours, is_over in ((1, 3.9, False), (1, 4.1, True), (0, 0.24, False), (0, 0.26, True)):
+        server = Server()
+        teacher = server.teacher if students else server.classes.open(TEACHER, PLAN)
+        server.now += 3600 * hours
+        assert (server.classes.look(teacher) is None) == is_over
 
 
-@pytest.mark.parametrize(
-    ("students", "hours", "is_over"), [(1, 3.9, False), (1, 4.1, True), (0, 0.24, False), (0, 0.26, True)]
-)
-def test_a_class_that_nobody_uses_ends_and_sooner_while_nobody_joined(
-    server: Server, students: int, hours: float, is_over: bool
-) -> None:
-    teacher = server.teacher if students else server.classes.open(TEACHER, PLAN)
-    server.now += 3600 * hours
-    assert (server.classes.look(teacher) is None) == is_over
-
-
-def test_on_a_full_server_an_old_class_that_nobody_joined_goes_first_and_one_with_students_stays(
-    server: Server,
-) -> None:
+def test_on_a_full_server_an_old_class_goes_first_and_one_with_students_stays(server: Server) -> None:
     """One client took 38 of 40 places within four seconds, and held them."""
     classes = server.classes
     greedy = [classes.open("", PLAN) for _ in range(classes.limits.classes - 1)]
@@ -267,16 +226,13 @@ def test_a_class_in_use_ends_after_a_day(server: Server) -> None:
     classes, teacher, student = server.classes, server.teacher, server.student
     for _ in range(23):
         server.now += 3600
-        assert classes.changes(teacher) is not None
-        assert classes.membership(student) is not None
+        assert None not in (classes.changes(teacher), classes.membership(student))
     server.now += 3600
-    assert classes.changes(teacher) is None
-    assert classes.membership(student) is None
+    assert classes.changes(teacher) is classes.membership(student) is None
     classes.send_rounds(student, PLAN, [a_shared_round()])
     with pytest.raises(InputError, match="There is no open class"):
         classes.join("ACDEF-GHJKM")
-    assert not classes._rooms
-    assert not classes._of_student
+    assert (classes._rooms, classes._of_student) == ({}, {})
 
 
 def test_a_class_that_nobody_asks_for_is_forgotten_all_the_same() -> None:

@@ -82,9 +82,7 @@ def test_visible_text_replaces_control_characters_and_markup_stays_text(capsys: 
     assert safe("日本 é “✓”") == "日本 é “✓”"
 
 
-def test_colour_only_on_a_terminal_and_never_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_colour_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def shown() -> list[str]:
         for status in ("accepted", "rejected", "discarded", "correction", "bonus", "own"):
             say(chip(status, " a"))
@@ -103,9 +101,7 @@ def test_colour_only_on_a_terminal_and_never_alone(
     assert shown() == plain
 
 
-def test_nothing_is_cut_on_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_cut_if_narrow(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     print_table(("name", "value"), [("a" * 30, 1.0)])

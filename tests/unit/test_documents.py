@@ -1,11 +1,9 @@
 """What the documents name exists, what they list is complete, and their figures are the stored ones."""
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain
 from math import ceil
 from pathlib import Path
 from statistics import median
@@ -20,9 +18,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
 from specviz.data.importers import SYSTEMS, Given, import_run
-from specviz.data.importers.record import pieces_of
 from specviz.data.lessons import plans
-from specviz.data.lessons.plans import FIRST, find_plan, parse_plan
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.measured_methods import ALL, FILE, read_methods
 from specviz.models.draft_menu import offered_names
@@ -32,9 +28,21 @@ from tests.support.measured_methods import measured
 from tests.support.records import FakeTokenizer
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
+TEXTS = {file.stem: file.read_text(encoding="utf-8") for file in DOCUMENTS}
+PLAIN = {name: " ".join(text.split()) for name, text in TEXTS.items()}  # without line ends
+README, CONTRIBUTING, ARCHITECTURE = TEXTS["README"], TEXTS["CONTRIBUTING"], TEXTS["architecture"]
+OPERATING, TEACHING, TRACES = TEXTS["operating"], TEXTS["teaching"], TEXTS["traces"]
+MEASUREMENTS = TEXTS["measurements"]
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")  # to a file of the repository, perhaps to a part of it
+[SMALLEST] = re.findall(r"```json\n(.*?)```", TRACES, re.DOTALL)
+SHORT_RECORDS = re.findall(r"--from (\S+) (?:(?!--from).)*?```text\n(.*?)```", TRACES, re.DOTALL)
+SIZES = OPERATING.partition("## How large a server")[2].partition("\n## ")[0]
+ROW = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (s|ms|MB))? \| `(\w+)\.json` \| `([\w.]+)` \|$", re.MULTILINE)
+ROWS = ROW.findall(SIZES)
+BUSIEST = 0.7  # share of the time in which an engine or a server may work
+LENGTH = str(DecodeSettings().draft_length)
+MACHINES = {"Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux", "AMD": "AMD EPYC, 2 cores, Linux"}
 
 
 def test_the_readme_and_its_ten_figures() -> None:
@@ -45,9 +53,9 @@ def test_the_readme_and_its_ten_figures() -> None:
     with Image.open(ROOT / "assets/pictures/watch.webp") as picture:
         assert picture.n_frames > 10
     assert (ROOT / "assets/pictures/watch.webp").stat().st_size < 1_500_000
-    shown = table(README.partition("| what | figure |")[2])
+    shown, measurements = cells_of(README.partition("| what | figure |")[2]), cells_of(MEASUREMENTS)
     assert len(shown) == 10
-    [(methods, said)] = [row for row in shown if row not in table(MEASUREMENTS)]
+    [(methods, said, _)] = [cells for cells in shown if cells[:2] not in [each[:2] for each in measurements]]
     greedy = next(part for part in read_methods(FILE).temperatures if not part.temperature)
     ranked = sorted(greedy.methods, key=lambda method: -method.kinds[ALL].best.speedup)
     assert f"the fastest, {ranked[0].title}; the slowest, {ranked[-1].title}" in methods
@@ -56,8 +64,8 @@ def test_the_readme_and_its_ten_figures() -> None:
     assert f"at γ = {LENGTH}, the app's default, which was not chosen by these figures" in MEASUREMENTS
     assert "held-out texts" not in README + MEASUREMENTS
     card = "The first stage of wren-base's training held out other documents and read most of these. No later stage did"
-    assert card in " ".join(MEASUREMENTS.split())
-    assert "The first stage of wren-base's training read most of them" in " ".join(MEASUREMENTS.split())
+    assert card in PLAIN["measurements"]
+    assert "The first stage of wren-base's training read most of them" in PLAIN["measurements"]
 
 
 def tree(text: str) -> Iterator[str]:
@@ -70,8 +78,7 @@ def tree(text: str) -> Iterator[str]:
 
 
 def test_the_drawn_tree_is_the_real_one() -> None:
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    [drawn] = re.findall(r"## Where things are\n\n```\n(.*?)```", text, re.DOTALL)
+    [drawn] = re.findall(r"## Where things are\n\n```\n(.*?)```", ARCHITECTURE, re.DOTALL)
     named = set(tree(drawn))
     assert len(named) > 30
     assert {path for path in named if not (ROOT / path).exists()} == set()
@@ -81,13 +88,13 @@ def test_the_drawn_tree_is_the_real_one() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_and_make_targets_of_a_document_exist(document: Path) -> None:
-    links = LINK.findall(document.read_text(encoding="utf-8"))
+    text = TEXTS[document.stem]
+    links = LINK.findall(text)
     assert [link for link, _ in links if not (document.parent / link).exists()] == []
     parts = [(document.parent / link if link else document, part) for link, part in links if part]
     assert [f"{file.name}#{part}" for file, part in parts if part not in anchors(file)] == []
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:^|`)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
-    assert named - targets == set()
+    assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE)) - targets == set()
 
 
 def anchors(document: Path) -> set[str]:
@@ -96,43 +103,39 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def code_of(files: str, *folders: str) -> str:
+    found = (file for folder in folders for file in (ROOT / folder).rglob(files))
+    return "\n".join(file.read_text(encoding="utf-8") for file in found)
+
+
 def test_operating_and_the_sizing_table_are_complete() -> None:
-    code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "specviz").rglob("*.py"))
-    read = set(re.findall(r"\bSPECVIZ_[A-Z_]+", code))
-    listed = re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", (ROOT / "docs/operating.md").read_text(), re.MULTILINE)
+    read = set(re.findall(r"\bSPECVIZ_[A-Z_]+", code_of("*.py", "specviz")))
     assert len(read) >= 3
-    assert read == set(listed)
-    table = SECTION.partition("\nWhat follows")[0]
-    assert len(ROWS) == sum(line.startswith("| ") for line in table.splitlines()) - 2
+    assert read == set(re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", OPERATING, re.MULTILINE))
+    assert len(ROWS) == len(cells_of(SIZES)) - 1
     assert len(ROWS) > 10
     endings = {"s": "seconds", "ms": "milliseconds", "MB": "_mb", "": ""}
     for what, figure, unit, file, key in ROWS:
         assert round(stored_figure(file, key), len(figure.partition(".")[2])) == float(figure), what
         assert endings[unit] in key, what
-    reasoned = SECTION.partition("What follows is only reasoned")[2].partition("\n## ")[0]
-    assert "Nothing of it was measured" in reasoned
-    runs_a_second = 30 / stored_figure("classroom.json", "own.whole_run_seconds.max")
-    assert f"about {60 * runs_a_second:.0f} runs a minute" in reasoned
-    a_run = [stored_figure("classroom.json", f"{part}.server_milliseconds_a_run") / 1000 for part in ("own", "lesson")]
-    assert f"{a_run[0]:.2f} to {a_run[1]:.2f} s of its one core" in reasoned
-    assert f"about {1 / a_run[1]:.1f} to {1 / a_run[0]:.1f} new runs a second" in reasoned
-    engines = [1 / seconds / runs_a_second for seconds in a_run]
-    assert f"what {engines[1]:.1f} to {engines[0]:.1f} engines decode" in reasoned
-
-
-BUSIEST = 0.7  # share of the time in which an engine or a server may work
 
 
 def test_the_advice_on_sizes_follows_from_the_measured_times_and_keeps_every_process_at_most_70_per_cent_busy() -> None:
-    reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
-    an_engine = stored_figure("classroom.json", "own.whole_run_seconds.max") / 30
-    a_server = stored_figure("classroom.json", "lesson.server_milliseconds_a_run") / 1000
+    reasoned = " ".join(SIZES.partition("What follows is only reasoned")[2].split())
+    an_engine = stored_figure("classroom", "own.whole_run_seconds.max") / 30
+    milliseconds = [stored_figure("classroom", f"{part}.server_milliseconds_a_run") for part in ("own", "lesson")]
+    own, a_server = (each / 1000 for each in milliseconds)
     for visitors in (100, 300):
         engines, servers = (ceil(visitors / 60 * seconds / BUSIEST) for seconds in (an_engine, a_server))
         said = f"{engines} engines and {servers} app servers, so {engines + servers} cores"
         assert re.search(rf"[Ff]or {visitors}( active visitors [^:]*)?: {said}\.", reasoned)
     runs_a_minute = BUSIEST * 60 / an_engine
     for said in (
+        "Nothing of it was measured",
+        f"about {60 / an_engine:.0f} runs a minute",
+        f"{own:.2f} to {a_server:.2f} s of its one core",
+        f"about {1 / a_server:.1f} to {1 / own:.1f} new runs a second",
+        f"what {an_engine / a_server:.1f} to {an_engine / own:.1f} engines decode",
         f"an app server for every {an_engine / a_server:.1f} engines",
         f"about {int(runs_a_minute)} visitors who each ask for a new run every minute",
         f"about {int(runs_a_minute / 3)} with a new run every 20 seconds",
@@ -141,45 +144,27 @@ def test_the_advice_on_sizes_follows_from_the_measured_times_and_keeps_every_pro
         assert said in reasoned
 
 
-def names_in_the_code() -> set[str]:
-    """Functions, classes, methods, parameters and fields in Python; words in JavaScript."""
-    names: set[str] = set()
-    folders = (ROOT / "specviz", ROOT / "pages", ROOT / "benchmarks/batching")
-    for file in chain.from_iterable(folder.rglob("*.py") for folder in folders):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                names.add(node.target.id)
-    for script in (ROOT / "assets").rglob("*.js"):
-        names |= set(re.findall(r"\b[A-Za-z]+\b", script.read_text(encoding="utf-8")))
-    return names
-
-
 def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    now, _, _before = text.partition("## The structure before and after")
-    quoted = set(re.findall(r"`([^`\n]+)`", now))
+    quoted = set(re.findall(r"`([^`\n]+)`", ARCHITECTURE.partition("## The structure before and after")[0]))
     paths = {name for name in quoted if "/" in name or name.endswith(".py")}
     names = {part for name in quoted - paths for part in name.split(".")}
     assert len(paths) > 5
     assert len(names) > 40
     assert {path for path in paths if not (ROOT / path).exists()} == set()
+    python = code_of("*.py", "specviz", "pages", "benchmarks/batching")
+    functions_and_classes = set(re.findall(r"^ *(?:def|class) (\w+)", python, re.MULTILINE))
+    fields = set(re.findall(r"^ *(\w+): ", python, re.MULTILINE))
+    in_scripts = set(re.findall(r"\b[A-Za-z]+\b", code_of("*.js", "assets")))
     folders = {path.name for path in (ROOT / "specviz").rglob("*") if path.is_dir()}
-    assert names - names_in_the_code() - folders == set()
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*|[a-z]+\.py)`", text)
-    assert len(paths) > 10
-    assert [path for path in paths if not list(ROOT.rglob(path)) and not (ROOT / path).exists()] == []
-
-
-TEACHING = (ROOT / "docs/teaching.md").read_text(encoding="utf-8")
-TEACHING_PLAIN = " ".join(TEACHING.split())
+    assert names - functions_and_classes - fields - in_scripts - folders == set()
+    listed = re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*|[a-z]+\.py)`", CONTRIBUTING)
+    assert len(listed) > 10
+    assert [path for path in listed if not list(ROOT.rglob(path)) and not (ROOT / path).exists()] == []
 
 
 def test_the_example_of_a_plan_is_one_and_true() -> None:
     [found] = re.findall(r"```yaml\n(.*?)```", TEACHING, re.DOTALL)
-    example = parse_plan(found.encode(), "example", offered_names())
+    example = plans.parse_plan(found.encode(), "example", offered_names())
     assert (example.title, len(example.moments)) == ("Dice in the draft", 2)
     assert sum(moment.minutes for moment in example.moments) == example.minutes
     moment = example.moments[0]
@@ -198,10 +183,10 @@ def test_teaching_lists_controls_lessons_and_runs() -> None:
     addresses = re.findall(r"\?lesson=([a-z0-9-]+)&moment=([0-9]+)", TEACHING)
     assert len(addresses) >= 3
     for name, moment in addresses:
-        plan = known(find_plan(name))
+        plan = known(plans.find_plan(name))
         assert 1 <= int(moment) <= len(plan.moments)
     stories = (f"{STORY}{name}" for name in STORY_RUNS)
-    assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == {FIRST, *stories, *METHOD_RUNS}
+    assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == {plans.FIRST, *stories, *METHOD_RUNS}
 
 
 def test_the_limits_of_a_plan_are_the_programs_and_the_figures_of_a_class_those_of_operating() -> None:
@@ -214,18 +199,10 @@ def test_the_limits_of_a_plan_are_the_programs_and_the_figures_of_a_class_those_
         f"at most {plans.MAX_BYTES:,} bytes",
         f"{place.MOST} newer plans",
     ):
-        assert said in TEACHING_PLAIN
-    operating = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
+        assert said in PLAIN["teaching"]
     for figure in ("3.9 s", "1.2 s", "444 MB"):
-        assert figure in TEACHING_PLAIN
-        assert figure in operating
-
-
-TRACES = (ROOT / "docs/traces.md").read_text(encoding="utf-8")
-[SMALLEST] = re.findall(r"```json\n(.*?)```", TRACES, re.DOTALL)
-
-
-SHORT_RECORDS = re.findall(r"--from (\S+) (?:(?!--from).)*?```text\n(.*?)```", TRACES, re.DOTALL)
+        assert figure in PLAIN["teaching"]
+        assert figure in OPERATING
 
 
 def test_the_smallest_trace_is_valid_without_no_field_and_traces_md_names_systems_and_sizes() -> None:
@@ -240,100 +217,68 @@ def test_the_smallest_trace_is_valid_without_no_field_and_traces_md_names_system
     assert f"a file up to {SMALL_FILE // 1000} KB" in TRACES
 
 
-def keys_of(value: object) -> set[str]:
-    """Every key in a record, inner ones too."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {*(value if isinstance(value, dict) else ()), *(key for each in inner for key in keys_of(each))}
-
-
-def without(value: Any, key: str) -> Any:
-    if isinstance(value, list):
-        return [without(each, key) for each in value]
-    return {name: without(its, key) for name, its in value.items() if name != key} if isinstance(value, dict) else value
-
-
 @pytest.mark.parametrize(("system", "record"), SHORT_RECORDS, ids=[system for system, _ in SHORT_RECORDS])
-def test_a_record_in_traces_md_is_read_and_without_a_field_read_or_refused_with_its_name(
-    system: str, record: str
-) -> None:
+def test_a_record_in_traces_md_is_read_and_a_missing_field_is_named(system: str, record: str) -> None:
     given = Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
     assert len(record.splitlines()) <= 8
     trace = import_run(record.encode(), system, given)
     assert trace.output.text.startswith("Once upon a time,")
     assert any(round.accepted for round in trace.rounds)
     assert any(round.rejected or round.emitted.kind == "correction" for round in trace.rounds)
-    values = [piece.value for piece in pieces_of(record.encode())]
     refused = dict[str, str]()
-    for key in keys_of(values):
-        less = "\n".join(json.dumps(each) for each in without(values, key)).encode()
+    for key in re.findall(r'"(\w+)":', record):
         try:
-            import_run(less, system, given)
+            import_run(record.replace(f'"{key}":', '"another":').encode(), system, given)
         except InputError as error:
             refused[key] = str(error)
     assert refused, "some are needed"
     assert all(key in sentence for key, sentence in refused.items())
 
 
-SECTION = (ROOT / "docs/operating.md").read_text(encoding="utf-8").partition("## How large a server")[2]
-ROW = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (s|ms|MB))? \| `(\w+\.json)` \| `([\w.]+)` \|$", re.MULTILINE)
-ROWS = ROW.findall(SECTION.partition("\n## ")[0])
+def stored(name: str) -> Any:
+    return json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
 
 
 def stored_figure(file: str, key: str) -> float:
-    value: Any = json.loads((ROOT / "benchmarks/results" / file).read_text(encoding="utf-8"))
+    value = stored(file)
     for name in key.split("."):
         value = value[name]
     return float(value)
 
 
-MEASUREMENTS = (ROOT / "docs/measurements.md").read_text(encoding="utf-8")
-LENGTH = str(DecodeSettings().draft_length)
-
-
-def stored(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
-    return found
+def cells_of(text: str) -> list[list[str]]:
+    """The cells of each row of the tables in a text, without their heads."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [cells for cells in rows if cells[0] not in ("what", "---")]
 
 
 def row(beginning: str) -> str:
     """The figure of the row that begins like this."""
-    (line,) = [line for line in MEASUREMENTS.splitlines() if line.startswith(f"| {beginning}")]
-    return line.split(" | ")[1]
+    (figure,) = [cells[1] for cells in cells_of(MEASUREMENTS) if cells[0].startswith(beginning)]
+    return figure
 
 
 def times(value: float) -> str:
     return f"{value + 1e-9:.2f}×"
 
 
-def family(draft: str, dtype: str, target: str = "wren-base") -> dict[str, Any]:
+def family(draft: str, dtype: str, target: str = "wren-base") -> Any:
     wanted = {"target": target, "draft": draft, "target_dtype": dtype}
     (pair,) = [pair for pair in stored("family")["pairs"] if wanted.items() <= pair.items()]
-    kinds: dict[str, Any] = pair["kinds"]
-    return kinds
-
-
-def table(text: str) -> list[tuple[str, str]]:
-    """What and which figure, in each row of a table of figures."""
-    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return [(each[0], each[1]) for each in cells if each[0] not in ("what", "---")]
-
-
-MACHINES = {"Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux", "AMD": "AMD EPYC, 2 cores, Linux"}
+    return pair["kinds"]
 
 
 def test_each_figure_names_its_machine() -> None:
-    lines = [line.strip("| ").split(" | ") for line in MEASUREMENTS.partition("| command |")[2].splitlines()]
-    before = ""
-    for cells in (each for each in lines if len(each) == 4 and each[0] != "---"):
-        command = before if cells[3] == "the same" else cells[3]
-        before = command
+    lines = [cells for cells in cells_of(MEASUREMENTS.partition("| command |")[2]) if len(cells) == 4]
+    command = ""
+    for what, _, machine, said in lines:
+        command = command if said == "the same" else said
         found = stored(known(re.search(r"benchmarks\.(\w+)", command))[1])
-        machine = found["memory"]["machine"] if cells[0].startswith("memory") else found["machine"]
-        assert MACHINES[cells[2]] == (machine if isinstance(machine, str) else machine["machine"]), cells[0]
-    told = {cells[0]: cells[2] for cells in lines if len(cells) == 4}
-    shown = [line.strip("| ").split(" | ") for line in README.partition("| machine |")[2].splitlines()]
-    for cells in (each for each in shown if len(each) == 3 and each[0] != "---"):
-        assert cells[2] == told.get(cells[0], "AMD"), cells[0]
+        measured_on = found["memory"]["machine"] if what.startswith("memory") else found["machine"]
+        assert MACHINES[machine] == (measured_on if isinstance(measured_on, str) else measured_on["machine"]), what
+    told = {cells[0]: cells[2] for cells in lines}
+    for what, _, machine in cells_of(README.partition("| machine |")[2]):
+        assert machine == told.get(what, "AMD"), what
     assert read_methods(FILE).machine.machine == MACHINES["AMD"]
 
 
@@ -346,21 +291,19 @@ def test_speedups_over_the_apps_prompts_have_their_intervals_and_the_other_sampl
         ends = [[times(each[name])[:-1] for name in ("low", "high")] for each in shown]
         said = [f"{times(each['speedup'])} [{low}–{high}]" for each, (low, high) in zip(shown, ends, strict=True)]
         assert row(beginning) == ", ".join(said)
-    text = " ".join(MEASUREMENTS.split())
     wanted = {"kind": "structured", "layers": 12, "dtype": "float32", "draft": "wren-nano", "gamma": int(LENGTH)}
     [baseline] = [each for each in stored("baselines")["speedups"] if wanted.items() <= each.items()]
     nano = known(known(read_methods(FILE).greedy).find("wren-nano")).kinds["structured"]
     of_family = family("wren-nano", "float32")["structured"]["greedy"]["speedup_by_gamma"]
+    of_decoding = found["target float32, draft float32"]["structured"]["by_draft_length"]
     samples = {
-        "over 8 prompts (`family.json`": of_family[LENGTH],
-        "over 8 prompts (`baselines.json`": baseline["own"],
-        "over 6 prompts (`methods.json`": known(nano.at(int(LENGTH))).speedup,
-        "over 10 of the app's own prompts (`decoding.json`": found["target float32, draft float32"]["structured"][
-            "by_draft_length"
-        ][LENGTH],
+        "8 prompts (`family.json`": of_family[LENGTH],
+        "8 prompts (`baselines.json`": baseline["own"],
+        "6 prompts (`methods.json`": known(nano.at(int(LENGTH))).speedup,
+        "10 of the app's own prompts (`decoding.json`": of_decoding[LENGTH],
     }
     for words, speedup in samples.items():
-        assert f"{times(speedup)} {words}" in text
+        assert f"{times(speedup)} over {words}" in PLAIN["measurements"]
 
 
 def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> None:
@@ -369,14 +312,13 @@ def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> Non
     said = f"off by {100 * found['off_by_median']:.1f} %; one run beside one calibration by {100 * one:.1f} % (medians)"
     assert row("modelled against measured speedup") == said
     assert len(found["rows"]) == 3 * 8
-    text = " ".join(MEASUREMENTS.split())
     for pair, off in found["off_by_median_of_pairs"].items():
-        assert re.search(rf"{100 * off:.1f} % with {pair}\b", text)
+        assert re.search(rf"{100 * off:.1f} % with {pair}\b", PLAIN["measurements"])
     loads = [load for each in found["repeats"] for load in each["load_average"].values()]
     assert max(loads) < 1  # the benchmark itself, and nothing else
-    assert f"(load average {min(loads):.1f} to {max(loads):.1f})" in text
+    assert f"(load average {min(loads):.1f} to {max(loads):.1f})" in PLAIN["measurements"]
     widest = [each["v5"] for each in found["repeats"] if each["pair"] == "wren-nano → wren-base"]
-    assert f"v(5) from {min(widest):.2f} to {max(widest):.2f}" in text
+    assert f"v(5) from {min(widest):.2f} to {max(widest):.2f}" in PLAIN["measurements"]
     assert found["clock"] == "wall"
     assert found["off_by_median"] <= 0.08
 

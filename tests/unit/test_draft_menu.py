@@ -21,21 +21,16 @@ from specviz.service.service import admit
 from specviz.ui.shared.run_controls import draft_help, model_label, pair_label, tree_label, what_it_downloads
 from tests.support.known import known
 
+CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
+
 
 def test_the_menu_says_what_each_draft_is() -> None:
     titles = [group.title for group in draft_groups()]
     assert titles == ["Small models", "Heads on the target", "No model"]
     names = offered_drafts()
     assert len(set(names)) == len(names)
-    ours = [
-        *bundled_names(),
-        "wren-eagle",
-        "wren-medusa",
-        PROMPT_LOOKUP,
-        "early-exit:1",
-        "early-exit:2",
-        "early-exit:4",
-    ]
+    exits = [f"early-exit:{layers}" for layers in (1, 2, 4)]
+    ours = [*bundled_names(), "wren-eagle", "wren-medusa", PROMPT_LOOKUP, *exits]
     assert names[: len(ours)] == ours, "what needs no download comes first"
     for group in draft_groups():
         assert f"**{group.title}.** {group.about} {group.used}" in draft_help()
@@ -64,20 +59,17 @@ def test_every_tree_of_the_menu_is_a_setting(tree: str) -> None:
     assert str(shape.nodes) in tree_label(tree)
 
 
-@pytest.mark.parametrize(
-    ("target", "draft", "why"),
-    [
+def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence() -> None:
+    for target, draft, why in (
         ("wren-mini", "wren-eagle", "wren-eagle drafts from the hidden states of wren-base"),
         ("wren-medusa", "wren-nano", "wren-medusa is a head"),
         ("wren-base", "early-exit:0", "An early exit takes a number of layers"),
         ("wren-base", "early-exit:two", "An early exit takes a number of layers"),
         ("early-exit:2", "wren-nano", "There is no model named 'early-exit:2'"),
-    ],
-)
-def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence(target: str, draft: str, why: str) -> None:
-    with pytest.raises(InputError, match=why) as refused:
-        admit(Run(1, RunRequest("a", target, draft)))
-    assert "\n" not in str(refused.value)
+    ):
+        with pytest.raises(InputError, match=why) as refused:
+            admit(Run(1, RunRequest("a", target, draft)))
+        assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.draft}-{pair.target}")
@@ -85,9 +77,6 @@ def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> No
     ships = {pair.target, pair.draft} <= {*bundled_names()}
     assert ("downloads" in pair_label(pair)) != ships
     assert what_it_downloads(pair).startswith("Both ship with this app" if ships else "The first run downloads ")
-
-
-CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +93,7 @@ CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
         ("hub,", True, False, False),  # a word that is not known opens nothing
     ],
 )
-def test_each_word_opens_what_it_says(
+def test_each_word_opens_what_it_says_and_a_refusal_names_what_can_be_typed_but_no_folder(
     setting: str | None, catalogued: bool, on_hub: bool, folder: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("SPECVIZ_MODELS", raising=False)
@@ -114,8 +103,14 @@ def test_each_word_opens_what_it_says(
     assert draft_menu.is_allowed(CATALOGUED) == catalogued
     assert draft_menu.is_allowed(ON_HUB) == on_hub
     assert draft_menu.is_allowed(str(tmp_path)) == folder
-    assert draft_menu.may_be_typed() == (on_hub or folder)
     assert (CATALOGUED in draft_menu.offered_names()) == catalogued
+    typed = " or ".join(["a Hub id"] * on_hub + ["a folder"] * folder)
+    assert (draft_menu.typed_names(), draft_menu.may_be_typed()) == (typed, bool(typed))
+    last = f"or {typed}" if typed else "or one from the catalogue" if catalogued else bundled_names()[-1]
+    assert draft_menu.why_refused("mine").endswith(f"{last}.")
+    there, gone = str(tmp_path), str(tmp_path / "gone")
+    same = draft_menu.why_refused(there).replace(there, "") == draft_menu.why_refused(gone).replace(gone, "")
+    assert same or folder, "it does not tell which folders there are"
 
 
 def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -129,9 +124,7 @@ def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.Monke
     "name",
     ["", ".", "..", "../..", "/etc", "a/b/c", "../x/y", "a/../b", "*/*", "a b/c", "é/x", "~/models", "a" * 5_000],
 )
-def test_what_is_no_hub_id_is_not_asked_of_the_hub_and_leads_nowhere(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_hub_id_leads_nowhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hub").mkdir()
     shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -140,47 +133,21 @@ def test_what_is_no_hub_id_is_not_asked_of_the_hub_and_leads_nowhere(
     assert tokenizer_file(name) is None
 
 
-@pytest.mark.parametrize(
-    ("setting", "name", "sentence"),
-    [
+def test_a_refusal_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting, name, sentence in (
         ("any", "/no/such/folder", "There is no folder '/no/such/folder' on this server: use wren-base"),
         ("any", "mine", "There is no model named 'mine' here: use wren-base"),
         ("hub", "/etc", "'/etc' is a folder, and this server reads none: use wren-base"),
         ("folders", "somebody/something", "There is no model named 'somebody/something' here: use wren-base"),
         ("bundled", CATALOGUED, f"{CATALOGUED} is not on this server, which downloads no models: use wren-base"),
         ("catalogue", "/etc", "There is no model named '/etc' here: use wren-base"),
-    ],
-)
-def test_a_name_is_refused_with_a_reason(
-    setting: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", setting)
-    assert not draft_menu.is_allowed(name)
-    assert draft_menu.why_refused(name).startswith(sentence)
+    ):
+        monkeypatch.setenv("SPECVIZ_MODELS", setting)
+        assert not draft_menu.is_allowed(name)
+        assert draft_menu.why_refused(name).startswith(sentence)
 
 
-@pytest.mark.parametrize("setting", ["bundled", "catalogue", "hub"])
-def test_a_refusal_does_not_tell_which_folders_there_are(
-    setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", setting)
-    there, gone = str(tmp_path), str(tmp_path / "gone")
-    assert draft_menu.why_refused(there).replace(there, "") == draft_menu.why_refused(gone).replace(gone, "")
-
-
-@pytest.mark.parametrize(
-    ("setting", "typed"),
-    [("catalogue", ""), ("hub", "a Hub id"), ("folders", "a folder"), ("any", "a Hub id or a folder")],
-)
-def test_it_says_what_can_be_typed(setting: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_MODELS", setting)
-    assert draft_menu.typed_names() == typed
-    assert draft_menu.why_refused("mine").endswith(f"or {typed}." if typed else "or one from the catalogue.")
-
-
-def test_a_tokenizer_is_read_where_the_operator_allows_and_has_the_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tokenizer_is_read_where_the_operator_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = tokenizer_here("wren-base")
     ids = tokenizer.encode("Once upon a time")
     assert len(ids) > 1
@@ -212,12 +179,11 @@ def test_a_downloaded_model_lends_its_tokenizer(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"])
 def test_the_cache_is_where_the_hubs_client_has_it(variable: str, tmp_path: Path) -> None:
     names = ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HUGGINGFACE_HUB_CACHE")
-    rest = {name: value for name, value in os.environ.items() if name not in names}
+    where = {name: value for name, value in os.environ.items() if name not in names} | {variable: str(tmp_path)}
     script = (
         "from huggingface_hub import constants; from specviz.models.record_tokenizer import hub_cache;"
         "print(constants.HF_HUB_CACHE == str(hub_cache()), hub_cache())"
     )
-    where = rest | {variable: str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=where, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"True {tmp_path}")
 

@@ -11,34 +11,10 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.data.first_run import first_trace
-from specviz.game.game import (
-    LOOKUP,
-    MAX_TURNS,
-    MODEL,
-    PLAYERS,
-    PROMPTS,
-    ROUNDS,
-    SETS,
-    YOU,
-    Plan,
-    dump_turn,
-    is_over,
-    load_turn,
-    plan_from_link,
-    run_of,
-    score,
-)
+from specviz.game import game, words
+from specviz.game.game import Plan
 from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import game_csv
-from specviz.game.words import (
-    MAX_CHARACTERS,
-    ends_inside_word,
-    guess_problem,
-    joined,
-    tidy,
-    whole_words,
-    words_of,
-)
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Form
@@ -46,15 +22,14 @@ from tests.support.drawn import drawn_traces
 from tests.support.fake_turns import a_round, a_turn
 from tests.support.known import known
 
-# ---- what can be typed
 
-
-@pytest.mark.parametrize(
-    ("guess", "said"),
-    [
+def test_ordinary_writing_can_be_played_and_what_cannot_gets_one_friendly_line() -> None:
+    for guess in ('"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"):
+        assert words.guess_problem(guess) is None
+    for guess, said in (
         ("", "Nothing to check yet"),
         ("⏎", "Nothing to check yet"),
-        ("a" * (MAX_CHARACTERS + 1), "a lot of text"),
+        ("a" * (words.MAX_CHARACTERS + 1), "a lot of text"),
         ("the\x00cat", "not text"),
         ("half \ud83d", "not text"),
         ("日本語の", "Latin alphabet"),
@@ -63,34 +38,25 @@ from tests.support.known import known
         ("z\u0335\u0336\u0337alt", "words, not pictures"),
         ("<|endoftext|>", "a special mark of the models"),
         ("</s>", "a special mark of the models"),
-    ],
-)
-def test_a_guess_that_cannot_be_played_gets_one_friendly_line(guess: str, said: str) -> None:
-    problem = known(guess_problem(guess))
-    assert said in problem
-    assert problem.endswith("Try again: it costs you nothing.")
-    assert len(problem) < 140
-
-
-@pytest.mark.parametrize("guess", ['"Hello," he said', "don’t", "cafe\u0301", "3 + 4 = 7", "– wait…", "a⏎b", "£5"])
-def test_ordinary_writing_can_be_played(guess: str) -> None:
-    assert guess_problem(guess) is None
+    ):
+        problem = known(words.guess_problem(guess))
+        assert said in problem
+        assert problem.endswith("Try again: it costs you nothing.")
+        assert len(problem) < 140
 
 
 def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
-    assert tidy("cafe\u0301  and\tcake ") == "café and cake"
-    assert tidy("one⏎two\\nthree") == "one\ntwo\nthree"
-    assert joined("a tall sand cast", "les", inside_word=True) == "les"
-    assert joined("a tall sand cast", " les", inside_word=True) == " les"
-    assert ends_inside_word("sand cast", "les")
-    assert not ends_inside_word("sand cast", " les")
-    assert not ends_inside_word("sand cast.", "les")
-    assert not ends_inside_word("sand cast", ".")
+    assert words.tidy("cafe\u0301  and\tcake ") == "café and cake"
+    assert words.tidy("one⏎two\\nthree") == "one\ntwo\nthree"
+    for guess in ("les", " les"):
+        assert words.joined("a tall sand cast", guess, inside_word=True) == guess
+    assert words.ends_inside_word("sand cast", "les")
+    for text, guess in (("sand cast", " les"), ("sand cast.", "les"), ("sand cast", ".")):
+        assert not words.ends_inside_word(text, guess)
 
 
-@pytest.mark.parametrize(
-    ("text", "guess", "added"),
-    [
+def test_words_join_the_text_as_a_writer_would_write_them() -> None:
+    for text, guess, added in (
         ("The cat", "sat", " sat"),
         ("The cat", " sat", " sat"),
         ("The cat", ", who", ", who"),
@@ -106,38 +72,25 @@ def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
         ("The cat said,", '"Hello', ' "Hello'),
         ("The cat", "\nIt", "\nIt"),
         ("", "It", "It"),
-    ],
-)
-def test_words_join_the_text_as_a_writer_would_write_them(text: str, guess: str, added: str) -> None:
-    assert joined(text, guess, inside_word=False) == added
-
-
-# ---- words out of pieces
+    ):
+        assert words.joined(text, guess, inside_word=False) == added, (text, guess)
 
 
 def test_words_come_out_of_pieces() -> None:
-    words = words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
-    assert [(word.cut, word.fate) for word in words] == [
-        ("the", "accepted"),
-        ("rab|bit", "part"),
-        ("ran", "discarded"),
-        (".", "discarded"),
-    ]
+    found = words.words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
+    assert [word.cut for word in found] == ["the", "rab|bit", "ran", "."]
+    assert [word.fate for word in found] == ["accepted", "part", "discarded", "discarded"]
     lines = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
     assert "rab|bit: the first part was accepted, the rest was not." in lines
     assert any("yours were 5 tokens, because it splits rab|bit." in line for line in lines)
-    words = words_of(a_round([" rab", "bit"], accepted=0))
-    assert [word.fate for word in words] == ["rejected"]
+    assert [word.fate for word in words.words_of(a_round([" rab", "bit"], accepted=0))] == ["rejected"]
     assert not any("first part" in line for line in explain(a_turn([" rab", "bit"], accepted=0)))
-    pieces = [" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"]
-    assert [word.text for word in words_of(a_round(pieces, 0))] == ["Tom's", "boat", ",", '"', "Hi", "!", "\n", "It"]
-    assert whole_words([" a", " big", " sand", " cast", "le", "."], 4) == 3
-    assert whole_words([" snow", "man"], 4) == 2
-    assert whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
-    assert whole_words([" one"], 4) == 1
-
-
-# ---- messages
+    tale = words.words_of(a_round([" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"], 0))
+    assert [word.text for word in tale] == ["Tom's", "boat", ",", '"', "Hi", "!", "\n", "It"]
+    assert words.whole_words([" a", " big", " sand", " cast", "le", "."], 4) == 3
+    assert words.whole_words([" snow", "man"], 4) == 2
+    assert words.whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
+    assert words.whole_words([" one"], 4) == 1
 
 
 def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
@@ -153,66 +106,54 @@ def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
     assert wanted(a_round([" dog"], 1)) == [(" end", 0.6, False), (" other", 0.2, False)]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "accepted", "said"),
-    [
+def test_headlines() -> None:
+    for pieces, accepted, said in (
         ([" a", " b"], 2, "All 2 tokens accepted! This one target call wrote 3 tokens."),
         ([" a"], 1, "Your token was accepted! This one target call wrote 2 tokens."),
         ([" a", " b"], 1, "1 of your 2 tokens accepted. This one target call wrote 2 tokens."),
         ([" a", " b"], 0, "None of your 2 tokens accepted this time. This one target call wrote 1 token."),
         ([" a"], 0, "Not this time. This one target call wrote 1 token."),
         ([], 0, "Skipped: the target wrote one token itself. Nobody scores."),
-    ],
-)
-def test_headlines(pieces: list[str], accepted: int, said: str) -> None:
-    assert headline(a_round(pieces, accepted)) == said
-
-
-# ---- scores
+    ):
+        assert headline(a_round(pieces, accepted)) == said
 
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
-    totals = score(turns)
-    assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
-    assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
-    assert totals[LOOKUP].tokens_per_target_call == 1
-    assert set(totals) == set(PLAYERS)
+    totals = game.score(turns)
+    assert totals[game.YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
+    assert totals[game.MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
+    assert totals[game.LOOKUP].tokens_per_target_call == 1
+    assert set(totals) == set(game.PLAYERS)
     one, skipped = a_turn([" a"], 1), a_turn([], 0)
-    assert not is_over([])
-    assert not is_over([one] * (ROUNDS - 1) + [skipped])
-    assert is_over([one] * ROUNDS)
-    assert is_over([replace(one, ended=True)])
-    assert is_over([skipped] * MAX_TURNS)
+    assert not game.is_over([])
+    assert not game.is_over([one] * (game.ROUNDS - 1) + [skipped])
+    assert game.is_over([one] * game.ROUNDS)
+    assert game.is_over([replace(one, ended=True)])
+    assert game.is_over([skipped] * game.MAX_TURNS)
     assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
 
 
-@pytest.mark.parametrize(
-    ("yours", "model", "lookup", "said"),
-    [
+def test_the_verdict_goes_by_tokens_per_target_call() -> None:
+    for yours, model, lookup, said in (
         (3, 1, 0, "You were the better draft: you 4.00, wren-nano 2.00 and prompt lookup 1.00 tokens per target call."),
         (2, 2, 0, "You and wren-nano are about even"),
         (1, 3, 0, "wren-nano was the better draft: you 2.00, wren-nano 4.00 and prompt lookup 1.00 tokens"),
-    ],
-)
-def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, lookup: int, said: str) -> None:
-    said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
-    assert said in said_of_game
-    assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
-
-
-# ---- traces
+    ):
+        said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
+        assert said in said_of_game
+        assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
     first = a_turn([" a", " b"], 1)
     turns = [first, a_turn([], 0, before=first.text), a_turn([" c"], 1, before=first.text + " end")]
-    run = known(run_of(turns))
+    run = known(game.run_of(turns))
     read = parse_trace(dump_trace(run))
     assert read.drafter == DrafterInfo("person", "you")
     assert [round.index for round in read.rounds] == [0, 1, 2]
     assert read.output.text == " a end end c end"
-    assert run_of([]) is None
+    assert game.run_of([]) is None
     (data,) = drawn_traces(read)
     assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
@@ -222,9 +163,9 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
 
 def test_what_is_sent_and_recorded_is_a_turn() -> None:
     turn = a_turn([" a", " b"], 1)
-    assert load_turn(dump_turn(turn)) == turn
+    assert game.load_turn(game.dump_turn(turn)) == turn
     with pytest.raises(InputError, match="turn is not valid"):
-        load_turn({"text": 3})
+        game.load_turn({"text": 3})
     example = known(recorded_example())
     assert isinstance(example.turn.trace, Trace)
     parse_trace(dump_trace(example.turn.trace))
@@ -242,30 +183,24 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
     assert len(data["text"]) < 400
     drawn = turn_data(turn)
     assert [chip["status"] for chip in drawn["guesses"][0]["chips"]] == ["accepted", "bonus"]
-    assert [rival["name"] for rival in drawn["rivals"]] == [MODEL, LOOKUP]
-    drawn = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))
-    model, lookup = drawn["rivals"]
+    assert [rival["name"] for rival in drawn["rivals"]] == [game.MODEL, game.LOOKUP]
+    model, lookup = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))["rivals"]
     assert [chip["text"] for chip in model["chips"]] == [" a", " b"], "as far as the visitor's text reaches"
-    assert model["more"] == "+ 2 hidden, 4 of 4 accepted"
-    assert lookup["more"] == "+ 2 hidden, 0 of 4 accepted"
+    assert (model["more"], lookup["more"]) == ("+ 2 hidden, 4 of 4 accepted", "+ 2 hidden, 0 of 4 accepted")
     short = turn_data(a_turn([" a"], 1, model=0))["rivals"][0]
     assert [chip["status"] for chip in short["chips"]] == ["rejected", "correction"]
     assert short["more"] == "0 of 1 accepted"
 
 
-# ---- links and the table
-
-
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
     plan = Plan(seed=11, set="prose", mode="pick")
-    assert plan_from_link(plan.link) == (plan, [])
-    assert len({preset.name for preset in plan.prompts}) == PROMPTS
+    assert game.plan_from_link(plan.link) == (plan, [])
+    assert len({preset.name for preset in plan.prompts}) == game.PROMPTS
     orders = {tuple(preset.name for preset in Plan(seed=seed).prompts) for seed in range(20)}
     assert len(orders) > 5
-    assert [preset.name for preset in Plan(seed=3).prompts] == ["story-1", "story-3", "story-2"], (
-        "links outlive versions"
-    )
-    assert all(len(Plan(set=name).prompts) == PROMPTS for name in SETS)
+    names = [preset.name for preset in Plan(seed=3).prompts]
+    assert names == ["story-1", "story-3", "story-2"], "links outlive versions"
+    assert all(len(Plan(set=name).prompts) == game.PROMPTS for name in game.SETS)
     watched = known(first_trace()).prompt.text
     assert watched not in {preset.text for preset in Plan().prompts}, "Watch shows it first"
 
@@ -273,16 +208,13 @@ def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough()
 def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
     games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
     plan = Plan(seed=3)
-    rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, "Ada"))))
+    rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, '=cmd|" /C calc"!A0'))))
     assert [(row["prompt"], row["round"]) for row in rows] == [("story-1", "1"), ("story-1", "2"), ("story-2", "1")]
-    assert {row["name"] for row in rows} == {"Ada"}
+    assert {row["name"] for row in rows} == {'\'=cmd|" /C calc"!A0'}
     cells = {"you_accepted": "1", "you_emitted": "2", "model_accepted": "1", "lookup_discarded": "1"}
     assert cells.items() <= rows[0].items()
     assert rows[2]["draft"] == "'=1+1"
     assert game_csv(plan, [[], [], []]).count("\n") == 1
     assert safe_cell("Zoë O’Neill") == "Zoë O’Neill"
     assert safe_cell("a\x00b\u202ec") == "a b c"
-    for name in ("=HYPERLINK(1)", "-1", "  =1", "\t=1", "＝1", "=1\n=2", '=cmd|" /C calc"!A0'):
-        [_, [cell, *_]] = csv.reader(io.StringIO(game_csv(Plan(), [[a_turn([" a"], 1)]], name)))
-        assert cell == safe_cell(name)
-        assert cell.startswith("'")
+    assert safe_cell("=1\n=2") == "'=1 =2"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from rich.markdown import Markdown
 
 from specviz.core.errors import InputError
@@ -21,7 +22,8 @@ from tests.support.hostile import ALL_NAMES, NAME, NAMES
 from tests.support.records import FakeTokenizer
 from tests.support.strategies import assert_one_sentence, refusal_and_peak
 
-FOLDER = Path(__file__).parents[1] / "hostile"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "hostile"
 READERS: dict[str, Callable[[bytes], object]] = {
     "trace": lambda content: parse_trace(content, UPLOAD),
     "sweep": lambda content: read_frame(content, "It"),
@@ -32,96 +34,8 @@ READERS: dict[str, Callable[[bytes], object]] = {
         content, Given(tokenizer=FakeTokenizer() if b"candidate_ids" in content else None)
     ),
 }
-NOT_JSON, NOT_TEXT = "the file: Invalid JSON", "the file: it is not UTF-8 text"
-NOT_VALID_AT = {  # trace-NAME.json: The trace is not valid at …
-    "empty": NOT_JSON,
-    "binary": NOT_TEXT,
-    "gzip": NOT_TEXT,
-    "utf16": NOT_TEXT,
-    "html": NOT_JSON,
-    "nul": NOT_JSON,
-    "nan": "rounds.0.verify_seconds: Input should be a finite number",
-    "infinity": "prefill_seconds.target: Input should be a finite number",
-    "huge-number": "rounds.0.drafted.0.id: Input should be less than 2147483648",
-    "negative-time": "rounds.0.draft_seconds: Input should be greater than or equal to 0",
-    "half-a-character": f"{NOT_JSON}: unexpected end of hex escape at line 1 column 183",
-}
-NOT_VALID_IN = {  # sweep-NAME.csv: It is not valid in row 1, column …
-    "negative-count": "accepted: Input should be greater than or equal to 0",
-    "nan": "speedup: Input should be a finite number",
-    "infinity": "autoregressive_seconds: Input should be a finite number",
-    "huge-number": "drafted: Input should be less than or equal to 1000000000",
-}
-OTHER_COLUMNS = "It is not a sweep of this version: it has other columns."
-REFUSED = {
-    **{f"trace-{name}.json": f"The trace is not valid at {at}." for name, at in NOT_VALID_AT.items()},
-    **{f"sweep-{name}.csv": f"It is not valid in row 1, column {at}." for name, at in NOT_VALID_IN.items()},
-    **dict.fromkeys(("sweep-empty.csv", "sweep-semicolons.csv"), OTHER_COLUMNS),
-    **dict.fromkeys(("sweep-binary.csv", "sweep-gzip.csv", "sweep-utf16.csv"), "It is not UTF-8 text."),
-    "trace-rounds-out-of-order.json": (
-        "The trace contradicts itself: rounds.0 has index 2; rounds.2 has index 0; output.token_ids is not what the "
-        "rounds emit."
-    ),
-    "trace-wrong-schema.json": "The trace's schema is '99'; this version reads schemas 1 and 2.",
-    "trace-duplicate-keys.json": (
-        "The trace contradicts itself: output.token_ids is not what the rounds emit; output.token_ids holds 0 tokens, "
-        "with max_new_tokens 6; output.stopped_by is 'length' before max_new_tokens."
-    ),
-    "sweep-header-only.csv": "It holds no rows.",
-    "sweep-open-quote.csv": "It cannot be read as a table: unexpected end of data.",
-    "sweep-counts-do-not-add-up.csv": (
-        "It is not valid: accepted, rejected and discarded of 'story-1' do not add up to drafted."
-    ),
-    "sweep-short-row.csv": "It is not valid: a row has fewer values than the header.",
-    "prompts-empty.txt": "The file holds no prompt: write one on each line.",
-    "prompts-blank.txt": "The file holds no prompt: write one on each line.",
-    "prompts-binary.txt": "The file is not UTF-8 text.",
-    "prompts-utf16.txt": "The file is not UTF-8 text.",
-    "prompts-nul.txt": (
-        "Line 1 is left out: the prompt contains only control characters: write a few words for the models to continue."
-    ),
-    "prompts-half-a-character.jsonl": (
-        "Line 1 is left out: the prompt contains half a character (a lone surrogate) and cannot be read as text."
-    ),
-    "prompts-no-prompt.jsonl": 'Line 1 is left out: it has no "prompt" with a text.',
-    "prompts-number.jsonl": 'Line 1 is left out: it has no "prompt" with a text.',
-    "prompts-unknown-key.jsonl": (
-        "Line 1 is left out: it has '<img src=x onerror=alert(1)>', but a line can only have prompt or messages, name "
-        "and workload."
-    ),
-    "prompts-name-of-two-lines.jsonl": 'Line 1 is left out: its "name" is not a text of 1 to 40 plain characters.',
-    "counters-nan.txt": "vllm:spec_decode_num_drafts_total is “NaN”, which is not a number from 0 to 10¹⁵.",
-    "counters-huge-number.txt": (
-        "vllm:spec_decode_num_drafts_total is “99999999999999999999…”, which is not a number from 0 to 10¹⁵."
-    ),
-    "counters-negative.txt": "vllm:spec_decode_num_drafts_total is “-3”, which is not a number from 0 to 10¹⁵.",
-    "counters-deep.txt": NOTHING_FOUND,
-    "counters-html.txt": NOTHING_FOUND,
-    "counters-open-label.txt": "The labels of vllm:spec_decode_num_drafts_total cannot be read.",
-    "counters-more-accepted.txt": ("More tokens are accepted than drafted: these counters do not belong together."),
-    "counters-position-gap.txt": "The per-position counters must be those of positions 0, 1, 2, … without a gap.",
-    **dict.fromkeys(
-        ["record-vllm.json", "record-lmstudio.json"]
-        + [f"record-{system}.jsonl" for system in ("llama.cpp", "sglang", "transformers")],
-        "The record drafts 38,400 tokens in all; at most 24,000 can be shown here.",
-    ),
-    "race-empty.json": "The race is not JSON.",
-    "race-deep.json": "The race is not JSON.",
-    "race-huge-number.json": "The race is not JSON.",
-    "race-nan.json": "The race is not of schema 1.",
-    "race-wrong-schema.json": "The race is not of schema 1.",
-    "race-no-laps.json": "The race holds no laps.",
-    "race-not-a-lap.json": "The race is not valid at speculative: Field required.",
-}
-DENSE = "The trace is not valid at the file: it has too many values for its size."
-SHORT_ROW = REFUSED["sweep-short-row.csv"]
-NO_OBJECT = "The trace is not valid at the file: Input should be an object."
-LONG_ROW = "It is not valid: a row has more than 20,000 characters."
-READ = {  # these are strange, but they say what they mean
-    *("trace-bom.json", "trace-nul-escaped.json"),
-    *("sweep-bom.csv", "sweep-nul.csv", "sweep-formula.csv", "sweep-quoted-newline.csv"),
-    *("prompts-bom.txt", "prompts-deep.jsonl", "prompts-one-name-twice.jsonl"),
-}
+SAID: dict[str, str | None] = yaml.safe_load((ROOT / "fixtures/hostile.yaml").read_text(encoding="utf-8"))
+REFUSED = {name: sentence for name, sentence in SAID.items() if sentence}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -133,12 +47,9 @@ def test_a_hostile_file_gets_its_sentence(name: str) -> None:
 
 
 def test_a_strange_file_is_read_and_each_file_of_the_corpus_is_in_one_table() -> None:
-    for name in READ:
+    for name in SAID.keys() - REFUSED.keys():
         READERS[name.split("-")[0]]((FOLDER / name).read_bytes())
-    assert {file.name for file in FOLDER.iterdir()} == READ | REFUSED.keys()
-
-
-# ---- large files, made here
+    assert {file.name for file in FOLDER.iterdir()} == SAID.keys()
 
 
 def table(text: str) -> bytes:
@@ -149,22 +60,22 @@ def table(text: str) -> bytes:
     return f"{header}\r\n{','.join(cells)}\r\n".encode()
 
 
+DENSE = "The trace is not valid at the file: it has too many values for its size."
+NO_OBJECT = "The trace is not valid at the file: Input should be an object."
+LONG_LINE = "Line 1 is left out: it is longer than 140,000 characters."
+LONG_ROW = "It is not valid: a row has more than 20,000 characters."
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
     "a trace that is one text": ("trace", lambda: json.dumps("x" * 3_900_000).encode(), NO_OBJECT),
     "a list of nested lists": ("trace", lambda: b"[" + b"[[[[[[[[[[1]]]]]]]]]]," * 170_000 + b"1]", DENSE),
     "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, REFUSED["trace-empty.json"]),
     "a table with one enormous cell": ("sweep", lambda: table("x" * 3_900_000), LONG_ROW),
-    "a table of 3,900,000 columns": ("sweep", lambda: b"," * 3_900_000, OTHER_COLUMNS),
+    "a table of 3,900,000 columns": ("sweep", lambda: b"," * 3_900_000, REFUSED["sweep-empty.csv"]),
     "a row of 3,900,000 cells": ("sweep", lambda: table("x," * 1_950_000), LONG_ROW),
     "a row of 480,000 lines": ("sweep", lambda: table('"x\n",' * 480_000), LONG_ROW),
-    "a table of 1,900,000 short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, SHORT_ROW),
+    "a table of short lines": ("sweep", lambda: table("x") + b"1\n" * 1_900_000, REFUSED["sweep-short-row.csv"]),
     "900,000 lines of prompts": ("prompts", lambda: b"\0\n" * 490_000, REFUSED["prompts-nul.txt"]),
-    "a prompt that is a list of nested lists": (
-        "prompts",
-        lambda: b'{"prompt": [' + b"[[[[[[[[[[1]]]]]]]]]]," * 40_000 + b"1]}",
-        "Line 1 is left out: it is longer than 140,000 characters.",
-    ),
+    "a prompt of nested lists": ("prompts", lambda: b'{"prompt": [' + b"[[[[[1]]]]]," * 80_000 + b"1]}", LONG_LINE),
     "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", NOTHING_FOUND),
     "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, NOTHING_FOUND),
     "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, NOTHING_FOUND),

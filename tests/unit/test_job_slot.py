@@ -1,5 +1,6 @@
 """A visitor's jobs: their states and sizes, and what the pages make of them. No engine."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,8 +18,7 @@ from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.limits import seconds_a_job
 from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
-from specviz.ui.helps import helps_state as sweep_state
-from specviz.ui.helps.helps_state import HERE, Sweeps
+from specviz.ui.helps.helps_state import HERE, LOST, Sweeps
 from specviz.ui.race.race_page import size_sentence
 from specviz.ui.race.race_state import Entry, Racing
 from specviz.ui.shared import job_slot
@@ -33,6 +33,13 @@ from tests.support.known import known
 from tests.support.replaying_engine import header, output
 
 PLAN = SweepPlan((), (), (1,))
+DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
+LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
+GREATEST = Entry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
+COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
+REQUEST = RunRequest("Once")
+OTHER = RunRequest("Once", draft="lookup")
+A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 
 def started() -> JobSlot[Items[str]]:
@@ -47,18 +54,12 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     assert not slot.refresh()
     job = slot.start(lambda job: say.Sweep(job, PLAN))
     assert service.started
-    states = []
-    for events in (
-        [],
-        [say.Loading(job, "wren-base")],
-        [say.Progress(job, "measuring", 2)],
-        [say.Item(job, "sweep", "a")],
-    ):
-        service.tell(*events)
+    assert slot.state == "waiting"
+    events = (say.Loading(job, "wren-base"), say.Progress(job, "measuring", 2), say.Item(job, "sweep", "a"))
+    for event, state in zip(events, ("loading", "running", "running"), strict=True):
+        service.tell(event)
         assert not slot.refresh()
-        states.append(slot.state)
-        assert slot.busy
-    assert states == ["waiting", "loading", "running", "running"]
+        assert (slot.state, slot.busy) == (state, True)
     service.tell(say.Finished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
@@ -95,9 +96,7 @@ def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_us
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
-def test_a_job_replaced_while_its_page_waits_for_it_is_no_error(
-    service: FakeService, monkeypatch: pytest.MonkeyPatch, look: str
-) -> None:
+def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch: pytest.MonkeyPatch, look: str) -> None:
     """Found in the app: holding an arrow key on the Temperature slider showed "This run is no longer kept" in red.
 
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
@@ -130,38 +129,25 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
 
 def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
     """The visitor has changed something while the page still waits for the run before."""
-
-    class RerunAsked(BaseException):
-        pass
-
-    def end_script() -> None:
-        raise RerunAsked
-
     slot = started()
-    monkeypatch.setattr(job_slot, "let_script_end", end_script)
-    with pytest.raises(RerunAsked):
+    monkeypatch.setattr(job_slot, "let_script_end", sys.exit)
+    with pytest.raises(SystemExit):
         slot.wait_for_end(3600)
     assert slot.busy
 
 
-@pytest.mark.parametrize(
-    ("view", "said"),
-    [
+def test_every_wait_is_named() -> None:
+    for view, said in (
         (JobView(1, place=3), "waiting: place 3 in the queue"),
         (JobView(1, place=1, message="The engine is starting."), "The engine is starting."),
         (JobView(1), "waiting"),
         (JobView(1, state="loading"), "starting"),
         (JobView(1, state="loading", loading=say.Loading(1, "wren-small")), "loading wren-small"),
-        (
-            JobView(1, state="loading", loading=say.Loading(1, "gpt2", 12_000_000, 548_000_000)),
-            "downloading gpt2: 12 of 548 MB (2 %)",
-        ),
+        (JobView(1, state="loading", loading=DOWNLOADING), "downloading gpt2: 12 of 548 MB (2 %)"),
         (JobView(1, state="running"), None),
         (JobView(1, state="done"), None),
-    ],
-)
-def test_every_wait_is_named(view: JobView, said: str | None) -> None:
-    assert waiting_line(view) == said
+    ):
+        assert waiting_line(view) == said
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
@@ -171,8 +157,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert not racing.refresh()
     service.expire("ada")
     assert racing.refresh()
-    assert racing.laps == ["a lap"]
-    assert racing.message == "", "it is not an error"
+    assert (racing.laps, racing.message) == (["a lap"], ""), "it is not an error"
     assert racing.finished.startswith("The race has expired")
     assert "the 1 of 4 prompts that were finished are shown" in racing.finished
     sweeps = Sweeps()
@@ -182,32 +167,18 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     service.expire("ada")
     for _ in range(2):
         sweeps.refresh()
-    assert len(sweeps.rows[HERE]) == 1
-    assert sweeps.problems == ["One cannot be measured."]
-    assert sweeps.outcome == sweep_state.LOST
-
-
-GREATEST = Entry(
-    RunRequest("", settings=DecodeSettings(max_new_tokens=256)), presets=(), own="a\nb\nc\nd\ne\nf\ng\nh", repeats=20
-)
-COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
-
-
-@pytest.fixture(autouse=True)
-def no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
+    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.outcome) == (1, ["One cannot be measured."], LOST)
 
 
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
     sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
     assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: each decoder writes at most 40,960, ")
     assert "about 20 min for both" in sentence
     assert "This server gives" not in sentence
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
-    sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
-    assert sentence.endswith(
-        "This server gives one job 300 s, so it will end before that: what is found by then is shown."
-    )
+    too_long = "This server gives one job 300 s, so it will end before that: what is found by then is shown."
+    assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
     short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
     assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
     assert "how long that takes is not known before this pair has run here" in size_sentence(GREATEST, None)
@@ -226,20 +197,13 @@ def test_a_limit_that_is_no_number_of_seconds_is_none_and_the_log_says_so(
 
 def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     pace = pace_of_costs(COSTS)
-    assert pace.plain == 0.01
-    assert pace.speculative == pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3)
+    assert (pace.plain, pace.speculative) == (0.01, pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3))
     assert pace.both == pytest.approx(pace.plain + pace.speculative)
     service = EngineService(["none"])
-    request = RunRequest("any text", draft="lookup")
-    assert service.known_costs(request) is None
-    key = known(sharing_key(say.Calibrate(1, replace(request, prompt="another"))))
+    assert service.known_costs(OTHER) is None
+    key = known(sharing_key(say.Calibrate(1, replace(OTHER, prompt="another"))))
     service._costs[key] = say.CostsResult(COSTS)
-    assert service.known_costs(request) == COSTS
-
-
-REQUEST = RunRequest("Once")
-OTHER = RunRequest("Once", draft="lookup")
-A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
+    assert service.known_costs(OTHER) == COSTS
 
 
 def watching() -> Watching:
@@ -252,22 +216,19 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     page = watching()
     service.tell(say.Started(1, header(say.Run(1, REQUEST))))
     page.refresh()
-    assert page.notice is None
-    assert page.shown is None, "nothing to show before its first round"
+    assert page.notice is page.shown is None, "nothing to show before its first round"
     service.tell(say.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
-    assert page.shown
-    assert page.shown.run_id == "live-1"
-    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
+    assert known(page.shown).run_id == "live-1"
+    assert known(page.shown).trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
     service.tell(say.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
     service.tell(say.Done(1, "plain"))
     page.refresh()
-    assert page.shown.plain_text == "plain"
+    assert (known(page.shown).plain_text, page.notice) == ("plain", None)
     assert [run.run_id for run in page.past.finished] == ["live-1"]
-    assert page.notice is None
 
 
 def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
@@ -303,11 +264,9 @@ def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(servic
         service.tell(say.Failed(job, refused))
         for _ in range(2):
             page.costs.measure(REQUEST)
-        assert page.costs.known == {}
-        assert page.costs.formats[pair_key(REQUEST)] == (refused,)
+        assert (page.costs.known, page.costs.formats[pair_key(REQUEST)]) == ({}, (refused,))
         page.submit(REQUEST, None, fresh=True)
-    asked = [command for command in service.commands if isinstance(command, say.Calibrate)]
-    assert len(asked) == 2
+    assert sum(isinstance(command, say.Calibrate) for command in service.commands) == 2
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:
@@ -333,25 +292,19 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
     pages = [Watching(), Watching()]
     for page in pages:
         page.open_stored(StoredRun("key", REQUEST, result), None)
-    one, two = (stage_payload(page, 4) for page in pages)
-    assert one
-    assert two
+    one, two = (known(stage_payload(page, 4)) for page in pages)
     assert one["run"] is two["run"]
     assert one["stream"] != two["stream"]
     assert one["link"]["run"] == "0123456789abcdef"
     # A link would lead to the run that was on screen before it, with that run's settings.
     page = Watching(asked=(REQUEST, None))
     page.open_trace(fake_trace(), "file-1", linked=False)
-    payload = known(stage_payload(page, 4))
-    assert payload["link"] == {}
+    assert known(stage_payload(page, 4))["link"] == {}
     page.open_trace(fake_trace(), "file-2")
-    payload = known(stage_payload(page, 4))
-    assert payload["link"]["target"] == "wren-base"
+    assert known(stage_payload(page, 4))["link"]["target"] == "wren-base"
 
 
-def test_the_first_drawing_waits_a_moment_for_the_targets_own_first_tokens(
-    service: FakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_drawing_has_the_targets_own_tokens(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that another draft is in all plots at once. In a queue they come later: then the run is drawn without them."""
     whole = fake_trace()
     plain = known(whole.autoregressive)

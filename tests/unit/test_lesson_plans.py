@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from specviz.cli.main import main
 from specviz.core.errors import InputError
@@ -12,20 +13,7 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.trace import Round, Trace
 from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
-from specviz.data.lessons.plans import (
-    MAX_BYTES,
-    MAX_PROBLEMS,
-    OWN,
-    PAGES,
-    VIEWS,
-    Moment,
-    Plan,
-    PlanError,
-    Screen,
-    all_plans,
-    parse_plan,
-    read_plan_file,
-)
+from specviz.data.lessons.plans import Moment, Plan, PlanError, Screen, parse_plan
 from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.player.payload import View
@@ -33,10 +21,11 @@ from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
 from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
 from tests.support.known import known
 
-MOMENT = """
+LINK = "./?run=first&step=4&hide=result,texts"
+MOMENT = f"""
   - title: One moment
     minutes: 3
-    link: ./?run=first&step=4&hide=result,texts
+    link: {LINK}
     question: "Which guess fails: the first?"
     answer: The third.
 """
@@ -46,6 +35,7 @@ minutes: 3
 goals:
   - See a round.
 moments:{MOMENT}"""
+ANSWER = "Line 11, moment 1, “answer”"
 
 
 def problems_of(text: str | bytes) -> list[str]:
@@ -57,12 +47,9 @@ def problems_of(text: str | bytes) -> list[str]:
 def test_a_plan_is_read_with_everything_in_it() -> None:
     plan = parse_plan(PLAN.encode(), "own")
     assert (plan.name, plan.title, plan.minutes, plan.goals) == ("own", "A plan", 3, ("See a round.",))
-    [moment] = plan.moments
-    assert (moment.title, moment.minutes, moment.mistakes, moment.do) == ("One moment", 3, "", "")
-    assert moment.question == "Which guess fails: the first?"
-    assert moment.screen.link == "./?run=first&step=4&hide=result,texts"
-    assert (moment.screen.page, moment.screen.step) == ("watch", 4)
-    assert moment.screen.run is not None
+    screen = Screen.of(LINK)
+    assert plan.moments == (Moment("One moment", 3, screen, "Which guess fails: the first?", "The third."),)
+    assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
     text = PLAN.replace("run=first", "target=someone/else").encode()
     assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
     with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
@@ -102,26 +89,22 @@ moments:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    assert problems_of(PLAN.replace("minutes: 3\ngoals", "minutes: 2\ngoals")) == [
-        "The moments take 3 minutes together, and the plan's “minutes” says 2."
-    ]
-    assert problems_of(PLAN.replace("title: A plan", "title: A plan\ntitle: B")) == ["Line 3: “title” is there twice."]
-    assert problems_of(PLAN.replace("The third.", "x" * 1_001)) == [
-        "Line 11, moment 1, “answer”: the text has 1,001 characters, and 1,000 is the most."
-    ]
-    assert problems_of(PLAN.replace("The third.", "[a, b]")) == [
-        "Line 11, moment 1, “answer”: write a text here, not a list and not fields."
-    ]
+    for old, new, problem in (
+        ("3\ngoals", "2\ngoals", "The moments take 3 minutes together, and the plan's “minutes” says 2."),
+        ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice."),
+        ("The third.", "x" * 1_001, f"{ANSWER}: the text has 1,001 characters, and 1,000 is the most."),
+        ("The third.", "[a, b]", f"{ANSWER}: write a text here, not a list and not fields."),
+    ):
+        assert problems_of(PLAN.replace(old, new)) == [problem]
     assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
     assert "write a list here" in problems_of(re.sub("goals:(.*\n)*", "goals: []\nmoments: []", PLAN))[0]
     assert all(len(problem) < 200 for problem in problems_of((f"{'k' * 900}: x\n") * 2))
     many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
-    assert (len(many), many[-1]) == (MAX_PROBLEMS + 1, "There are 74 more problems.")
+    assert (len(many), many[-1]) == (plans.MAX_PROBLEMS + 1, "There are 74 more problems.")
 
 
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
+def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
+    for link, said in (
         ("javascript:alert(1)", "leads out of this app"),
         ("//example.org/", "leads out of this app"),
         ("/\\example.org", "a backslash"),
@@ -137,26 +120,23 @@ def test_what_does_not_fit_is_refused() -> None:
         ("./?run=story-nothing", "run=story-nothing is not a recorded run"),
         ("./?hide=result,everything", "hide=everything names no control"),
         ("./?run=first&moment=2", "moment is not for a moment's link"),
-    ],
-)
-def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused(link: str, said: str) -> None:
-    [problem] = problems_of(PLAN.replace("./?run=first&step=4&hide=result,texts", f'"{link}"'.replace("\\", "\\\\")))
-    assert problem.startswith("Line 9, moment 1, “link”: ")
-    assert said in problem
+    ):
+        [problem] = problems_of(PLAN.replace(LINK, f'"{link}"'.replace("\\", "\\\\")))
+        assert problem.startswith("Line 9, moment 1, “link”: ")
+        assert said in problem
 
 
 def test_a_link_to_any_page_of_the_app_is_taken() -> None:
     for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
-        assert parse_plan(PLAN.replace("./?run=first&step=4&hide=result,texts", link).encode(), "own")
+        assert parse_plan(PLAN.replace(LINK, link).encode(), "own")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_hostile_file_gives_one_sentence() -> None:
+    for text, said in (
         (b"", "The file is empty"),
         (b"\xff\xfe\x00", "not text in UTF-8"),
         (b"title: \x00", "a character that YAML does not allow"),
-        (b"x" * (MAX_BYTES + 1), "more than 64,000 bytes"),
+        (b"x" * (plans.MAX_BYTES + 1), "more than 64,000 bytes"),
         (b"[" * 60_000, "nested too deeply"),
         (b"- " * 30_000, "nested too deeply"),
         (b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]", "no anchors"),
@@ -165,12 +145,10 @@ def test_a_link_to_any_page_of_the_app_is_taken() -> None:
         (b'title: "\\UFFFFFFFF"', "a character that YAML does not allow"),
         (b"just a text", "write fields here: title, minutes, goals, moments"),
         (b"!!python/object/apply:os.system [echo]", "Line 1: a plan has no tags (!)."),
-    ],
-)
-def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
-    [problem] = problems_of(text)
-    assert said in problem
-    assert len(problem) < 400
+    ):
+        [problem] = problems_of(text)
+        assert said in problem
+        assert len(problem) < 400
 
 
 def test_a_server_has_its_own_plans_and_those_of_a_folder(
@@ -181,20 +159,15 @@ def test_a_server_has_its_own_plans_and_those_of_a_folder(
     (tmp_path / "Not a name.yaml").write_text(PLAN)
     (tmp_path / "ten-minutes.yaml").write_text(PLAN)
     monkeypatch.setenv("SPECVIZ_LESSONS", str(tmp_path))
-    plans.all_plans.cache_clear()
-    try:
-        assert [plan.name for plan in plans.all_plans()] == ["ten-minutes", "fifty-minutes", "week-3"]
-        found = known(plans.find_plan("ten-minutes"))
-        assert found.title == "Ten minutes"  # the app's own name means the app's own plan
-        assert plans.find_plan("broken") is None
-        assert "broken.yaml is left out" in caplog.text
-    finally:
-        plans.all_plans.cache_clear()
+    found = {plan.name: plan.title for plan in plans.all_plans.__wrapped__()}
+    assert list(found) == ["ten-minutes", "fifty-minutes", "week-3"]
+    assert found["ten-minutes"] == "Ten minutes"  # the app's own name means the app's own plan
+    assert "broken.yaml is left out" in caplog.text
 
 
 def test_pages_views_and_names_to_hide_are_those_of_the_app() -> None:
-    assert tuple(page.name for page in PAGES_OF_THE_APP) == PAGES
-    assert View.__args__ == VIEWS
+    assert tuple(page.name for page in PAGES_OF_THE_APP) == plans.PAGES
+    assert View.__args__ == plans.VIEWS
     assert Screen.of("./").link == "./"
     race = Screen.of("race?preset=story-1&preset=code-2")
     assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
@@ -204,9 +177,7 @@ def test_pages_views_and_names_to_hide_are_those_of_the_app() -> None:
     assert hidden_in([written(HIDEABLE)]) == (set(HIDEABLE), [])
 
 
-def test_a_file_on_the_command_line_gets_every_problem_said_and_status_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(PLAN)
     bad.write_text("title: x\nmoments:\n  - a text\n")
@@ -222,49 +193,13 @@ def test_a_file_on_the_command_line_gets_every_problem_said_and_status_2(
     assert last == "specviz: bad.yaml is no lesson plan yet: 3 problems, see above."
     assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        read_plan_file(tmp_path / "none.yaml")
+        plans.read_plan_file(tmp_path / "none.yaml")
 
 
-MOMENTS = {(plan.name, moment.title): moment for plan in all_plans() if plan.name in OWN for moment in plan.moments}
+OWN = [plan for plan in plans.all_plans() if plan.name in plans.OWN]
+MOMENTS = {(plan.name, moment.title): moment for plan in OWN for moment in plan.moments}
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-REJECTED = [
-    "{all}",
-    "The {place}, {rejected}: the target’s",
-    "there is {own}.",
-    "{accepted} are accepted, {rejected} is rejected",
-    "{discarded} is discarded",
-    "{own} is the {round.emitted.kind}",
-    "adds {written!w} tokens",
-]
-ACCEPTED = "{counts.accepted} of {judged} checked guesses"
-SAID = {  # of its run and round, by a moment's title
-    "A small model guesses": ["{length!w}"],
-    "Which guess fails?": REJECTED,
-    "The best round": ["all {length!w} guesses", "{Written}", "{own}", "{round.emitted.kind}"],
-    "Is it three times as fast?": [
-        "{counts.emitted} tokens in {counts.rounds} target passes, about three tokens a pass",
-        "{speed:.2f} times as fast",
-        ACCEPTED,
-    ],
-    "When it pays": [
-        f"{ACCEPTED} were accepted",
-        "the {counts.emitted} tokens took {counts.rounds} target passes",
-        "{speed:.2f} times as fast",
-    ],
-    "When it does not pay": [
-        "the draft length is {run.settings.draft_length}",
-        "{counts.discarded} guesses were discarded here",
-        "{counts.accepted} of {judged} judged ones accepted",
-        "The {counts.emitted} tokens took {counts.rounds} passes",
-        "{speed:.2f} times the speed",
-    ],
-    "A good draft can lose": [
-        f"{ACCEPTED} were accepted",
-        "{speed:.2f} times the speed",
-        "The draft, {run.drafter.name}, is bigger than the target, {run.target.name}",
-        "One guess costs {costs.cost_ratio:.2f} target steps",
-    ],
-}
+SAID = yaml.safe_load((Path(__file__).parents[1] / "fixtures/moments.yaml").read_text(encoding="utf-8"))
 OF_A_RUN = [key for key, moment in MOMENTS.items() if moment.screen.run]
 PHASES = {"A small model guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
 
@@ -311,22 +246,12 @@ def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
     assert set(NUMBERS.findall(text)) <= set(NUMBERS.findall(" ".join(facts)))  # none that is not checked
 
 
-@pytest.mark.parametrize("plan", [plan for plan in all_plans() if plan.name in OWN], ids=lambda plan: plan.name)
+@pytest.mark.parametrize("plan", OWN, ids=lambda plan: plan.name)
 def test_the_moments_fill_the_minutes_and_say_everything_and_only_those_with_a_run_give_figures(plan: Plan) -> None:
     assert sum(moment.minutes for moment in plan.moments) == plan.minutes
     assert all(moment.do and moment.mistakes for moment in plan.moments)
     without = [moment for moment in plan.moments if not moment.screen.run]
     assert [moment.title for moment in without if NUMBERS.search(text_of(moment))] == []
-
-
-# ---- the plans that visitors uploaded, all on one server
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def add(own: OwnPlans, number: int, owner: str) -> str:
@@ -335,7 +260,7 @@ def add(own: OwnPlans, number: int, owner: str) -> str:
 
 
 def test_one_visitor_gives_up_the_oldest_of_their_own_plans_and_nobody_elses() -> None:
-    server = OwnPlans(Clock())
+    server = OwnPlans(lambda: 0.0)
     teacher = add(server, 0, "teacher")
     own = [add(server, number, "greedy") for number in range(1, MOST_OF_ONE + 2)]
     assert server.find(own[0]) is None
@@ -343,12 +268,12 @@ def test_one_visitor_gives_up_the_oldest_of_their_own_plans_and_nobody_elses() -
 
 
 def test_on_a_full_server_a_plan_in_use_stays() -> None:
-    clock = Clock()
-    server = OwnPlans(clock)
+    now = [0.0]
+    server = OwnPlans(lambda: now[0])
     names = [add(server, number, f"visitor {number}") for number in range(MOST)]
     with pytest.raises(InputError, match="no place for another plan"):
         add(server, MOST, "one more")
-    clock.now = IN_USE
+    now[0] = IN_USE
     assert server.find(names[0])  # its lesson goes on
     add(server, MOST, "one more")
     assert server.find(names[0])

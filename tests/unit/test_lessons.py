@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import asdict, replace
 from itertools import combinations
-from pathlib import Path
 from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,23 +15,10 @@ from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
 from specviz.data.lessons import facts
-from specviz.data.lessons.facts import DRAFT, SWEEP, facts_in, facts_of, stopping
+from specviz.data.lessons import recorded_runs as runs
+from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq, rule_counts
-from specviz.data.lessons.recorded_runs import (
-    METHOD_RUNS,
-    STORY_RUNS,
-    branch_round,
-    drawn_round,
-    full_round,
-    linked_trace,
-    mixed_round,
-    overlap_of,
-    siblings_of,
-    story_figures,
-    story_trace,
-    target_alone,
-)
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link
@@ -40,7 +26,7 @@ from specviz.data.texts import Facts, Says, Words, figures_in, fill, span
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled
-from specviz.models.catalogue import head_names, known_names
+from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.questions import asked_questions, href, read_answers
@@ -49,17 +35,10 @@ from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, on_kind
 from tests.support.tree_rounds import tree_round, tree_trace
 
-ROOT = Path(__file__).parents[2]
 PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”-]*")  # no symbols, no Greek, no per cent
 TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
 
-
-RARE = {"mixed": mixed_round, "full": full_round, "drawn": drawn_round, "branch": branch_round}  # places
-
-
-def linked_names() -> list[str]:
-    """What a link may name: models and heads."""
-    return [*known_names(), *head_names()]
+RARE = {place: getattr(runs, f"{place}_round") for place in ("mixed", "full", "drawn", "branch")}
 
 
 def is_plain(text: str) -> bool:
@@ -71,24 +50,25 @@ def says_of(question: Question) -> list[Says]:
 
 
 def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
-    assert tuple(RECORDED_RUNS) == STORY_RUNS
+    assert tuple(RECORDED_RUNS) == runs.STORY_RUNS
     for name, run in RECORDED_RUNS.items():
-        assert run.fits(story_trace(name)), f"story-{name}.json is not {run.wanted}: python -m scripts.record_story"
-    trace, facts = story_trace("round"), facts_of("round")
+        assert run.fits(runs.story_trace(name)), f"{name} is not {run.wanted}: python -m scripts.record_story"
+    trace, said = runs.story_trace("round"), facts.facts_of("round")
     counts = count(trace.rounds)
-    assert facts["accepted"] == str(counts.accepted)
-    assert facts["drafted"] == str(counts.drafted)
-    assert facts["per_call"] == f"{counts.emitted / counts.rounds:.1f}"
-    assert int(facts["drafted"]) == counts.accepted + counts.rejected + counts.discarded
+    assert (said["accepted"], said["drafted"]) == (str(counts.accepted), str(counts.drafted))
+    assert said["per_call"] == f"{counts.emitted / counts.rounds:.1f}"
+    assert counts.drafted == counts.accepted + counts.rejected + counts.discarded
+
+
+def step_of_link(link: dict[str, str]) -> Step:
+    state = Learning()
+    assert take(state, link) == []
+    return steps()[state.lesson]
 
 
 def test_there_are_seventeen_steps_and_a_number_in_a_link_means_what_it_meant_when_there_were_ten() -> None:
     assert len(steps()) == 17
-    names = []
-    for number in range(1, 11):
-        state = Learning()
-        assert take(state, {"lesson": str(number)}) == []
-        names.append(steps()[state.lesson].name)
+    names = [step_of_link({"lesson": str(number)}).name for number in range(1, 11)]
     assert " ".join(names) == "slow idea round acceptance rejection bonus same pays no-gain engineer"
 
 
@@ -99,30 +79,27 @@ def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_
     for place in {step.asks_at[0], step.reveals_at[0]} & RARE.keys():
         assert round_at(step.run, place) == RARE[place](step.run)
     assert 30 <= len(said_in(step).split()) <= 90  # beside a picture
-    check_options(step.question, facts_of(step.trace))
+    check_options(step.question, facts.facts_of(step.trace))
     for said in (step.title, step.text, *says_of(step.question)):
-        assert is_plain(plain := fill(said.plain, facts_of(step.trace))), plain
-    state = Learning()
-    assert take(state, Learning(lesson=steps().index(step)).link()) == []
-    assert steps()[state.lesson] is step
+        assert is_plain(plain := fill(said.plain, facts.facts_of(step.trace))), plain
+    assert step_of_link(Learning(lesson=steps().index(step)).link()) is step
     linked = request_from_link(watch_link(step.run, 3), linked_names())
     assert (linked.request, linked.preset, linked.step, linked.problems) == (*request_of(step.run), 3, [])
     assert linked.preset is not None
 
 
-def check_options(question: Question, facts: Facts) -> None:
-    assert len(question.options) == 3
+def check_options(question: Question, figures: Facts) -> None:
     for voice in ("technical", "plain"):
-        texts = {fill(getattr(option.text, voice), facts) for option in question.options}
-        assert len(texts) == len(question.options), texts
+        texts = {fill(getattr(option.text, voice), figures) for option in question.options}
+        assert len(texts) == len(question.options) == 3, texts
 
 
-@pytest.mark.parametrize("name", STORY_RUNS)
+@pytest.mark.parametrize("name", runs.STORY_RUNS)
 def test_the_times_of_the_target_alone_add_up_and_a_check_cheaper_than_a_token_is_called_noise(name: str) -> None:
-    facts, tokens = facts_of(name), len(story_trace(name).output.token_ids)
+    said, tokens = facts.facts_of(name), len(runs.story_trace(name).output.token_ids)
     rounding = 0.05 * tokens + 0.5  # the mean is given to a tenth of a millisecond, the sum to a whole one
-    assert float(facts["mean_ms"]) * tokens == pytest.approx(float(facts["alone_ms"]), abs=rounding)
-    assert ("noise" in facts["check_note"]) == (float(facts["check_ms"]) < float(facts["mean_ms"]))
+    assert float(said["mean_ms"]) * tokens == pytest.approx(float(said["alone_ms"]), abs=rounding)
+    assert ("noise" in said["check_note"]) == (float(said["check_ms"]) < float(said["mean_ms"]))
 
 
 def step_named(name: str) -> Step:
@@ -130,7 +107,7 @@ def step_named(name: str) -> Step:
 
 
 def said_in(step: Step) -> str:
-    return fill(step.text.technical, facts_of(step.trace))
+    return fill(step.text.technical, facts.facts_of(step.trace))
 
 
 def test_the_quiz_asks_about_every_main_point_in_plain_words_with_the_right_options_in_different_places() -> None:
@@ -153,9 +130,9 @@ def test_an_answer_has_figures_of_its_source_a_link_that_runs_it_and_plain_words
     address = urlsplit(entry.href)
     assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
     assert request_from_link(parse_qs(address.query), linked_names()).problems == []
-    facts = facts_in(answer_facts(entry.trace), "plain")
+    figures = facts.facts_in(answer_facts(entry.trace), "plain")
     for said in (entry.question, entry.answer, entry.run_it):
-        assert is_plain(plain := fill(said.plain, facts)), plain
+        assert is_plain(plain := fill(said.plain, figures)), plain
         assert len(plain.split()) <= 110 or entry.name == "temperature"
 
 
@@ -168,7 +145,7 @@ def test_the_answer_on_near_ties_links_to_the_recorded_one() -> None:
 
 
 def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_value_is_that_value() -> None:
-    base = story_figures().draft_lengths[0]
+    base = runs.story_figures().draft_lengths[0]
     slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
     assert fast.resolved_from(slow)
     assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
@@ -177,16 +154,16 @@ def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_valu
 
 
 def test_a_chosen_run_has_the_most_or_the_fewest_tokens_a_pass_and_is_never_chosen_by_time() -> None:
-    by_tokens = {name: RECORDED_RUNS[name].score(story_trace("pays")) for name in ("pays", "no-gain")}
-    per_call = known(count(story_trace("pays").rounds).tokens_per_target_call)
+    by_tokens = {name: RECORDED_RUNS[name].score(runs.story_trace("pays")) for name in ("pays", "no-gain")}
+    per_call = known(count(runs.story_trace("pays").rounds).tokens_per_target_call)
     assert by_tokens == {"pays": per_call, "no-gain": -per_call}
     for name in by_tokens:
-        assert f"{story_figures().tried[name]} " in said_in(step_named(name))
+        assert f"{runs.story_figures().tried[name]} " in said_in(step_named(name))
 
 
 def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -> None:
-    lost = known(drawn_round(step_named("sampled").run))
-    token, found = lost.drafted[lost.accepted], overlap_of(lost)
+    lost = known(runs.drawn_round(step_named("sampled").run))
+    token, found = lost.drafted[lost.accepted], runs.overlap_of(lost)
     assert token.accept_prob == pytest.approx(known(token.target_prob) / known(token.draft_prob))
     assert known(token.accept_prob) < known(token.u)
     left = {each.id: each.r for each in lost.emitted.residual_top}
@@ -213,8 +190,7 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
 def test_the_answers_count_the_experts_that_a_check_touches_and_how_far_a_rule_is_from_the_target() -> None:
     chosen = [set(pair) for pair in combinations(range(8), 2)]
     missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
-    shown = answer_facts("pays")
-    assert shown["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
+    assert answer_facts("pays")["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
     for each in known(recorded_proof()).draws:
         if each.rule in ("block", "lenient", "typical", "ensemble"):
             stored = [asdict(batch) for batch in each.batches]
@@ -222,15 +198,15 @@ def test_the_answers_count_the_experts_that_a_check_touches_and_how_far_a_rule_i
 
 
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
-    trace = story_trace("round")
-    plain, alone = known(trace.autoregressive), target_alone(trace)
+    trace = runs.story_trace("round")
+    plain, alone = known(trace.autoregressive), runs.target_alone(trace)
     assert [round.emitted_ids for round in alone.rounds] == [[token_id] for token_id in trace.output.token_ids]
     assert "".join(round.emitted.text for round in alone.rounds) == trace.output.text
     assert [round.seconds for round in alone.rounds] == plain.seconds_per_token
     assert {round.added for round in alone.rounds} == {"own"}
     for other in (None, replace(plain, token_ids=plain.token_ids[::-1])):
         with pytest.raises(ValueError, match="not recorded beside"):
-            target_alone(replace(trace, autoregressive=other))
+            runs.target_alone(replace(trace, autoregressive=other))
 
 
 def test_the_picture_of_one_pass_is_of_greedy_chains_in_which_it_shows_five_predictions() -> None:
@@ -238,54 +214,49 @@ def test_the_picture_of_one_pass_is_of_greedy_chains_in_which_it_shows_five_pred
     assert {step.name for step in shown} >= {"acceptance", "bonus"}
     for step in shown:
         round = round_at(step.run, step.reveals_at[0])
-        assert step.run.settings.greedy
-        assert not round.is_tree
-        assert len(round.drafted) == 4
+        assert (step.run.settings.greedy, round.is_tree, len(round.drafted)) == (True, False, 4)
     assert round_at(step_named("bonus").run, "full").emitted.kind == "bonus"
 
 
-NO_ANSWERS = ["", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}']
-NO_ANSWERS += [f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]")]
-
-
-@pytest.mark.parametrize("text", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
-def test_answers_are_read_back_and_what_is_none_is_left_out(text: str) -> None:
+def test_answers_are_read_back_and_what_is_none_is_left_out() -> None:
     given = {key: len(question.options) - 1 for key, question in asked_questions().items()}
     assert len(given) > 20
     assert read_answers(json.dumps(given)) == given
-    assert read_answers(text) == {}
+    of_the_quiz = (f'{{"quiz-1": {value}}}' for value in ("99", "-1", "true", "1.0", '"1"', "[1]"))
+    for text in ("", "{", "7", "[" * 100_000, '{"quiz-99": 0}', '{"lesson": 0}', *of_the_quiz):
+        assert read_answers(text) == {}
 
 
-@pytest.mark.parametrize("name", METHOD_RUNS)
+@pytest.mark.parametrize("name", runs.METHOD_RUNS)
 def test_a_methods_run_is_what_was_asked_for_and_a_link_leads_to_it(name: str) -> None:
-    trace, run = story_trace(name), wanted_runs.METHOD_RUNS[name]
+    trace, run = runs.story_trace(name), wanted_runs.METHOD_RUNS[name]
     assert run.fits(trace), f"{name}.json is not {run.wanted}: python -m scripts.record_methods"
     assert known(trace.drafter).asked_as == run.draft
     asked = {**run.changes, "max_new_tokens": run.settings.max_new_tokens}
     assert asked == {field: getattr(trace.settings, field) for field in asked}
     assert trace.autoregressive is not None
-    assert linked_trace(name) is trace
+    assert runs.linked_trace(name) is trace
 
 
 def test_a_name_that_is_no_recorded_run_is_none_and_all_runs_are_on_one_prompt() -> None:
-    assert tuple(wanted_runs.METHOD_RUNS) == METHOD_RUNS
-    assert linked_trace("method-magic") is linked_trace("small-model") is None
-    runs = [story_trace(name) for name in METHOD_RUNS]
-    assert len({run.prompt.text for run in runs}) == 1
-    assert len({tuple(run.output.token_ids) for run in runs if run.settings.greedy}) == 1
+    assert tuple(wanted_runs.METHOD_RUNS) == runs.METHOD_RUNS
+    assert runs.linked_trace("method-magic") is runs.linked_trace("small-model") is None
+    all_runs = [runs.story_trace(name) for name in runs.METHOD_RUNS]
+    assert len({run.prompt.text for run in all_runs}) == 1
+    assert len({tuple(run.output.token_ids) for run in all_runs if run.settings.greedy}) == 1
 
 
 def test_a_branch_is_a_rejected_guess_whose_sibling_is_accepted_and_the_lesson_on_trees_shows_one() -> None:
     chainlike = tree_round("a-1 n-1 a0 n0 n1 n1", "bonus")
     branch = tree_round("r-1 a-1 n0 n0 r1 a1", "bonus", index=1)
-    assert branch_round(tree_trace([chainlike])) is None
-    assert branch_round(tree_trace([chainlike, branch])) == branch
-    assert [token.text for token in known(siblings_of(branch))] == ["t0", "t1"]
-    assert siblings_of(tree_round("r-1 r-1", "correction")) is None
-    assert siblings_of(story_trace("round").rounds[0]) is None
+    assert runs.branch_round(tree_trace([chainlike])) is None
+    assert runs.branch_round(tree_trace([chainlike, branch])) == branch
+    assert [token.text for token in known(runs.siblings_of(branch))] == ["t0", "t1"]
+    assert runs.siblings_of(tree_round("r-1 r-1", "correction")) is None
+    assert runs.siblings_of(runs.story_trace("round").rounds[0]) is None
     step = step_named("tree")
-    round = known(branch_round(step.run))
-    failed, taken = (token.text.strip() for token in known(siblings_of(round)))
+    round = known(runs.branch_round(step.run))
+    failed, taken = (token.text.strip() for token in known(runs.siblings_of(round)))
     assert f"“{failed}” failed, and its sibling “{taken}” was accepted" in said_in(step)
     assert step.playhead(True) == 3 * round.index + 2
 
@@ -295,7 +266,7 @@ def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_
         for said in (member.title, member.knows, member.costs, member.used, member.lossless):
             assert is_plain(said.plain), said.plain
             assert len(said.technical.split()) <= 14
-    assert [member.name for member in family().methods if member.name] == list(METHOD_RUNS)
+    assert [member.name for member in family().methods if member.name] == list(runs.METHOD_RUNS)
     *lossless, last = (member.lossless.technical for member in family().methods)
     assert ({*lossless}, last) == ({"yes"}, "no")
     assert {member.measured for member in family().methods if member.measured} == set(NAMES)
@@ -304,10 +275,9 @@ def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_
 @pytest.mark.parametrize("words", get_args(Words))
 def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words) -> None:
     html = family_table(measured(), words)
-    assert html.count("<tr") == len(METHOD_RUNS) + 2
-    for name in METHOD_RUNS:
-        assert f'href="./?run={name}"' in html
-    assert 'href="./proof"' in html
+    assert html.count("<tr") == len(runs.METHOD_RUNS) + 2
+    addresses = ["./proof", *(f"./?run={name}" for name in runs.METHOD_RUNS)]
+    assert [address for address in addresses if f'href="{address}"' not in html] == []
     eagle = next(row for row in html.split("<tr") if "run=method-eagle" in row)
     cells = re.findall(r'<td role="cell" class="number" data-label="([^"]+)">([^<]+)</td>', eagle)
     titles = [title.in_(words) for title in family().columns[3:6]]
@@ -316,14 +286,10 @@ def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words)
 
 def test_what_was_not_measured_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     html = family_table(None, "technical")
-    assert html.count(">–<") == 3 * (len(METHOD_RUNS) + 1)
+    assert html.count(">–<") == 3 * (len(runs.METHOD_RUNS) + 1)
     assert figures_of(on_kind(1.5, 0.1, None).best) == ("2.00", "–", "1.50")
     monkeypatch.setattr(facts, "stored_methods", lambda: None)
-    facts.method_facts.cache_clear()
-    try:
-        assert facts.method_facts()["eagle_per_call"] == "?"
-    finally:
-        facts.method_facts.cache_clear()
+    assert facts.method_facts.__wrapped__()["eagle_per_call"] == "?"
 
 
 def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:

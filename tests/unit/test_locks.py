@@ -12,6 +12,8 @@ from tests.unit.test_project import pins
 ROOT = Path(__file__).parents[2]
 LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-ray.lock"]
 FROM_TORCH = re.compile(r"torch|triton|nvidia-.*|cuda-.*")  # what depends on the machine
+FAULT: dict[str, object] = {"id": "PYSEC-1", "fix_versions": ["1.1"], "aliases": [], "description": "Long."}
+UNREACHED = "audit: skipped, because the data about vulnerabilities cannot be reached"
 
 
 def locked(name: str) -> dict[str, dict[str, int]]:
@@ -25,20 +27,17 @@ def locked(name: str) -> dict[str, dict[str, int]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("lock", "files"),
-    [
+def test_each_direct_pin_stands_in_the_lock_with_its_version_and_hashes() -> None:
+    for lock, files in (
         ("requirements.lock", ["requirements.txt"]),
         ("requirements-dev.lock", ["requirements.txt", "requirements-plots.txt", "requirements-dev.txt"]),
         ("requirements-ray.lock", ["requirements-ray.txt"]),
-    ],
-)
-def test_each_direct_pin_stands_in_the_lock_with_its_version_and_hashes(lock: str, files: list[str]) -> None:
-    here = locked(lock)
-    asked = {package.replace("_", "-"): version for name in files for package, version in pins(name).items()}
-    asked.pop("torch", None)
-    assert asked
-    assert {package: list(here.get(package, {})) for package in asked} == {one: [asked[one]] for one in asked}
+    ):
+        here = locked(lock)
+        asked = {package.replace("_", "-"): version for name in files for package, version in pins(name).items()}
+        asked.pop("torch", None)
+        assert asked
+        assert {package: list(here.get(package, {})) for package in asked} == {one: [asked[one]] for one in asked}
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -66,31 +65,21 @@ def test_make_run_docker_and_the_tests_install_what_is_locked_and_torch_by_versi
     assert rest == ["$(LOCK_VENV)/bin/python -m pip install --quiet uv==$(UV)"], "what writes the locks is pinned"
 
 
-# ---- the audit
-
-
 def answer(**vulns: list[dict[str, object]] | None) -> str:
     known = [{"name": name, "version": "1.0", "vulns": found} for name, found in vulns.items() if found is not None]
     unknown = [{"name": name, "skip_reason": "Dependency not found"} for name, found in vulns.items() if found is None]
     return json.dumps({"dependencies": known + unknown, "fixes": []})
 
 
-FAULT: dict[str, object] = {"id": "PYSEC-1", "fix_versions": ["1.1"], "aliases": [], "description": "Long."}
-UNREACHED = "audit: skipped, because the data about vulnerabilities cannot be reached"
-
-
-@pytest.mark.parametrize(
-    ("said", "sentence", "status"),
-    [
+def test_a_known_vulnerability_fails_and_missing_data_does_not() -> None:
+    for said, sentence, status in (
         (answer(a=[], b=[FAULT]), "audit: b 1.0: PYSEC-1, fixed in 1.1", 1),
         (answer(a=None, b=[FAULT | {"fix_versions": []}]), "audit: b 1.0: PYSEC-1, fixed in nothing yet", 1),
         (answer(a=[], b=None), "audit: 1 packages, no known vulnerability; not known there: b.", 0),
         (answer(a=None, b=None), f"{UNREACHED} (it has none of 2 packages).", 0),
         ("{}", f"{UNREACHED} (no answer).", 0),
-    ],
-)
-def test_a_known_vulnerability_fails_and_missing_data_does_not(said: str, sentence: str, status: int) -> None:
-    assert verdict(said) == (sentence, status)
+    ):
+        assert verdict(said) == (sentence, status)
 
 
 def test_the_audit_asks_about_every_locked_package_and_torch() -> None:

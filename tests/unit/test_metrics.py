@@ -1,5 +1,6 @@
 """Every figure against one worked by hand, and a trace as data frames."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -7,18 +8,9 @@ import pytest
 import specviz
 from specviz.core import metrics
 from specviz.core.frames import ROUND_COLUMNS, TOKEN_COLUMNS, token_frame
-from specviz.core.metrics import count, repetition, speedup
+from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import (
-    Autoregressive,
-    DraftedToken,
-    EmittedToken,
-    Output,
-    PrefillSeconds,
-    Round,
-    Status,
-    Trace,
-)
+from specviz.core.trace import Autoregressive, Output, PrefillSeconds, Trace
 from specviz.core.verdict import verdict_of_run
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -61,25 +53,17 @@ def test_by_position_and_by_place_judgements_are_counted() -> None:
     ]
     assert [position.rate for position in metrics.by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
     assert len(metrics.by_position(ROUNDS, 1)) == 1
-    assert metrics.first_difference([1, 2, 3], [1, 2, 3]) is None
-    assert metrics.first_difference([1, 2, 3], [1, 5, 3]) == 1
-    assert metrics.first_difference([], []) is None
-    assert metrics.first_difference([1, 2], [1, 2, 3]) == 2
-    assert metrics.first_difference([1, 2, 3], []) == 0
+    assert metrics.first_difference([1, 2, 3], [1, 2, 3]) is metrics.first_difference([], []) is None
+    for other, place in (([1, 5, 3], 1), ([1, 2], 2), ([1, 2, 3, 4], 3), ([], 0)):
+        assert metrics.first_difference([1, 2, 3], other) == place
     counts = metrics.count(ROUNDS)
     assert counts == metrics.Counts(rounds=4, drafted=8, accepted=5, rejected=1, discarded=2, emitted=8)
-    assert counts.acceptance_rate == 5 / 8
-    assert counts.per_judgement_rate == 5 / 6
-    assert counts.tokens_per_target_call == 8 / 4
+    assert (counts.acceptance_rate, counts.per_judgement_rate, counts.tokens_per_target_call) == (5 / 8, 5 / 6, 2)
     assert metrics.count(ROUNDS[:1]).plus(ROUNDS[1]) == metrics.count(ROUNDS[:2])
-    nothing = metrics.count([])
-    assert (nothing.acceptance_rate, nothing.per_judgement_rate, nothing.tokens_per_target_call) == (None, None, None)
-    undrafted = metrics.count(ROUNDS[2:3])
-    assert (undrafted.acceptance_rate, undrafted.per_judgement_rate, undrafted.tokens_per_target_call) == (
-        None,
-        None,
-        1,
-    )
+    nothing, undrafted = metrics.count([]), metrics.count(ROUNDS[2:3])
+    for counts, per_call in ((nothing, None), (undrafted, 1)):
+        assert counts.acceptance_rate is counts.per_judgement_rate is None
+        assert counts.tokens_per_target_call == per_call
     all_rejected = metrics.count([a_round(0, "rdd", 1, 1, 1)])
     assert (all_rejected.acceptance_rate, all_rejected.per_judgement_rate) == (0, 0)
 
@@ -95,13 +79,9 @@ def test_running_after_each_round() -> None:
     assert [state.autoregressive_seconds for state in metrics.running(going)] == [32.0, 48.0, None, None]
     alone = a_trace(plain=None)
     assert [state.speedup for state in metrics.running(alone)] == [None] * 4
-    assert metrics.speedup(alone) is None
-    assert metrics.speedup(a_trace(rounds=[])) is None
+    for trace in (alone, a_trace(rounds=[]), a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])):
+        assert metrics.speedup(trace) is None
     assert metrics.running(a_trace(rounds=[])) == []
-    assert metrics.speedup(a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])) is None
-    slow_start = replace(a_trace(), prefill_seconds=PrefillSeconds(1e5, 1e5))
-    assert metrics.speedup(slow_start) == metrics.speedup(a_trace())
-    assert metrics.costs(slow_start) == metrics.costs(a_trace())
 
 
 def test_costs_in_target_steps_and_the_plain_runs_clock() -> None:
@@ -119,32 +99,22 @@ def test_costs_in_target_steps_and_the_plain_runs_clock() -> None:
     assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 6.0], [1, 2, 3]), 5) == [0, 1, 3, 9, 11, 13]
 
 
-@pytest.mark.parametrize(
-    "trace",
-    [
-        a_trace(plain=None),
-        a_trace(rounds=[]),
-        a_trace(rounds=[ROUNDS[2]]),  # nothing drafted
-        a_trace(plain=Autoregressive([], [])),
-        a_trace(plain=Autoregressive([0.0] * 8, WRITTEN)),  # a step too short for the clock
-    ],
-    ids=["no plain run", "no rounds", "nothing drafted", "no steps", "no time"],
-)
-def test_costs_that_were_not_measured_are_none(trace: Trace) -> None:
-    assert metrics.costs(trace) is None
+def test_costs_that_were_not_measured_are_none() -> None:
+    no_steps, too_short = Autoregressive([], []), Autoregressive([0.0] * 8, WRITTEN)
+    for plain in (None, no_steps, too_short):
+        assert metrics.costs(a_trace(plain=plain)) is None
+    for rounds in ([], [ROUNDS[2]]):  # the second drafted nothing
+        assert metrics.costs(a_trace(rounds=rounds)) is None
 
 
-@pytest.mark.parametrize(
-    ("tokens", "share"),
-    [
+def test_repetition_is_the_share_of_4_grams_that_occurred_before() -> None:
+    for tokens, share in (
         ([1, 2, 3], None),  # no 4-gram
         ([1, 2, 3, 4], 0.0),
         ([1, 2, 3, 4, 1, 2, 3, 4], 1 / 5),  # one of five 4-grams occurred before
         ([7] * 10, 6 / 7),
-    ],
-)
-def test_repetition_is_the_share_of_4_grams_that_occurred_before(tokens: list[int], share: float | None) -> None:
-    assert repetition(tokens) == (share if share is None else pytest.approx(share))
+    ):
+        assert metrics.repetition(tokens) == (share if share is None else pytest.approx(share))
 
 
 TRACES = {
@@ -161,19 +131,21 @@ TRACES = {
 @pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES.keys())
 def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
     frame = trace.to_frame()
-    counts = count(trace.rounds)
-    statuses = frame["status"].value_counts().to_dict()
-    assert statuses.get("accepted", 0) == counts.accepted
-    assert statuses.get("rejected", 0) == counts.rejected
-    assert statuses.get("discarded", 0) == counts.discarded
-    assert statuses.get("correction", 0) == sum(round.emitted.kind == "correction" for round in trace.rounds)
+    counts = metrics.count(trace.rounds)
     extra = [bool(round.drafted) for round in trace.rounds if round.emitted.kind == "bonus"]
-    assert statuses.get("bonus", 0) == sum(extra)
-    assert statuses.get("own", 0) == len(extra) - sum(extra)  # without a draft no token is a bonus
+    statuses = Counter(
+        accepted=counts.accepted,
+        rejected=counts.rejected,
+        discarded=counts.discarded,
+        correction=sum(round.emitted.kind == "correction" for round in trace.rounds),
+        bonus=sum(extra),
+        own=len(extra) - sum(extra),  # without a draft no token is a bonus
+    )
+    assert Counter(frame["status"]) == statuses
     written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
     assert written["id"].tolist() == trace.output.token_ids
     assert "".join(written["text"]) == trace.output.text
-    frame, counts = trace.rounds_frame(), count(trace.rounds)
+    frame = trace.rounds_frame()
     assert frame["round"].tolist() == list(range(counts.rounds))
     assert frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list() == [
         counts.drafted, counts.accepted, counts.rejected, counts.discarded, counts.emitted,
@@ -194,14 +166,13 @@ def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
 
 def test_corrections_and_bonuses_have_their_positions_and_decisions_can_be_checked() -> None:
     frame = fake_trace().to_frame().set_index(["round", "status"])["position"]
-    corrections = frame.xs("correction", level="status")
+    corrections, trace = frame.xs("correction", level="status"), fake_trace()
     assert len(corrections) > 0
     assert corrections.equals(frame.xs("rejected", level="status"))
-    trace = fake_trace()
     bonuses = trace.to_frame().query("status == 'bonus'").set_index("round")["position"]
     assert len(bonuses) > 0
     assert bonuses.to_dict() == {index: len(trace.rounds[index].drafted) + 1 for index in bonuses.index}
-    judged = fake_trace().to_frame().dropna(subset=["u"])
+    judged = trace.to_frame().dropna(subset=["u"])
     assert len(judged) > 0
     assert ((judged["u"] < judged["accept_prob"]) == (judged["status"] == "accepted")).all()
 
@@ -218,11 +189,11 @@ def test_in_a_tree_each_token_names_its_parent() -> None:
 
 def test_the_summary_of_a_run_has_its_counts_and_its_verdict() -> None:
     trace = fake_trace()
-    found, counts = specviz.summary(trace), count(trace.rounds)
+    found, counts = specviz.summary(trace), metrics.count(trace.rounds)
     assert (found["accepted"], found["emitted"]) == (counts.accepted, counts.emitted)
     assert found["tokens_per_target_call"] == counts.tokens_per_target_call
     verdict = known(verdict_of_run(trace))
-    assert (found["speedup"], found["verdict"]) == (speedup(trace), f"{verdict.headline}. {verdict.reason}")
+    assert (found["speedup"], found["verdict"]) == (metrics.speedup(trace), f"{verdict.headline}. {verdict.reason}")
     alone = specviz.summary(replace(trace, autoregressive=None))
     assert alone["speedup"] is None
     assert alone["verdict"] == "No verdict: this run has no run of the target alone beside it."

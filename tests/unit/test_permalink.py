@@ -1,6 +1,6 @@
 """The links of the pages: they read back as what they were made of, and what cannot be used is one line.
 
-`test_links_of_before.py` has more values that cannot be used, on each page.
+`test_files_of_before.py` has more values that cannot be used, on each page.
 """
 
 from typing import Annotated, ClassVar
