@@ -24,6 +24,7 @@ from tests.support.commands import command_line
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
+from tests.support.plain_json import with_value
 from tests.support.records import RECORDS, record
 
 
@@ -95,22 +96,20 @@ def test_frames_and_names_leave_out_what_is_not_known(trace: Trace) -> None:
     assert changed_weights(trace) == [], "its weights are not reported, so they do not differ"
 
 
-def test_ids_are_all_reported_or_none_is_and_a_trace_that_is_not_imported_needs_them(trace: Trace) -> None:
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"rounds.0.emitted.id": 5}, "12 tokens, and 1 of them have an id"),
+        ({"imported": None}, r"prompt\.token_ids is empty"),
+        ({"rounds.1.index": 7, "output.stopped_by": None}, r"rounds\.1 has index 7; output\.stopped_by is missing"),
+    ],
+    ids=["ids are all reported or none is", "what is not imported needs them", "all contradictions at once"],
+)
+def test_what_an_imported_trace_cannot_be_is_named(trace: Trace, changes: dict[str, object], says: str) -> None:
     written = json.loads(dump_trace(trace))
-    written["rounds"][0]["emitted"]["id"] = 5
-    with pytest.raises(InputError, match="12 tokens, and 1 of them have an id"):
-        parse_trace(json.dumps(written))
-    written = json.loads(dump_trace(trace))
-    del written["imported"]
-    with pytest.raises(InputError, match=r"prompt\.token_ids is empty"):
-        parse_trace(json.dumps(written))
-
-
-def test_every_contradiction_is_named_at_once(trace: Trace) -> None:
-    written = json.loads(dump_trace(trace))
-    written["rounds"][1]["index"] = 7
-    written["output"]["stopped_by"] = None
-    with pytest.raises(InputError, match=r"rounds\.1 has index 7; output\.stopped_by is missing"):
+    for where, value in changes.items():
+        written = with_value(written, where, value)
+    with pytest.raises(InputError, match=says):
         parse_trace(json.dumps(written))
 
 
