@@ -24,17 +24,7 @@ from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
 from specviz.data.lessons.story import steps
 from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.lessons.tour import LAST_ROUNDS, Beat, Tour, tour_of
-from specviz.data.texts import (
-    FOLDER,
-    Sentences,
-    TextError,
-    Voices,
-    any_of,
-    figures_in,
-    fill,
-    pages,
-    read_texts,
-)
+from specviz.data.texts import FOLDER, Sentences, TextError, Voices, any_of, figures_in, fill, pages, read_texts
 from specviz.player.data import PHASES, replayable, stage_data
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.vocabulary import entry

@@ -33,15 +33,7 @@ from specviz.measure.worksheet.model import (
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.runs import (
-    Measured,
-    first_series,
-    gap_of,
-    of_laps,
-    of_rows,
-    of_runs,
-    position_rates,
-)
+from specviz.measure.worksheet.runs import Measured, first_series, gap_of, of_laps, of_rows, of_runs, position_rates
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
