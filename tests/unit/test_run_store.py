@@ -190,17 +190,12 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     assert "new-1" not in names_in(url)
 
 
-@pytest.mark.parametrize("where", ["nothing://here/runs", "memory//x://y"])
-def test_a_kind_of_store_that_is_not_known_is_one_sentence(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECVIZ_RUNS", where)
-    with pytest.raises(InputError, match=r"Runs cannot be stored at .*: .*") as caught:
-        store_wanted()
-    assert "\n" not in str(caught.value)
-
-
 def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setenv("SPECVIZ_RUNS", "memory//x://y")
+    with pytest.raises(InputError, match=r"Runs cannot be stored at [^\n]*: [^\n]*$"):
+        store_wanted()
     (tmp_path / "runs").write_text("a file, not a folder")
     monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "runs" / "runs"))
     with pytest.raises(InputError, match=r"SPECVIZ_RUNS: runs cannot be stored in .*runs \(Not a directory\)\."):
