@@ -215,27 +215,22 @@ def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has
     assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
 
 
-@pytest.fixture
-def first() -> tuple[Trace, DraftGuesses]:
-    trace, draft_guesses = first_trace(), first_draft_guesses()
-    assert trace is not None
-    assert draft_guesses is not None, "python -m scripts.record_first makes it again"
-    return trace, draft_guesses
+FIRST, GUESSES = known(first_trace()), known(first_draft_guesses())  # python -m scripts.record_first makes them
 
 
 def replay_of(trace: Trace, guesses: DraftGuesses | None, **more: Any) -> Any:
     return drawing_of(trace, guesses=guesses, **more)["replay"]
 
 
-def test_a_finished_run_of_64_tokens_is_small(first: tuple[Trace, DraftGuesses]) -> None:
+def test_a_finished_run_of_64_tokens_is_small() -> None:
     """Drawn, it was 40 kB as JSON."""
-    run, rest = split(data_of(first[0], guesses=first[1]))  # type: ignore[arg-type]
-    assert first[0].settings.max_new_tokens == 64
+    run, rest = split(data_of(FIRST, guesses=GUESSES))
+    assert FIRST.settings.max_new_tokens == 64
     assert len(run) + len(json.dumps(rest)) < 27_000
 
 
-def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been(first: tuple[Trace, DraftGuesses]) -> None:
-    trace, guesses = first
+def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been() -> None:
+    trace, guesses = FIRST, GUESSES
     data, drawn_rounds = replay_of(trace, guesses), drawing_of(trace)["rounds"]
     assert data["exact"] is True
     assert replay_of(trace, replace(guesses, exact=False))["exact"] is False
@@ -254,10 +249,8 @@ def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been(firs
         assert tuple(replayed[name] for name in ("accepted", "rejected", "discarded", "per_call")) == figures
 
 
-def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_only_the_costs_are_left(
-    first: tuple[Trace, DraftGuesses],
-) -> None:
-    trace, draft_guesses = first
+def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_only_the_costs_are_left() -> None:
+    trace = FIRST
     measured, alone = known(metrics.speedup(trace)), replace(trace, autoregressive=None)
     in_turns = replace(known(trace.autoregressive), alternating=True)
     busy = replace(trace, rounds=[replace(trace.rounds[0], verify_seconds=1.0), *trace.rounds[1:]])
@@ -271,14 +264,14 @@ def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_o
         (busy, None, "not known: this machine was busy", None),
         (alone, None, "not known: this run has no times", None),
     ]:
-        data = replay_of(run, draft_guesses, costs=costs)
+        data = replay_of(run, GUESSES, costs=costs)
         assert (data["times"], data["lengths"]["4"]["speedup"]) == (times, at_4 and pytest.approx(at_4, abs=0.005))
-    replayed = replay_of(busy, draft_guesses, costs=free)["lengths"].values()
+    replayed = replay_of(busy, GUESSES, costs=free)["lengths"].values()
     assert all(one["speedup"] == one["per_call"] for one in replayed)
 
 
-def test_guesses_are_sent_where_the_run_can_be_replayed_with_them(first: tuple[Trace, DraftGuesses]) -> None:
-    trace, guesses = first
+def test_guesses_are_sent_where_the_run_can_be_replayed_with_them() -> None:
+    trace, guesses = FIRST, GUESSES
     assert replayable(trace, guesses) is guesses
     assert replayable(trace, None) is None
     for changed in ({"temperature": 1.0}, {"draft_schedule": "heuristic"}, {"tree": "dynamic:8"}):

@@ -191,17 +191,11 @@ def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], dr
 TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
 
 
-def test_twenty_tests_together_respect_the_probability_of_a_false_alarm_and_would_not_without_care() -> None:
+def test_twenty_tests_together_respect_the_probability_of_a_false_alarm() -> None:
     """500 proofs of a right rule: at 1 % five alarms are the most to be expected, and 13 or more come once in 500."""
     random = Random(2)
     alarms = sum(finding(proof_of(random, TARGET, TARGET, 500)).state == "fails" for _ in range(500))
     assert alarms <= 12
-    # The same proofs judged at 1 % at every look: the care is not for nothing.
-    random, careless = Random(2), 0
-    for _ in range(500):
-        made = looks(proof_of(random, TARGET, TARGET, 500))
-        careless += any(one.p_value < FALSE_ALARM for one in made)
-    assert careless > 12
 
 
 def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
