@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
@@ -58,27 +59,14 @@ def test_speedups_and_operations_by_hand() -> None:
     assert theory.verification_steps({1: 1.1, 5: 0.9}, 9) == 0.9
     assert theory.verification_steps({}, 9) == 1.0
     assert theory.verification_steps(lambda k: k / 2, 6) == 3.0
-
-
-@pytest.mark.parametrize(
-    ("tokens", "steps"),
-    [(1, 1.0), (2, 1.2), (3, 1.4), (4, 1.5), (5, 1.6), (7, 1.9)],  # past 5: (1.6 - 1) / (5 - 1) more a token
-)
-def test_a_measured_table_is_interpolated(tokens: int, steps: float) -> None:
-    assert theory.verification_steps({3: 1.4, 5: 1.6}, tokens) == pytest.approx(steps)
-
-
-@pytest.mark.parametrize("draft_length", [1, 4, 16])
-@pytest.mark.parametrize(("cost_ratio", "verification", "overhead"), [(0.05, 1.0, 0.0), (0.2, 1.3, 0.1)])
-def test_break_even_is_where_the_speedup_is_one(
-    draft_length: int, cost_ratio: float, verification: float, overhead: float
-) -> None:
-    alpha = known(theory.break_even_acceptance(draft_length, cost_ratio, verification, overhead))
-    speedup = theory.realistic_speedup(alpha, draft_length, cost_ratio, verification, overhead)
-    assert speedup == pytest.approx(1, rel=1e-9)
+    table = [theory.verification_steps({3: 1.4, 5: 1.6}, tokens) for tokens in (1, 2, 3, 4, 5, 7)]
+    assert table == pytest.approx([1.0, 1.2, 1.4, 1.5, 1.6, 1.9])  # past 5: (1.6 - 1) / (5 - 1) more a token
 
 
 def test_break_even_and_the_best_length_by_hand() -> None:
+    for length, costs in product((1, 4, 16), [(0.05, 1.0, 0.0), (0.2, 1.3, 0.1)]):
+        needed = known(theory.break_even_acceptance(length, *costs))
+        assert theory.realistic_speedup(needed, length, *costs) == pytest.approx(1, rel=1e-9)
     assert theory.break_even_acceptance(1, 0.3) == pytest.approx(0.3)  # 1 + α = 1 + c
     assert theory.break_even_acceptance(4, 0.0) == 0.0  # drafting for nothing always pays
     assert theory.break_even_acceptance(4, 0.0, 0.9) == 0.0
@@ -343,6 +331,8 @@ def test_a_block_is_a_round_and_as_many_plain_steps() -> None:
     assert [block.tokens for block in blocks_of(replace(trace, autoregressive=short))] == [5, 2]
     assert blocks_of(replace(trace, autoregressive=replace(trace.autoregressive, alternating=False))) == []
     assert width(in_turns(mixed())) == pytest.approx(1.0, abs=1e-9)
+    for without in (mixed(), in_turns(mixed(FEWEST - 1)), replace(mixed(), autoregressive=None)):
+        assert speedup_interval(without) is None, "without turns, or with few rounds"
 
     def spiky(seed: int) -> Noise:
         rng = random.Random(seed)
@@ -350,11 +340,6 @@ def test_a_block_is_a_round_and_as_many_plain_steps() -> None:
 
     together, apart = width(in_turns(mixed(24), both=spiky(1))), width(in_turns(mixed(24), rounds=spiky(1)))
     assert math.log(together) < math.log(apart)
-
-
-@pytest.mark.parametrize("trace", [mixed(), in_turns(mixed(FEWEST - 1)), replace(mixed(), autoregressive=None)])
-def test_no_interval_without_turns_or_with_few_rounds(trace: Trace) -> None:
-    assert speedup_interval(trace) is None
 
 
 def test_the_interval_holds_the_truth_95_times_in_100() -> None:

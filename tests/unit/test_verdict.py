@@ -181,30 +181,25 @@ def test_the_interval_holds_the_truth_95_times_in_100() -> None:
     assert held / 4000 == pytest.approx(0.95, abs=0.017)
 
 
+FAILS = "FAILS: this difference is larger than rounding explains: "
+
+
 @pytest.mark.parametrize(
-    ("dtype", "sentence"),
+    ("plain_id", "dtype", "sentence"),
     [
-        ("bfloat16", "a near-tie, and rounding decides: 0.025 logits, within the limit of 0.75 for bfloat16"),
-        (
-            "float32",
-            "FAILS: this difference is larger than rounding explains: 0.025 logits, above the limit of 9.2e-05 for "
-            "float32",
-        ),
+        (2, "bfloat16", "a near-tie, and rounding decides: 0.025 logits, within the limit of 0.75 for bfloat16"),
+        (2, "float32", f"{FAILS}0.025 logits, above the limit of 9.2e-05 for float32"),
+        (3, "float32", FAILS),
     ],
 )
-def test_a_greedy_difference_is_judged_by_the_lead_that_was_recorded(dtype: str, sentence: str) -> None:
+def test_a_greedy_difference_is_judged_by_the_lead_that_was_recorded(plain_id: int, dtype: str, sentence: str) -> None:
     """Token 7, the second drafted one of round 2, has p = 0.412, the plain run's token 0.402: ln of that is 0.025."""
-    plain = known(GOOD.autoregressive)
-    other = replace(plain, token_ids=[1] * 6 + [2] * 11)
+    other = replace(known(GOOD.autoregressive), token_ids=[1] * 6 + [plain_id] * 11)
     trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype=dtype))
-    assert compare_texts(trace) == f"The texts differ first at token 7: {sentence}."
+    assert compare_texts(trace).startswith(f"The texts differ first at token 7: {sentence}")
 
 
-def test_a_token_or_candidate_that_was_not_recorded() -> None:
-    plain = known(GOOD.autoregressive)
-    other = replace(plain, token_ids=[1] * 6 + [3] * 11)
-    trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype="float32"))
-    assert "FAILS" in compare_texts(trace)
+def test_a_candidate_that_was_not_recorded() -> None:
     bare = [replace(a_round(0, 4), drafted=[DraftedToken(1, "a", "accepted")] * 4, emitted=EmittedToken("bonus", 1))]
     trace = replace(a_trace(bare), autoregressive=Autoregressive([STEP] * 5, [2] * 5))
     sentence = "The texts differ first at token 1: how far apart the scores of the two tokens are was not recorded."

@@ -23,7 +23,6 @@ from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
     MeasuredPasses,
     Model,
-    alpha_of_counts,
     batch_sentence,
     batch_shape,
     break_even_sentence,
@@ -72,15 +71,7 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
     assert "Any acceptance breaks even" in break_even_sentence(always)
     assert "Any acceptance pays." in verdict_sentence(always)
-
-
-def test_counts_are_of_the_draft_length_at_which_they_were_counted() -> None:
-    for sliders_at in (4, 10):
-        said = counts_sentence(100, 60, 4, Model(0.8, sliders_at, 0.5, 1.4, 0.2))
-        assert "60 / 100 = **60 % of the drafted tokens accepted**; at γ = 4" in said
-        assert f"α = **{alpha_of_counts(100, 60, 4):.2f}**" in said
     assert "Nothing was drafted" in counts_sentence(0, 0, 4, MODEL)
-    assert "impossible" in counts_sentence(3, 5, 4, MODEL)
 
 
 def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses | None) -> float:
