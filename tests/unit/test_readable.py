@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from specviz.cli.output import round_lines
 from specviz.core.readable import merged, readable, spelled
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
-from specviz.core.trace import Output, Trace
+from specviz.core.trace import Prompt, Trace
 from specviz.measure.worksheet.exercises import exercises
 from specviz.player.data import tokens_of
-from tests.support.fake_traces import fake_trace
+from tests.support.fake_traces import fake_trace, run_of
 
 C3, B6, A4, N = 1, 2, 3, 4
 TEXTS = {C3: "⟨C3⟩", B6: "⟨B6⟩", A4: "⟨A4⟩", N: "nig"}
@@ -31,15 +31,11 @@ def _emitted(kind: str, token: int) -> EmittedToken:
 
 def trace_of(*rounds: tuple[list[tuple[int, str]], tuple[str, int]]) -> Trace:
     """A run after “Die K”, of these rounds: drafted tokens with their status, and the target's own token."""
-    fake = fake_trace(tokens=8, greedy=True, plain=False)
     made = [
         Round(i, 0.001, 0.004, 0.0, [_drafted(*token) for token in drafted], _emitted(*emitted))
         for i, (drafted, emitted) in enumerate(rounds)
     ]
-    written = [token_id for round in made for token_id in round.emitted_ids]
-    prompt = replace(fake.prompt, text="Die K", token_ids=[8, 9], tokens=["Die", " K"])
-    settings = replace(fake.settings, max_new_tokens=len(written))
-    return replace(fake, prompt=prompt, settings=settings, rounds=made, output=Output(written, "önig", "length"))
+    return run_of(made, prompt=Prompt("Die K", [8, 9], ["Die", " K"]))
 
 
 def shown(trace: Trace, round: int = 0) -> list[str]:
