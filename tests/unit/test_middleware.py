@@ -18,7 +18,6 @@ from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
 
 HTML = b"<html><head><title>Streamlit</title></head></html>"
-MENU = ["Watch", "Learn", "Race", "When it helps", "Worksheet", "Same quality", "Be the draft"]
 
 
 def asked(path: str, method: str = "GET", kind: str = "text/html") -> tuple[str, Headers, Headers]:
@@ -43,8 +42,7 @@ def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
         assert f"<title>{page.title} · specviz</title>" in body
         assert body.count(page.description) == 2
         assert "Streamlit" not in body
-    assert [page.title for page in PAGES if page.in_menu] == MENU
-    assert page_at("/class") is not None, "the board of a class is not in the menu, and its link has a preview"
+    assert page_at("/class") is not None, "the board of a class is not in the menu, but its link has a preview"
 
 
 def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
