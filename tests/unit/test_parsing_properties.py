@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -38,7 +39,7 @@ from tests.support.strategies import (
     traces,
     value_or_sentence,
 )
-from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, VLLM
+from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, TEXTS, VLLM
 
 VALID = json.loads(dump_trace(fake_trace(tokens=8)))
 RACE = json.loads(dump_race(recorded_race()[:1]))
@@ -192,20 +193,8 @@ def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> No
 
 # ---- pasted counters
 
-COUNTER = st.sampled_from(
-    [
-        "vllm:spec_decode_num_drafts_total",
-        "vllm:spec_decode_num_accepted_tokens_per_pos_total",
-        "spec_accept_length",
-        "num_draft_tokens",
-        "SpecDecoding metrics: Mean acceptance length:",
-        "accept len:",
-        "draft acceptance rate =",
-        '{"timings": {"draft_n": ',
-        '"spec_verify_ct":',
-        "data: ",
-    ]
-)
+PIECES = {piece for text in TEXTS.values() for piece in re.findall(r"[^0-9\n]{6,}", text)}
+COUNTER = st.sampled_from(sorted(PIECES))  # what stands between the numbers, as "accept len: "
 LABELS = st.sampled_from(["", '{position="0"}', '{position="x', '{a="\\', "{", "}", '{position="99999999999"}', "{,}"])
 LINE = st.tuples(COUNTER, LABELS, VALUES | JSON.map(str)).map(lambda parts: f"{parts[0]}{parts[1]} {parts[2]}")
 
