@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.request import RunRequest, prompt_problem
+from specviz.core.settings import DecodeSettings
 from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.permalink import left_out_of_link, link_of, request_from_link
 from specviz.data.serving_counters import read_counters
@@ -23,6 +24,7 @@ from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.starts import Start
+from specviz.models.draft_menu import linked_names
 from specviz.ui.helps.helps_state import choice_from_link
 from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import Entry, entry_from_link, link_of_entry, recorded_race
@@ -166,29 +168,25 @@ def test_any_link_is_read_with_a_sentence_for_each_part_that_is_left_out(
         assert_one_sentence(problem)
 
 
-REQUESTS = st.builds(
-    RunRequest,
-    PROMPT,
-    st.just("wren-base"),
-    st.sampled_from(["wren-nano", "lookup"]),
-    st.sampled_from(["exact", "fast"]),
-    SETTINGS,
+DRAFTS = ["wren-nano", "lookup", "wren-eagle", "early-exit:3"]
+TREES = [RunRequest("a", settings=DecodeSettings(draft_length=3, tree=tree)) for tree in ("4,2,1", "dynamic:16")]
+REQUESTS = st.sampled_from(TREES) | st.builds(
+    RunRequest, PROMPT, st.just("wren-base"), st.sampled_from(DRAFTS), st.sampled_from(["exact", "fast"]), SETTINGS
 )
 
 
-@given(REQUESTS, st.none() | st.integers(0, 100_000))
-def test_any_run_is_its_link(request: RunRequest, step: int | None) -> None:
+@given(REQUESTS, st.none() | st.integers(0, 100_000), st.sampled_from([None, "first", "0123456789abcdef"]))
+def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | None) -> None:
     request = replace(request, settings=replace(request.settings, stop_at_eos=True))
-    link = link_of(request, step)
-    found = request_from_link(link, {"wren-base", "wren-nano", "lookup"})
+    found = request_from_link(link_of(request, step, run=run), linked_names())
     assert left_out_of_link(request.prompt) or found.request == request
-    assert (found.step, found.problems) == (step, [])
+    assert (found.step, found.run, found.problems) == (step, run, [])
 
 
 @given(REQUESTS, st.integers(1, 20), st.text(max_size=50))
 def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> None:
     entry = Entry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
-    assert entry_from_link(link_of_entry(entry), {"wren-base", "wren-nano", "lookup"}) == (entry, [])
+    assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
 
 
 # ---- pasted counters
@@ -213,10 +211,3 @@ def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
 
 
 # ---- races
-
-
-@settings(max_examples=10)  # the recorded race is large
-@given(st.text(max_size=12))
-def test_any_race_reads_back(name: str) -> None:
-    laps = [replace(recorded_race()[0], name=name)]
-    assert parse_race(dump_race(laps)) == laps

@@ -29,19 +29,10 @@ UNUSUAL = RunRequest(
     precision="fast",
     settings=DecodeSettings(max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345),
 )
-TREES = [RunRequest("a", settings=DecodeSettings(draft_length=3, tree=tree)) for tree in ("4,2,1", "dynamic:16")]
-HEADS = [RunRequest("a", draft=draft) for draft in ("wren-eagle", "wren-medusa", "early-exit:3")]
 
 
 def read(**params: str) -> LinkedRun:
     return request_from_link(params, MODELS)
-
-
-@pytest.mark.parametrize("request_", [DEFAULT, UNUSUAL, *TREES, *HEADS])
-@pytest.mark.parametrize(("step", "run"), [(None, None), (0, "first"), (17, "0123456789abcdef")])
-def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: int | None, run: str | None) -> None:
-    linked = request_from_link(link_of(request_, step, run=run), MODELS)
-    assert (linked.request, linked.step, linked.run, linked.problems) == (request_, step, run, [])
 
 
 @pytest.mark.parametrize("run", ["", "../../etc/passwd", "0123456789ABCDEF", "<b>", "first\n", "0" * 17])

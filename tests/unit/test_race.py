@@ -12,7 +12,6 @@ import pytest
 
 from specviz import DecodeSettings, InputError
 from specviz.core.metrics import Counts
-from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, ModelInfo, Output, Prompt, Round
 from specviz.measure.paired import Draw
 from specviz.measure.paired_runs import median_index
@@ -25,23 +24,20 @@ from specviz.measure.race import (
     burst_clock,
     burst_texts,
     clearly_differ,
-    dump_lap,
     dump_race,
     kinds_of,
     lap_figures,
-    load_lap,
     overall_verdict,
     parse_race,
     pooled_terms,
     race_csv,
     race_frame,
 )
-from specviz.models.draft_menu import linked_names
 from specviz.service.job import JobView
 from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import progress_line, race_left, race_share, race_step, rows_so_far
-from specviz.ui.race.race_state import Entry, Racing, entry_from_link, link_of_entry, recorded_race
+from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, speedups_figure
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import run_of
@@ -182,7 +178,6 @@ def test_a_race_survives_its_file() -> None:
     assert json.loads(dump_race([SAMPLED]))["laps"][0]["seeds"] == [7, 8, 9]
     sampled = lap(quality=SampledQuality(LogProbability(-1.0, None, None), LogProbability(-1.0, None, None)))
     assert parse_race(dump_race([lap(), sampled])) == [lap(), sampled]
-    assert load_lap(json.loads(json.dumps(dump_lap(lap())))) == lap()
     content = json.loads(dump_race([lap()]))
     assert content["overall"]["speedup"] == content["laps"][0]["figures"]["speedup"]
 
@@ -294,15 +289,6 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
             zip(header, written[found], strict=True)
         )
     assert race_frame(laps)["repeat"].to_list() == [1, 2, 3, 1, 1, 2, 3]
-
-
-# ---- links
-
-
-def test_a_link_carries_a_head_and_a_tree() -> None:
-    settings = DecodeSettings(draft_length=3, tree="4,2,1", stop_at_eos=False)
-    entry = Entry(RunRequest("", "wren-base", "wren-eagle", settings=settings))
-    assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from specviz.ui.helps.figures import break_even_tokens_figure
 from specviz.ui.helps.helps_page import temperature_table
 from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, recorded_studies, recorded_sweep, studied
 from specviz.ui.watch.outcome import verification_figure
-from tests.support.fake_rows import a_row, row_at
+from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import by_name, parts_of
 from tests.support.known import known
 
@@ -155,47 +155,41 @@ def said(*rows: SweepRow) -> str:
     return "\n".join(conclusions(frame_of(rows)))
 
 
-def speeds(length: int, *each: float) -> list[SweepRow]:
-    return [row_at("own", length, speedup, number=number) for number, speedup in enumerate(each)]
-
-
 def test_conclusions_go_by_other_prompts_and_by_machine() -> None:
     # Each prompt's own best is the other length: chosen on the others, a prompt gets the one that is good elsewhere.
-    text = said(*speeds(2, 1.9, 1.2, 1.2, 1.2), *speeds(4, 1.5, 1.5, 1.5, 1.5))
+    text = said(*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5))
     assert "with each prompt at the draft length that did best on the other prompts," in text
     assert "best draft length, chosen for each prompt on the other prompts of its workload: γ = 4 for 4 of 4" in text
     assert "1.50 times the speed" in text
-    one = speeds(4, 1.5, 1.52, 1.49)
-    other = [row_at("own", 4, speed, number=number, machine="slow") for number, speed in enumerate((0.5, 0.52, 0.49))]
-    text = said(*one, *other)
+    one = prompts_at("own", 4, 1.5, 1.52, 1.49)
+    text = said(*one, *prompts_at("own", 4, 0.5, 0.52, 0.49, machine="slow"))
     assert "on a test's machine: at draft length 4 speculative decoding runs at 1.50 times" in text
     assert "on slow: at draft length 4 speculative decoding runs at 0.50 times" in text
     assert "machine" not in said(*one)
 
 
 def test_what_a_sweep_concludes() -> None:
-    text = said(*speeds(4, 0.7, 1.5, 1.1, 0.9))
+    text = said(*prompts_at("own", 4, 0.7, 1.5, 1.1, 0.9))
     assert "at draft length 4 speculative decoding runs at" in text
     assert "95 % interval over 4 prompts" in text
     assert "It cannot be told with these prompts: the interval contains 1." in text
     assert "best draft length" not in text
-    assert "It helps." in said(*speeds(4, 1.5, 1.52, 1.49))
-    assert "It hurts: it is slower than the target alone." in said(*speeds(4, 0.5, 0.52, 0.49))
-    text = said(*speeds(2, 1.5), *speeds(4, 1.2))
+    assert "It helps." in said(*prompts_at("own", 4, 1.5, 1.52, 1.49))
+    assert "It hurts: it is slower than the target alone." in said(*prompts_at("own", 4, 0.5, 0.52, 0.49))
+    text = said(*prompts_at("own", 2, 1.5), *prompts_at("own", 4, 1.2))
     assert "at each prompt's own best draft length, which flatters, speculative decoding runs at 1.50 times" in text
     assert "one prompt, so there is no interval" in text
     assert "chosen" not in text
-    assert "95 % interval over 3 prompts" in said(*speeds(4, 1.5, 1.4, 1.6), *speeds(4, 1.5, 1.4, 1.6))
+    twice = prompts_at("own", 4, 1.5, 1.4, 1.6) * 2
+    assert "95 % interval over 3 prompts" in said(*twice)
 
 
 def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> None:
-    rows = speeds(4, 1.5, 1.5)
+    rows = prompts_at("own", 4, 1.5, 1.5)
     assert "all 2 outputs are the target's own" in said(*rows)
     assert "1 of 3 outputs differ" in said(*rows, row_at("own", 4, 1.5, number=9, identical=False))
-    sampled = [row_at("own", 4, 1.5, number=number, temperature=1.0, identical=None) for number in (1, 2)]
-    assert "outputs" not in said(*sampled)
-    speeds_of = enumerate((1.3, 1.4))
-    rows = [row_at("own", 4, speed, number=number, draft_schedule="heuristic") for number, speed in speeds_of]
+    assert "outputs" not in said(*prompts_at("own", 4, 1.5, 1.5, temperature=1.0, identical=None))
+    rows = prompts_at("own", 4, 1.3, 1.4, draft_schedule="heuristic")
     assert "with the heuristic speculative decoding runs at 1.35 times" in said(*rows)
     assert said() == ""
 
