@@ -1,13 +1,13 @@
 """What a sweep's file says as a whole: predictions, conclusions, and figures as files."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -98,24 +98,15 @@ def test_greedy_stands_beside_temperature_1() -> None:
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    pooled: list[int] = []
-    real: Callable[[pd.DataFrame], pd.DataFrame] = studying.points
-
-    def counting(rows: pd.DataFrame) -> pd.DataFrame:
-        pooled.append(len(rows))
-        return real(rows)
-
-    monkeypatch.setattr(studying, "points", counting)
+    pooling = Mock(wraps=studying.points)
+    monkeypatch.setattr(studying, "points", pooling)
     sweeps = Sweeps()
-    sweeps.rows[HERE] = frame_of([row_at("story", 4, 1.5)])
-    for _ in range(3):  # script runs
-        (study,) = studied(sweeps, HERE)
-        assert len(study.points) == 1
-    assert pooled == [1]
-    sweeps.rows[HERE] = frame_of([row_at("story", 4, 1.5), row_at("code", 4, 1.2)])
-    (study,) = studied(sweeps, HERE)
-    assert len(study.points) == 2
-    assert pooled == [1, 2]
+    for number, workloads in enumerate((["story"], ["story", "code"]), start=1):
+        sweeps.rows[HERE] = frame_of([row_at(workload, 4, 1.5) for workload in workloads])
+        for _ in range(3):  # script runs
+            (study,) = studied(sweeps, HERE)
+            assert len(study.points) == len(workloads)
+        assert pooling.call_count == number
     assert studied(sweeps, RECORDED) is studied(Sweeps(), RECORDED), "every visitor shares the recorded sweep"
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
 
@@ -138,16 +129,11 @@ def test_an_impossible_row_is_in_no_figure_and_repeated_outputs_are_named() -> N
 
 def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each with each other: 2,000 series held the interpreter for a minute."""
-    compared: list[object] = []
-
-    def counted(series: Any, **changes: Any) -> Any:
-        compared.append(series)
-        return replace(series, **changes)
-
-    monkeypatch.setattr(studying, "replace", counted)
+    comparing = Mock(wraps=replace)
+    monkeypatch.setattr(studying, "replace", comparing)
     rows = [row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0)]
     studies = studies_of(frame_of(rows))
-    assert len(compared) == len(studies) == 40
+    assert comparing.call_count == len(studies) == 40
     assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
