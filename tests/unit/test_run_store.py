@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
-from typing import Any, NoReturn
+from unittest.mock import Mock
 
 import pytest
 from fsspec.core import url_to_fs
@@ -153,11 +153,7 @@ def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -
 def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     store = RunStore(f"memory://{tmp_path.name}/half")
     files, path = url_to_fs(f"memory://{tmp_path.name}/half")
-
-    def fails(*_: object, **__: object) -> None:
-        raise RuntimeError("the store is gone")
-
-    monkeypatch.setattr(type(files), "mv", fails)
+    monkeypatch.setattr(type(files), "mv", Mock(side_effect=RuntimeError("the store is gone")))
     run_id = store.put("key", REQUEST, a_result()).id
     store.close()
     assert files.ls(path) == []
@@ -210,10 +206,6 @@ def test_a_server_with_a_bad_setting_ends_with_one_sentence() -> None:
     assert lines == ["Runs cannot be stored at 'nothing://here': Protocol not known: nothing"]
 
 
-def full(*_: Any) -> NoReturn:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
 def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     for content in (b"one", b"two"):
@@ -227,10 +219,17 @@ def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: 
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh"]
 
 
-def test_a_full_disk_leaves_the_older_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    published = publish_plotly(tmp_path / "readable")
-    assert published == tmp_path / "readable" / FILE_NAME
-    assert published.stat().st_mode & 0o444 == 0o444
+def test_plotly_is_copied_once_and_a_full_disk_leaves_the_older_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = known(publish_plotly(tmp_path / "readable"))
+    before = published.stat()
+    assert before.st_mode & 0o444 == 0o444
+    assert published.read_text(encoding="utf-8").rstrip().endswith("}));")
+    assert publish_plotly(tmp_path / "readable") == published == tmp_path / "readable" / FILE_NAME
+    assert published.stat().st_mtime_ns == before.st_mtime_ns, "it is copied once"
+    assert list(published.parent.iterdir()) == [published]
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     for owner in (os, Path):  # a file can begin and never end
         monkeypatch.setattr(owner, "replace", full)
     file = tmp_path / "old" / "file"

@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
 from specviz.player.payload import SentStage
 from specviz.ui.shared.stage import news, sent_with, split
-from specviz.ui.shared.theme import publish_plotly
 from tests.support.drawn import drawn, drawn_traces
 from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -142,18 +140,6 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     trace = fake_trace()
     long = replace(trace, prompt=replace(trace.prompt, token_ids=[0] * 500, tokens=["a"] * 500))
     assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
-
-
-def test_plotly_is_copied_once_and_whole_where_it_can_be_written(tmp_path: Path) -> None:
-    first = known(publish_plotly(tmp_path / "static"))
-    assert first.read_text(encoding="utf-8").rstrip().endswith("}));")
-    made = first.stat().st_mtime_ns
-    assert publish_plotly(tmp_path / "static") == first
-    assert first.stat().st_mtime_ns == made
-    assert [path.name for path in first.parent.iterdir()] == ["plotly.min.js"]
-    in_the_way = tmp_path / "file"
-    in_the_way.write_text("a file, not a folder")
-    assert publish_plotly(in_the_way) is None
 
 
 # contrast, by WCAG 2.2

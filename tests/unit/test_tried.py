@@ -4,6 +4,7 @@ import csv
 from dataclasses import replace
 from io import StringIO
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -148,22 +149,16 @@ def test_a_run_that_is_shown_again_is_no_second_row() -> None:
 RUN_IDS = [f"{number:016x}" for number in range(10_000)]
 
 
-class Store:
-    """An engine that has finished runs, by their ids."""
-
-    def __init__(self, *ids: str) -> None:
-        results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
-        self.runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
-        self.asked: list[str] = []
-
-    def stored_run(self, name: str) -> StoredRun | None:
-        self.asked.append(name)
-        return self.runs.get(name)
+def engine_with(*ids: str) -> Mock:
+    """An engine that has finished runs of these ids."""
+    results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
+    runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
+    return Mock(stored_run=Mock(side_effect=runs.get))
 
 
 def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
     seven, eight, nine = RUN_IDS[7:10]
-    monkeypatch.setattr(tried, "engine", lambda: Store(seven, eight))
+    monkeypatch.setattr(tried, "engine", lambda: engine_with(seven, eight))
     watching = watching_of(FORMULA)
     tried.take_back(watching, f"{seven} {nine} {eight} {seven}")
     assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
@@ -183,11 +178,11 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
 def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     monkeypatch: pytest.MonkeyPatch, sent: str, most: int
 ) -> None:
-    store = Store()
-    monkeypatch.setattr(tried, "engine", lambda: store)
+    engine = engine_with()
+    monkeypatch.setattr(tried, "engine", lambda: engine)
     watching = watching_of(REQUEST)
     tried.take_back(watching, sent)
-    assert len(store.asked) <= most
+    assert engine.stored_run.call_count <= most
     assert [run.run_id for run in watching.past.finished] == ["live-1"]
 
 
