@@ -1,6 +1,5 @@
 """What the files around the program promise: requirements, settings, model cards, hosting, a cluster."""
 
-import ast
 import json
 import re
 import sys
@@ -16,6 +15,7 @@ from specviz.models.catalogue import count_parameters
 from specviz.service.wanted import service_wanted
 from tests.support.html import contrast
 from tests.support.known import known
+from tests.unit.test_structure import modules_in, tree_of
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [*ROOT.glob("specviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("*.py")]
@@ -39,13 +39,7 @@ def pins(name: str) -> dict[str, str]:
 
 def imported(files: list[Path]) -> set[str]:
     """Imported packages that are not Python's own or ours."""
-    names: set[str] = set()
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names.add((node.module or "").split(".")[0])
+    names = {module.split(".")[0] for file in files for module in modules_in(tree_of(file))}
     ours = {"specviz", "benchmarks", "scripts", "tests", "training", *(path.stem for path in ROOT.glob("tests/*.py"))}
     return {NAMED.get(name, name) for name in names - ours - sys.stdlib_module_names}
 

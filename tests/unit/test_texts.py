@@ -32,6 +32,7 @@ from specviz.ui.watch.watch_state import TourPlace
 from tests.support.html import Html
 from tests.support.known import known
 from tests.unit.test_lessons import PLAIN
+from tests.unit.test_structure import FILES, ROOT, tree_of
 
 
 @pytest.fixture
@@ -149,8 +150,7 @@ def test_the_command_line_checks_the_texts(
     assert main(["lesson", "sheet", "-o", str(folder / "sheet.html")]) == 2
 
 
-SPECVIZ = Path(__file__).parents[2] / "specviz"
-CODE = {file: ast.parse(file.read_text(encoding="utf-8")) for file in SPECVIZ.rglob("*.py")}
+CODE = {file.relative_to(ROOT).as_posix(): tree_of(file) for file in FILES}
 
 
 def calls_of(function: str, trees: Iterable[ast.Module]) -> Iterator[ast.Call]:
@@ -183,7 +183,7 @@ def test_a_module_says_every_sentence_of_its_file_with_the_figures_that_it_names
     for name, tree in said.items():
         wanted = {key: named_in(text) for key, text in Sentences(name).texts().items()}
         assert wanted == given_by("say", [tree]), name
-    lessons = [CODE[SPECVIZ / f"data/lessons/{name}.py"] for name in ("facts", "questions")]
+    lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)
 
