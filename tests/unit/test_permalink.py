@@ -3,16 +3,13 @@
 `test_links_of_before.py` has more values that cannot be used, on each page.
 """
 
-from typing import Annotated, ClassVar
 from urllib.parse import urlencode
 
 import pytest
-from pydantic import Field
 
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import SHOWN, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.page_link import DIGITS, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 from specviz.models.pairs import known_names
@@ -79,6 +76,7 @@ def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
 @pytest.mark.parametrize(
     ("params", "line"),
     [
+        ({"gamma": " 7"}, "gamma=?7 is not a draft length from 1 to 16: using 4."),
         ({"gamma": ""}, "gamma=(nothing) is not a draft length from 1 to 16: using 4."),
         ({"tokens": "1000000"}, "tokens=1000000 is not a number of tokens from 1 to 256: using 64."),
         ({"temperature": "1e999"}, "temperature=1e999 is not a temperature from 0 to 2: using 0."),
@@ -109,34 +107,6 @@ def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fi
     read = request_from_link(link, MODELS)
     assert read.problems == []
     assert read.request.settings == request.settings
-
-
-class BirdLink(PageLink):
-    LEFT_OUT: ClassVar[str] = "A {name} is unknown."
-
-    eggs: Annotated[int, DIGITS, Field(ge=1, le=9, description="a number of eggs from 1 to 9")] = 4
-    weight: Annotated[float, real(decimals=1), Field(ge=0, le=2, description="a weight from 0 to 2")] = 1.0
-    flies: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
-    colours: Annotated[
-        tuple[Annotated[str, one_of(["blue", "brown"])], ...], unique(), Field(validation_alias="colour")
-    ] = ("brown",)
-
-
-def test_several_values_and_a_pages_own_defaults() -> None:
-    bird = BirdLink(eggs=2, weight=0.3, flies=False, colours=("blue", "brown"))
-    assert bird.parameters() == {"eggs": "2", "weight": "0.3", "flies": "0", "colour": ["blue", "brown"]}
-    assert BirdLink.read(bird.parameters()) == (bird, [])
-    link, problems = BirdLink.read({"colour": ["pink", "blue", "red", "blue"], "eggs": ["3", "5"]})
-    assert link == BirdLink(colours=("blue",), eggs=5)
-    assert problems == ["eggs is in the link 2 times: using the last.", "A colour is unknown."]
-    default = BirdLink(eggs=8, weight=0.5)
-    link, problems = BirdLink.read({"eggs": "0", "flies": "0"}, default)
-    assert link == BirdLink(eggs=8, weight=0.5, flies=False)
-    assert problems == ["eggs=0 is not a number of eggs from 1 to 9: using 8."]
-    assert BirdLink.read({}) == (BirdLink(), [])
-    assert BirdLink.read({"utm_source": "<b>", "colours": "pink", "eggs": []}) == (BirdLink(), [])
-    link, problems = BirdLink.read({"eggs": " 7", "weight": "2.06", "flies": "yes"})
-    assert (link, len(problems)) == (BirdLink(), 3), "2.06 is 2.1 once rounded"
 
 
 def test_a_proof_link_brings_everything_back() -> None:
