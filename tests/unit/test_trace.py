@@ -75,13 +75,6 @@ def test_schema_2_carries_how_the_draft_was_made_and_schema_1_reads_as_an_ordina
     assert (settings.draft_sampling, settings.verification, settings.tree) == ("sample", "token", None)
 
 
-@pytest.mark.parametrize(
-    "asked", [{"draft_sampling": "beam"}, {"verification": "wild"}, {"tree": "0"}, {"tree": "2,2"}]
-)
-def test_a_trace_with_settings_that_cannot_be_is_refused(asked: Json) -> None:
-    assert "settings" in refusal(json.dumps(VALID | {"settings": {**VALID["settings"], **asked}}))
-
-
 def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -> None:
     trace = fake_trace(tokens=24)
     assert trace.autoregressive
@@ -213,6 +206,9 @@ def test_another_schema_is_named(version: object) -> None:
         ("target.name", "x" * 301),
         ("recorded_on.threads", -1),
         ("settings.draft_length", 17),
+        ("settings.draft_sampling", "beam"),
+        ("settings.verification", "wild"),
+        ("settings.tree", "2,2"),
     ],
 )
 def test_a_wrong_type_or_range_is_refused_by_where(where: str, value: object) -> None:
