@@ -83,6 +83,10 @@ def shown(request: RunRequest, number: int) -> Shown:
     return Shown(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
 
 
+def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
+    return Verdict(Judgement("helps", speedup, "interval"), "", None, None, interval, trusted=trusted)
+
+
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
@@ -112,8 +116,7 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    busy = Verdict(Judgement("helps", 1.5, "interval"), "", None, None, (1.25, 1.6), trusted=False)
-    row = {name: value(Try(1, own, busy, 1.75)) for name, value in ON_SCREEN}
+    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), 1.75)) for name, value in ON_SCREEN}
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
         "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75×",
     )  # fmt: skip
@@ -188,9 +191,7 @@ def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
 
 def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() -> None:
     first = known(first_run())
-    quiet, busy = (
-        Verdict(Judgement("helps", 1.5, "interval"), "", None, None, (1.4, 1.6), trusted=it) for it in (True, False)
-    )
+    quiet, busy = (judged(1.5, (1.4, 1.6), trusted) for trusted in (True, False))
     other = shown(FORMULA, 2)
     runs = [Try(0, first, quiet), Try(1, first, busy), Try(2, other, quiet), Try(3, other, None)]
     found = by_name(tried_figure(runs))
@@ -203,19 +204,16 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
 
 
 def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does_not_stretch_the_axis() -> None:
-    quiet = Verdict(Judgement("helps", 1.1, "interval"), "", None, None)
-    runs = [Try(number, known(first_run()), quiet) for number in range(12)]
+    first = known(first_run())
+    runs = [Try(number, first, judged(1.1)) for number in range(12)]
     points = by_name(tried_figure(runs))[runs[0].draft]
     places = [place for text, place in zip(points["text"], points["textposition"], strict=True) if text]
     assert points["text"][:2] == ["0", "1"]
     assert len(places) == len(set(places)) == len(tried.PLACES), "where there is no room for a number, it is in the tip"
     assert [number for number, _ in points["customdata"]] == list(range(12))
-    apart = replace(quiet, judgement=Judgement("helps", 0.9, "interval"))
-    points = by_name(tried_figure([runs[0], Try(1, known(first_run()), apart)]))[runs[0].draft]
+    points = by_name(tried_figure([runs[0], Try(1, first, judged(0.9))]))[runs[0].draft]
     assert points["textposition"] == ["middle right"] * 2
-    fast = replace(quiet, judgement=Judgement("helps", 2.0, "interval"), interval=(1.9, 2.1))
-    wild = Verdict(Judgement("helps", 9.0, "interval"), "", None, None, (5.0, 13.0), trusted=False)
-    figure = tried_figure([Try(number, known(first_run()), verdict) for number, verdict in enumerate((fast, wild))])
+    figure = tried_figure([Try(0, first, judged(2.0, (1.9, 2.1))), Try(1, first, judged(9.0, (5.0, 13.0), False))])
     low, high = figure["layout"]["yaxis"]["range"]
     points = by_name(figure)[runs[0].draft]
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))
