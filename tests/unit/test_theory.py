@@ -121,12 +121,14 @@ def draws_of(random: Random, shares: Sequence[float], number: int) -> list[int]:
     return counts
 
 
-def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float]) -> DrawBatch:
+Places = tuple[list[int], list[int]]  # of the speculative draws and of the plain ones
+
+
+def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float], places: Places = ([], [])) -> DrawBatch:
     draws = sum(speculative)
     names = [f"t{i}" for i in range(len(shares))]
     expected = [draws * p for p in shares]
-    ours, theirs = (places_of(Random(draws), shares, counts) for counts in (speculative, plain))
-    return DrawBatch(names, speculative, plain, expected, 1, draws, draws, draws // 2, 0.2, 0.5, ours, theirs)
+    return DrawBatch(names, speculative, plain, expected, 1, draws, draws, draws // 2, 0.2, 0.5, *places)
 
 
 def places_of(random: Random, shares: Sequence[float], counts: Sequence[int]) -> list[int]:
@@ -170,10 +172,7 @@ def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], dr
     each = draws // BATCHES
     ways = [(draws_of(random, drawn, each), draws_of(random, target, each)) for _ in range(BATCHES)]
     placed = [(places_of(random, target, ours), places_of(random, target, plain)) for ours, plain in ways]
-    return [
-        replace(batch_of(ours, plain, target), speculative_places=one, plain_places=other)
-        for (ours, plain), (one, other) in zip(ways, placed, strict=True)
-    ]
+    return [batch_of(ours, plain, target, its) for (ours, plain), its in zip(ways, placed, strict=True)]
 
 
 TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
@@ -210,9 +209,7 @@ def test_the_difference_that_a_finding_names_is_detected() -> None:
 
 def batches_of(*counts: list[int], shares: Sequence[float] = (0.5, 0.5)) -> list[DrawBatch]:
     """Batches with these counts, and places that are exactly even."""
-    even = [[sum(one) // PLACES] * PLACES for one in counts]
-    made = [batch_of(one, one, shares) for one in counts]
-    return [replace(b, speculative_places=e, plain_places=e) for b, e in zip(made, even, strict=True)]
+    return [batch_of(one, one, shares, ([sum(one) // PLACES] * PLACES,) * 2) for one in counts]
 
 
 def test_a_failed_test_stays_failed_and_the_sentence_speaks_of_evidence() -> None:
