@@ -69,17 +69,12 @@ def lap(
     **changes: Any,
 ) -> RaceLap:
     """A prompt with these seconds of each repeat: the middle ones are 1.0 s alone and 0.5 s speculative."""
-    ids = [token for round in rounds for token in round.emitted_ids]
     common: Any = {"settings": settings, "prompt": Prompt("one two", [1, 2], ["one", " two"])}
-
-    def output(ids: list[int]) -> Output:
-        return Output(ids, "text", "length" if len(ids) == settings.max_new_tokens else "eos")
-
+    written = Output(plain_ids, "text", "length" if len(plain_ids) == settings.max_new_tokens else "eos")
     plain = Autoregressive([0.2] * len(plain_ids), plain_ids)
-    drafter = DrafterInfo("model", "D", 1, "float32", "0")
     made = RaceLap(
-        speculative=run_of(rounds, None, drafter=drafter, output=output(ids), **common),
-        plain=run_of([], plain, drafter=None, output=output(plain_ids), **common),
+        speculative=run_of(rounds, drafter=DrafterInfo("model", "D", 1, "float32", "0"), **common),
+        plain=run_of([], plain, drafter=None, output=written, **common),
         speculative_seconds=list(ours),
         plain_seconds=list(alone),
         name="story-1",
