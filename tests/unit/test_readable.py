@@ -1,6 +1,7 @@
 """Characters that are cut over several tokens: what people read shows characters, the file has the bytes."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,25 +17,17 @@ from tests.support.fake_traces import fake_trace, run_of
 
 C3, B6, A4, N = 1, 2, 3, 4
 TEXTS = {C3: "⟨C3⟩", B6: "⟨B6⟩", A4: "⟨A4⟩", N: "nig"}
+TOPS = [Candidate(B6, TEXTS[B6], 0.7, 0.2), Candidate(A4, TEXTS[A4], 0.2, 0.7), Candidate(N, TEXTS[N], 0.1, 0.1)]
+RESIDUAL = [ResidualCandidate(B6, TEXTS[B6], 0.9), ResidualCandidate(N, TEXTS[N], 0.1)]
 
 
-def _drafted(token: int, status: str) -> DraftedToken:
-    tops = [Candidate(B6, TEXTS[B6], 0.7, 0.2), Candidate(A4, TEXTS[A4], 0.2, 0.7), Candidate(N, TEXTS[N], 0.1, 0.1)]
-    judged = {"target_prob": 0.2, "draft_prob": 0.7, "accept_prob": 0.5, "candidates": tops}
-    return DraftedToken(token, TEXTS[token], status, **({} if status == "discarded" else judged))  # type: ignore[arg-type]
-
-
-def _emitted(kind: str, token: int) -> EmittedToken:
-    residual = [ResidualCandidate(B6, TEXTS[B6], 0.9), ResidualCandidate(N, TEXTS[N], 0.1)]
-    return EmittedToken(kind, token, TEXTS[token], 0.7, [], residual)  # type: ignore[arg-type]
-
-
-def trace_of(*rounds: tuple[list[tuple[int, str]], tuple[str, int]]) -> Trace:
+def trace_of(*rounds: tuple[list[tuple[int, Any]], tuple[Any, int]]) -> Trace:
     """A run after “Die K”, of these rounds: drafted tokens with their status, and the target's own token."""
-    made = [
-        Round(i, 0.001, 0.004, 0.0, [_drafted(*token) for token in drafted], _emitted(*emitted))
-        for i, (drafted, emitted) in enumerate(rounds)
-    ]
+    made = []
+    for index, (tokens, (kind, own)) in enumerate(rounds):
+        drafted = [DraftedToken(id, TEXTS[id], status, 0.2, 0.7, 0.5, candidates=TOPS) for id, status in tokens]
+        emitted = EmittedToken(kind, own, TEXTS[own], 0.7, [], RESIDUAL)
+        made.append(Round(index, 0.001, 0.004, 0.0, drafted, emitted))
     return run_of(made, prompt=Prompt("Die K", [8, 9], ["Die", " K"]))
 
 
