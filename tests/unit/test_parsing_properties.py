@@ -86,9 +86,6 @@ def test_a_file_with_another_part_is_read_or_refused_in_a_sentence(kind: str, da
     value_or_sentence(lambda: PARSERS[kind](raw))
 
 
-# ---- traces
-
-
 @given(changed(VALID))
 def test_a_changed_trace_is_a_trace_or_a_sentence(value: Any) -> None:
     found = value_or_sentence(lambda: parse_trace(json.dumps(value).encode(), UPLOAD))
@@ -99,9 +96,6 @@ def test_a_changed_trace_is_a_trace_or_a_sentence(value: Any) -> None:
 @given(traces())
 def test_any_trace_reads_back(trace: Trace) -> None:
     assert parse_trace(dump_trace(trace), UPLOAD) == trace
-
-
-# ---- sweeps as CSV
 
 
 @settings(max_examples=25)  # pandas is slow
@@ -119,9 +113,6 @@ def test_a_marked_cell_is_no_formula_and_reads_back(text: str) -> None:
     assert not marked(text).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"))
 
 
-# ---- prompts
-
-
 PROMPT = st.text(max_size=60).filter(lambda text: prompt_problem(text) is None)
 WORD = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=MAX_NAME).filter(
     lambda text: bool(text.strip()) and text == text.strip()
@@ -135,8 +126,6 @@ def test_any_prompts_read_back(prompts: list[tuple[str, str, str]]) -> None:
     assert [(each.name, each.workload, each.text) for each in found.prompts] == prompts
     assert found.problems == ()
 
-
-# ---- links
 
 NAMES = ("prompt", "preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype")
 NAMES += ("schedule", "step", "run", "rule", "position", "draws", "repeats", "same_length", "workload", "prompts")
@@ -189,8 +178,6 @@ def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> No
     assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
 
 
-# ---- pasted counters
-
 PIECES = {piece for text in TEXTS.values() for piece in re.findall(r"[^0-9\n]{6,}", text)}
 COUNTER = st.sampled_from(sorted(PIECES))  # what stands between the numbers, as "accept len: "
 LABELS = st.sampled_from(["", '{position="0"}', '{position="x', '{a="\\', "{", "}", '{position="99999999999"}', "{,}"])
@@ -208,6 +195,3 @@ def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
         assert 0 <= found.assuming(4).alpha(4) <= 1
     numbers = [value for value in asdict(found).values() if isinstance(value, float)] if found else []
     assert all(map(math.isfinite, numbers))
-
-
-# ---- races

@@ -211,8 +211,6 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     assert [queue.take_for([], False) for _ in range(4)] == [first, other, newer, third]
 
 
-# ---- which jobs an engine has together, and which give way
-
 ALONE = Schedule(Limits())
 
 

@@ -142,11 +142,9 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
 
 
-# contrast, by WCAG 2.2
-
-
 @pytest.mark.parametrize(("scheme", "grounds"), [("light", ["#ffffff"]), ("dark", ["#0f1318", "#0e1117"])])
 def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
+    """Contrast, by WCAG 2.2."""
     css = (ASSETS / "stage/stage.css").read_text(encoding="utf-8")
     start = css.index(".stage {") if scheme == "light" else css.index('.stage[data-scheme="dark"]')
     palette = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", css[start : css.index("}", start)]))

@@ -147,9 +147,6 @@ def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
     assert "No real machine does that" in batch_sentence(free)
 
 
-# ---- the gap
-
-
 def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
     trace = fake_trace(draft_length=4)
     gap, terms = known(gap_of(trace)), known(terms_of(trace))
@@ -162,9 +159,6 @@ def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
     assert known(gap_of(fake_trace(draft_length=1))).clustering == pytest.approx(0), "one position has one rate"
     assert gap_of(fake_trace(plain=False)) is None
     assert gap_of(cut(fake_trace(), 0)) is None
-
-
-# ---- everything measured
 
 
 def test_runs_laps_and_positions_are_points() -> None:
@@ -201,9 +195,6 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
     assert first_series(frame_of(rows)).equals(frame_of(rows[:1]))
     assert first_series(frame_of([])).empty
-
-
-# ---- machines and starts
 
 
 def test_published_figures_give_what_their_papers_expect() -> None:
@@ -254,9 +245,6 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
     alone, none = calibrated(("other", "wren-nano", "exact"), COSTS, [run])
     assert none is None
     assert "not measured" in alone.source
-
-
-# ---- figures
 
 
 def test_the_figures_hold_formulas_and_runs() -> None:
