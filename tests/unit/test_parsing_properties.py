@@ -48,7 +48,6 @@ RACE = json.loads(dump_race(recorded_race()[:1]))
 TABLE = dump_frame(frame_of([row_at("story", 4, 1.5), row_at("code", 2, 0.9)])).split("\r\n")
 ANY_BYTES = st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="surrogatepass"))
 ANY_JSON = JSON.map(lambda value: json.dumps(value).encode())
-
 PARSERS: dict[str, Callable[[bytes], Any]] = {
     "trace": lambda raw: parse_trace(raw, UPLOAD),
     "sweep": lambda raw: read_frame(raw, "sweep.csv"),
@@ -182,8 +181,6 @@ PIECES = {piece for text in TEXTS.values() for piece in re.findall(r"[^0-9\n]{6,
 COUNTER = st.sampled_from(sorted(PIECES))  # what stands between the numbers, as "accept len: "
 LABELS = st.sampled_from(["", '{position="0"}', '{position="x', '{a="\\', "{", "}", '{position="99999999999"}', "{,}"])
 LINE = st.tuples(COUNTER, LABELS, VALUES | JSON.map(str)).map(lambda parts: f"{parts[0]}{parts[1]} {parts[2]}")
-
-
 ANSWERS = st.one_of([changed(each).map(json.dumps) for each in (VLLM, SGLANG, LLAMA, TENSORRT_STEPS, LM_STUDIO)])
 
 

@@ -18,7 +18,6 @@ from tests.support.known import known
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]
 DEFAULT = RunRequest(DEFAULT_PRESET.text)
-
 UNUSUAL = RunRequest(
     prompt='two lines\n& a "quote", 50 % é',
     target="wren-small",

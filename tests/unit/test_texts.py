@@ -296,8 +296,6 @@ def test_the_stage_explains_a_word_as_the_glossary_does() -> None:
 
 
 SHORT = 330  # characters: a card that a phone shows above the tokens
-
-
 TRACE = known(first_trace())
 TOUR = known(tour_of(TRACE))
 

@@ -16,7 +16,6 @@ from tests.support.plain_json import with_value
 from tests.support.strategies import assert_one_sentence, refusal_and_peak
 
 Json = dict[str, Any]
-
 TOPS = [Candidate(5, " a", 0.6, 0.4), Candidate(6, " b", 0.2, 0.6)]
 
 

@@ -60,7 +60,6 @@ SCARCE = replace(
     a_trace([a_round(i, 2, drafted=2) if i % 3 == 0 else a_round(i, 0, drafted=0) for i in range(6)]),
     drafter=DrafterInfo("prompt-lookup", "prompt lookup", None, None, None),
 )
-
 CALIBRATED_SCARCE = Costs(STEP, 0.1, {1: 1.0, 3: 1.15}, 0.1)
 
 
@@ -240,8 +239,6 @@ def test_one_run_that_another_could_contradict_cannot_be_told(plain_step: float,
 
 UNEXPLAINED = "The costs of a typical round do not explain the measured speed."
 SPEEDUPS = [0.6, 0.8, 0.93, 0.98, 1.0, 1.02, 1.07, 1.25, 1.9]
-
-
 Judged = tuple[Verdict, Terms]
 
 
