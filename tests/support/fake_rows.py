@@ -67,3 +67,8 @@ def row_at(
         per_judgement_rate=round(rate * drafted) / drafted,
         **changes,
     )
+
+
+def prompts_at(workload: str, draft_length: int, *speedups: float, **changes: Any) -> list[SweepRow]:
+    """A row of each prompt of a workload, with these speedups."""
+    return [row_at(workload, draft_length, each, number=n, **changes) for n, each in enumerate(speedups)]

@@ -1,10 +1,9 @@
-"""What the program does with one more row in its table of settings: run as a program, it prints what it found as JSON.
+"""What the program does with one more row in its table of settings: run as a program, it checks every place.
 
 `specviz.core.settings` is made from its own source and the row, before anything else of specviz is imported.
 """
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from importlib.abc import MetaPathFinder
@@ -66,67 +65,70 @@ def controls() -> None:
     st.text(settings.patience)
 
 
-def look() -> dict[str, Any]:
-    from streamlit.testing.v1 import AppTest
+def check_values_and_links() -> None:
+    import pytest
 
-    from scripts.write_settings_table import page
-    from specviz.cli.options import add_pair, settings_of
+    from specviz.core.errors import InputError
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
-    from specviz.data.first_run import first_trace
     from specviz.data.permalink import link_of, request_from_link
-    from specviz.measure.sweep.study import split_by_series
-    from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
-    from specviz.player.offline import offline_page
     from specviz.ui.helps.helps_state import Choice, choice_from_link
-    from tests.support.fake_rows import a_row
 
-    changed: Any = {"patience": 5}
-    parser, trace = argparse.ArgumentParser(), first_trace()
-    assert trace is not None
-    add_pair(parser)
-    rows = [a_row(), a_row(patience=7)]
-    written, before = dump_frame(frame_of(rows)), dump_frame(frame_of(rows).drop(columns="patience"))
+    made: Any = DecodeSettings
+    with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):
+        made(patience=10)
+    assert made(patience=5).manner == ", patience 5"
+    assert link_of(RunRequest("a", settings=made(patience=5)))["patience"] == "5"
+    assert patience(request_from_link({"patience": "5"}, []).request.settings) == 5
+    refused = ["patience=10 is not a patience from 1 to 9: using 3."]
+    assert request_from_link({"patience": "10"}, []).problems == refused
+    assert patience(choice_from_link({"patience": ["6"]}, [])[0].plan().settings) == 6
+    assert Choice().parameters()["patience"] == "3"
+
+
+def check_control_and_option() -> None:
+    from streamlit.testing.v1 import AppTest
+
+    from specviz.cli.options import add_pair, settings_of
+
     screen = AppTest.from_function(controls, default_timeout=120).run()
     assert not screen.exception, screen.exception
     slider = next(slider for slider in screen.slider if slider.label == "Patience")
+    assert (slider.min, slider.max, slider.help) == (1, 9, "A toy.")
     slider.set_value(8).run()
-    return {
-        "refused": refused(10),
-        "manner": DecodeSettings(**changed).manner,
-        "link": link_of(RunRequest("a", settings=DecodeSettings(**changed)))["patience"],
-        "linked": patience(request_from_link({"patience": "5"}, []).request.settings),
-        "not linked": request_from_link({"patience": "10"}, []).problems,
-        "sweep link": patience(choice_from_link({"patience": ["6"]}, [])[0].plan().settings),
-        "sweep address": Choice().parameters()["patience"],
-        "option": patience(settings_of(parser.parse_args(["--target", "t", "--draft", "d", "--patience", "4"]))),
-        "help": " ".join(parser.format_help().split()),
-        "columns": written.splitlines()[0].split(","),
-        "rows": list(map(patience, parse_rows(written, "x.csv"))),
-        "before": list(map(patience, parse_rows(before, "x.csv"))),
-        "series": [series.label for series in split_by_series(frame_of(rows))],
-        "control": [slider.min, slider.max, slider.help, screen.text[0].value],
-        "page": "<dt>Patience</dt><dd>5</dd>"
-        in offline_page(replace(trace, settings=replace(trace.settings, **changed))),
-        "document": [line for line in page().splitlines() if "patience" in line],
-    }
+    assert screen.text[0].value == "8"
+    parser = argparse.ArgumentParser()
+    add_pair(parser)
+    assert patience(settings_of(parser.parse_args(["--target", "t", "--draft", "d", "--patience", "4"]))) == 4
+    assert "--patience P a toy" in " ".join(parser.format_help().split())
+
+
+def check_files() -> None:
+    from scripts.write_settings_table import page
+    from specviz.data.first_run import first_trace
+    from specviz.measure.sweep.study import split_by_series
+    from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
+    from specviz.player.offline import offline_page
+    from tests.support.fake_rows import a_row
+
+    rows = frame_of([a_row(), a_row(patience=7)])
+    written, before = dump_frame(rows), dump_frame(rows.drop(columns="patience"))
+    assert "patience" in written.splitlines()[0].split(",")[-2:]
+    assert [[*map(patience, parse_rows(table, "x.csv"))] for table in (written, before)] == [[3, 7], [3, 3]]
+    assert [", patience 7" in series.label for series in split_by_series(rows)] == [False, True]
+    trace: Any = first_trace()
+    shown = offline_page(replace(trace, settings=replace(trace.settings, patience=5)))
+    assert "<dt>Patience</dt><dd>5</dd>" in shown
+    row = "| `patience` | from 1 to 9 | `3` | `patience=3` | `--patience` | A toy. |"
+    assert [line for line in page().splitlines() if "patience" in line] == [row]
 
 
 def patience(settings: Any) -> Any:
     return settings.patience
 
 
-def refused(value: int) -> str:
-    from specviz import DecodeSettings, InputError
-
-    wrong: Any = {"patience": value}
-    try:
-        DecodeSettings(**wrong)
-    except InputError as error:
-        return str(error)
-    return ""
-
-
 if __name__ == "__main__":
     sys.meta_path.insert(0, Finder())
-    print(json.dumps(look()))
+    check_values_and_links()
+    check_control_and_option()
+    check_files()

@@ -1,34 +1,25 @@
 """What every answer carries, and what is answered to nobody: also a message that no page sends, which Streamlit never
 sees."""
 
+import asyncio
+from collections.abc import Coroutine
+from threading import Thread
 from typing import Any
 
 import pytest
+from starlette.responses import Response
+from starlette.testclient import TestClient
 
 from benchmarks.hostile import MESSAGES
 from specviz.core.errors import InputError
 from specviz.ui.shared import middleware
 from specviz.ui.shared.middleware import Guards, Message, Messages, Receive, Send, frame_ancestors, is_forged
 from tests.support.door_contents import dense, message, typed, valued
-from tests.unit.test_previews import finish
 
 
-async def app(scope: Message, receive: Receive, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"etag", b"1")]})
-    await send({"type": "http.response.body", "body": b"shown"})
-
-
-def answer(path: str) -> tuple[int, dict[bytes, bytes]]:
-    sent: list[Message] = []
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    async def receive() -> Message:
-        raise AssertionError("nothing is read")
-
-    finish(Guards(app)({"type": "http", "method": "GET", "path": path}, receive, send))
-    return sent[0]["status"], dict(sent[0]["headers"])
+def answer(path: str) -> tuple[int, Any]:
+    shown = TestClient(Guards(Response("shown", headers={"etag": "1"}))).get(path)
+    return shown.status_code, shown.headers
 
 
 def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_asks_for_them(
@@ -39,20 +30,21 @@ def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_ask
         assert answer("/below/_stcore/metrics/")[0] == status
     status, headers = answer("/class")
     assert status == 200
-    assert headers[b"referrer-policy"] == b"same-origin"
-    assert headers[b"etag"] == b"1"
-    assert b"content-security-policy" not in headers
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["etag"] == "1"
+    assert "content-security-policy" not in headers
 
 
 def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytest.MonkeyPatch) -> None:
     two = "https://a.example b.example:8443"
     for text, header in (
         ("", None),
-        ("none", b"frame-ancestors 'none'"),
-        (two, f"frame-ancestors 'self' {two}".encode()),
+        ("none", "frame-ancestors 'none'"),
+        (two, f"frame-ancestors 'self' {two}"),
     ):
         monkeypatch.setenv(middleware.FRAMES, text)
-        assert frame_ancestors(text) == answer("/")[1].get(b"content-security-policy") == header
+        sent = answer("/")[1].get("content-security-policy")
+        assert (frame_ancestors(text), sent) == (header and header.encode(), header)
     for text in ("a; script-src *", "a\r\nset-cookie: b", "javascript:alert(1)", "'self'"):
         with pytest.raises(InputError, match="is a list of sites"):
             frame_ancestors(text)
@@ -79,6 +71,13 @@ def test_a_forged_message_and_a_value_of_many_parts_are_known_and_what_pages_sen
     assert [name for name, sent in SENT.items() if is_forged(sent)] == []
     assert MESSAGES
     assert dense()
+
+
+def finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run in a thread of its own: browser tests leave a running event loop in pytest's own thread."""
+    thread = Thread(target=asyncio.run, args=(work,))
+    thread.start()
+    thread.join()
 
 
 def hand(data: bytes | None, kind: str = "websocket") -> tuple[list[Message], list[Message]]:

@@ -19,7 +19,7 @@ from specviz.models.draft_menu import linked_names
 from specviz.ui.helps import figures
 from specviz.ui.helps.helps_state import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.shared.figures import Figure
-from tests.support.fake_rows import a_row, row_at
+from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import layout_of, parts_of
 from tests.support.known import known
 
@@ -105,10 +105,6 @@ def fair_of(rows: list[SweepRow]) -> pd.DataFrame:
 
 def points_of(rows: list[SweepRow]) -> pd.DataFrame:
     return study.with_rivals(study.points(frame_of(rows)), frame_of(rows))
-
-
-def prompts_at(workload: str, draft_length: int, *speedups: float, **changes: Any) -> list[SweepRow]:
-    return [row_at(workload, draft_length, each, number=n, **changes) for n, each in enumerate(speedups)]
 
 
 def columns(frame: pd.DataFrame, *names: str) -> list[tuple[Any, ...]]:

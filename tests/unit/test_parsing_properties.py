@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.request import RunRequest, prompt_problem
+from specviz.core.settings import DecodeSettings
 from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.permalink import left_out_of_link, link_of, request_from_link
 from specviz.data.serving_counters import read_counters
@@ -22,6 +24,7 @@ from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.starts import Start
+from specviz.models.draft_menu import linked_names
 from specviz.ui.helps.helps_state import choice_from_link
 from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import Entry, entry_from_link, link_of_entry, recorded_race
@@ -38,14 +41,13 @@ from tests.support.strategies import (
     traces,
     value_or_sentence,
 )
-from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, VLLM
+from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, TEXTS, VLLM
 
 VALID = json.loads(dump_trace(fake_trace(tokens=8)))
 RACE = json.loads(dump_race(recorded_race()[:1]))
 TABLE = dump_frame(frame_of([row_at("story", 4, 1.5), row_at("code", 2, 0.9)])).split("\r\n")
 ANY_BYTES = st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="surrogatepass"))
 ANY_JSON = JSON.map(lambda value: json.dumps(value).encode())
-
 PARSERS: dict[str, Callable[[bytes], Any]] = {
     "trace": lambda raw: parse_trace(raw, UPLOAD),
     "sweep": lambda raw: read_frame(raw, "sweep.csv"),
@@ -63,7 +65,24 @@ def test_any_bytes_are_read_or_refused_in_a_sentence(kind: str, raw: bytes) -> N
         assert_one_sentence(problem)
 
 
-# ---- traces
+def with_cell(column: int, cell: str) -> bytes:
+    """A sweep with another text in this cell."""
+    cells = TABLE[1].split(",")
+    cells[column] = '"' + cell.replace('"', '""') + '"'
+    return "\r\n".join([TABLE[0], ",".join(cells), ""]).encode(errors="surrogatepass")
+
+
+NEARLY = {
+    "sweep": st.builds(with_cell, st.integers(0, len(COLUMNS) - 1), st.text(max_size=30) | JSON.map(str)),
+    "race": changed(RACE).map(json.dumps).map(str.encode),
+}
+
+
+@pytest.mark.parametrize("kind", NEARLY)
+@given(data=st.data())
+def test_a_file_with_another_part_is_read_or_refused_in_a_sentence(kind: str, data: st.DataObject) -> None:
+    raw = data.draw(NEARLY[kind])
+    value_or_sentence(lambda: PARSERS[kind](raw))
 
 
 @given(changed(VALID))
@@ -76,17 +95,6 @@ def test_a_changed_trace_is_a_trace_or_a_sentence(value: Any) -> None:
 @given(traces())
 def test_any_trace_reads_back(trace: Trace) -> None:
     assert parse_trace(dump_trace(trace), UPLOAD) == trace
-
-
-# ---- sweeps as CSV
-
-
-@given(st.integers(0, len(COLUMNS) - 1), st.text(max_size=30) | JSON.map(str))
-def test_a_sweep_with_another_cell_is_a_sweep_or_a_sentence(column: int, cell: str) -> None:
-    cells = TABLE[1].split(",")
-    cells[column] = '"' + cell.replace('"', '""') + '"'
-    content = "\r\n".join([TABLE[0], ",".join(cells), ""]).encode(errors="surrogatepass")
-    value_or_sentence(lambda: read_frame(content, "sweep.csv"))
 
 
 @settings(max_examples=25)  # pandas is slow
@@ -104,9 +112,6 @@ def test_a_marked_cell_is_no_formula_and_reads_back(text: str) -> None:
     assert not marked(text).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"))
 
 
-# ---- prompts
-
-
 PROMPT = st.text(max_size=60).filter(lambda text: prompt_problem(text) is None)
 WORD = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=MAX_NAME).filter(
     lambda text: bool(text.strip()) and text == text.strip()
@@ -120,8 +125,6 @@ def test_any_prompts_read_back(prompts: list[tuple[str, str, str]]) -> None:
     assert [(each.name, each.workload, each.text) for each in found.prompts] == prompts
     assert found.problems == ()
 
-
-# ---- links
 
 NAMES = ("prompt", "preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype")
 NAMES += ("schedule", "step", "run", "rule", "position", "draws", "repeats", "same_length", "workload", "prompts")
@@ -153,51 +156,31 @@ def test_any_link_is_read_with_a_sentence_for_each_part_that_is_left_out(
         assert_one_sentence(problem)
 
 
-REQUESTS = st.builds(
-    RunRequest,
-    PROMPT,
-    st.just("wren-base"),
-    st.sampled_from(["wren-nano", "lookup"]),
-    st.sampled_from(["exact", "fast"]),
-    SETTINGS,
+DRAFTS = ["wren-nano", "lookup", "wren-eagle", "early-exit:3"]
+TREES = [RunRequest("a", settings=DecodeSettings(draft_length=3, tree=tree)) for tree in ("4,2,1", "dynamic:16")]
+REQUESTS = st.sampled_from(TREES) | st.builds(
+    RunRequest, PROMPT, st.just("wren-base"), st.sampled_from(DRAFTS), st.sampled_from(["exact", "fast"]), SETTINGS
 )
 
 
-@given(REQUESTS, st.none() | st.integers(0, 100_000))
-def test_any_run_is_its_link(request: RunRequest, step: int | None) -> None:
+@given(REQUESTS, st.none() | st.integers(0, 100_000), st.sampled_from([None, "first", "0123456789abcdef"]))
+def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | None) -> None:
     request = replace(request, settings=replace(request.settings, stop_at_eos=True))
-    link = link_of(request, step)
-    found = request_from_link(link, {"wren-base", "wren-nano", "lookup"})
+    found = request_from_link(link_of(request, step, run=run), linked_names())
     assert left_out_of_link(request.prompt) or found.request == request
-    assert (found.step, found.problems) == (step, [])
+    assert (found.step, found.run, found.problems) == (step, run, [])
 
 
 @given(REQUESTS, st.integers(1, 20), st.text(max_size=50))
 def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> None:
     entry = Entry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
-    assert entry_from_link(link_of_entry(entry), {"wren-base", "wren-nano", "lookup"}) == (entry, [])
+    assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
 
 
-# ---- pasted counters
-
-COUNTER = st.sampled_from(
-    [
-        "vllm:spec_decode_num_drafts_total",
-        "vllm:spec_decode_num_accepted_tokens_per_pos_total",
-        "spec_accept_length",
-        "num_draft_tokens",
-        "SpecDecoding metrics: Mean acceptance length:",
-        "accept len:",
-        "draft acceptance rate =",
-        '{"timings": {"draft_n": ',
-        '"spec_verify_ct":',
-        "data: ",
-    ]
-)
+PIECES = {piece for text in TEXTS.values() for piece in re.findall(r"[^0-9\n]{6,}", text)}
+COUNTER = st.sampled_from(sorted(PIECES))  # what stands between the numbers, as "accept len: "
 LABELS = st.sampled_from(["", '{position="0"}', '{position="x', '{a="\\', "{", "}", '{position="99999999999"}', "{,}"])
 LINE = st.tuples(COUNTER, LABELS, VALUES | JSON.map(str)).map(lambda parts: f"{parts[0]}{parts[1]} {parts[2]}")
-
-
 ANSWERS = st.one_of([changed(each).map(json.dumps) for each in (VLLM, SGLANG, LLAMA, TENSORRT_STEPS, LM_STUDIO)])
 
 
@@ -209,18 +192,3 @@ def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
         assert 0 <= found.assuming(4).alpha(4) <= 1
     numbers = [value for value in asdict(found).values() if isinstance(value, float)] if found else []
     assert all(map(math.isfinite, numbers))
-
-
-# ---- races
-
-
-@given(changed(RACE))
-def test_a_changed_race_is_a_race_or_a_sentence(value: Any) -> None:
-    value_or_sentence(lambda: parse_race(json.dumps(value)))
-
-
-@settings(max_examples=10)  # the recorded race is large
-@given(traces(), st.text(max_size=12))
-def test_any_race_reads_back(trace: Trace, name: str) -> None:
-    laps = [replace(recorded_race()[0], name=name, quality=recorded_race()[0].quality)]
-    assert parse_race(dump_race(laps)) == laps

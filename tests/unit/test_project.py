@@ -1,6 +1,5 @@
 """What the files around the program promise: requirements, settings, model cards, hosting, a cluster."""
 
-import ast
 import json
 import re
 import sys
@@ -11,11 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts.try_dockerfile import Step, context, ignored, steps
+from scripts.try_dockerfile import Step, context, steps
 from specviz.models.catalogue import count_parameters
 from specviz.service.wanted import service_wanted
 from tests.support.html import contrast
 from tests.support.known import known
+from tests.unit.test_structure import modules_in, tree_of
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [*ROOT.glob("specviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("*.py")]
@@ -25,10 +25,13 @@ NAMED = {"yaml": "pyyaml", "PIL": "pillow"}  # packages that are imported by ano
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
 
 
+def lines(requirements: str) -> list[str]:
+    return [line for line in requirements.splitlines() if line and not line.startswith("#")]
+
+
 def pins(name: str) -> dict[str, str]:
     """Package → version. Every line is a plain pin, a comment or another file."""
-    lines = (ROOT / name).read_text().splitlines()
-    required = [line for line in lines if line and not line.startswith(("#", "-r "))]
+    required = [line for line in lines((ROOT / name).read_text()) if not line.startswith("-r ")]
     for line in required:
         assert re.fullmatch(r"[a-z0-9_-]+(\[[a-z]+\])?==[0-9.]+", line), f"{name}: {line!r} is not a plain pin"
     return dict(re.sub(r"\[.*\]", "", line).split("==") for line in required)
@@ -36,13 +39,7 @@ def pins(name: str) -> dict[str, str]:
 
 def imported(files: list[Path]) -> set[str]:
     """Imported packages that are not Python's own or ours."""
-    names: set[str] = set()
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names.add((node.module or "").split(".")[0])
+    names = {module.split(".")[0] for file in files for module in modules_in(tree_of(file))}
     ours = {"specviz", "benchmarks", "scripts", "tests", "training", *(path.stem for path in ROOT.glob("tests/*.py"))}
     return {NAMED.get(name, name) for name in names - ours - sys.stdlib_module_names}
 
@@ -93,10 +90,6 @@ DOCKERFILE = steps((ROOT / "Dockerfile").read_text())
 PYTORCH = "--find-links https://download.pytorch.org/whl/cpu/torch/"
 
 
-def lines(requirements: str) -> list[str]:
-    return [line for line in requirements.splitlines() if line and not line.startswith("#")]
-
-
 def only(name: str) -> Step:
     [step] = [step for step in DOCKERFILE if step.name == name]
     return step
@@ -136,14 +129,6 @@ def test_the_image_gets_the_program_and_its_models_and_nothing_else() -> None:
     locks = {"requirements.lock", "requirements-ray.lock"}  # the second one for the image with Ray
     assert {path for path in sent if "/" not in path} == {"app.py", "serve.py", "LICENSE", *locks}
     assert [path for path in sent if "__pycache__" in path] == []
-
-
-def test_the_last_pattern_that_fits_decides_and_steps_have_their_continuation_lines() -> None:
-    patterns = ["*", "!specviz", "!.streamlit/config.toml", "**/__pycache__"]
-    assert ignored("specviz/core/__pycache__/trace.pyc", patterns)
-    assert not ignored("specviz/core/trace.py", patterns)
-    text = "# A comment\nFROM base\n\nRUN one \\\n    # inside\n    && two\nUSER 1:2\n"
-    assert steps(text) == [Step("FROM", "base"), Step("RUN", "one && two"), Step("USER", "1:2")]
 
 
 FOLDER = ROOT / "examples/cluster"

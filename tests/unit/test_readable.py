@@ -1,6 +1,7 @@
 """Characters that are cut over several tokens: what people read shows characters, the file has the bytes."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,37 +10,25 @@ from hypothesis import strategies as st
 from specviz.cli.output import round_lines
 from specviz.core.readable import merged, readable, spelled
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
-from specviz.core.trace import Output, Trace
+from specviz.core.trace import Prompt, Trace
 from specviz.measure.worksheet.exercises import exercises
 from specviz.player.data import tokens_of
-from tests.support.fake_traces import fake_trace
+from tests.support.fake_traces import fake_trace, run_of
 
 C3, B6, A4, N = 1, 2, 3, 4
 TEXTS = {C3: "⟨C3⟩", B6: "⟨B6⟩", A4: "⟨A4⟩", N: "nig"}
+TOPS = [Candidate(B6, TEXTS[B6], 0.7, 0.2), Candidate(A4, TEXTS[A4], 0.2, 0.7), Candidate(N, TEXTS[N], 0.1, 0.1)]
+RESIDUAL = [ResidualCandidate(B6, TEXTS[B6], 0.9), ResidualCandidate(N, TEXTS[N], 0.1)]
 
 
-def _drafted(token: int, status: str) -> DraftedToken:
-    tops = [Candidate(B6, TEXTS[B6], 0.7, 0.2), Candidate(A4, TEXTS[A4], 0.2, 0.7), Candidate(N, TEXTS[N], 0.1, 0.1)]
-    judged = {"target_prob": 0.2, "draft_prob": 0.7, "accept_prob": 0.5, "candidates": tops}
-    return DraftedToken(token, TEXTS[token], status, **({} if status == "discarded" else judged))  # type: ignore[arg-type]
-
-
-def _emitted(kind: str, token: int) -> EmittedToken:
-    residual = [ResidualCandidate(B6, TEXTS[B6], 0.9), ResidualCandidate(N, TEXTS[N], 0.1)]
-    return EmittedToken(kind, token, TEXTS[token], 0.7, [], residual)  # type: ignore[arg-type]
-
-
-def trace_of(*rounds: tuple[list[tuple[int, str]], tuple[str, int]]) -> Trace:
+def trace_of(*rounds: tuple[list[tuple[int, Any]], tuple[Any, int]]) -> Trace:
     """A run after “Die K”, of these rounds: drafted tokens with their status, and the target's own token."""
-    fake = fake_trace(tokens=8, greedy=True, plain=False)
-    made = [
-        Round(i, 0.001, 0.004, 0.0, [_drafted(*token) for token in drafted], _emitted(*emitted))
-        for i, (drafted, emitted) in enumerate(rounds)
-    ]
-    written = [token_id for round in made for token_id in round.emitted_ids]
-    prompt = replace(fake.prompt, text="Die K", token_ids=[8, 9], tokens=["Die", " K"])
-    settings = replace(fake.settings, max_new_tokens=len(written))
-    return replace(fake, prompt=prompt, settings=settings, rounds=made, output=Output(written, "önig", "length"))
+    made = []
+    for index, (tokens, (kind, own)) in enumerate(rounds):
+        drafted = [DraftedToken(id, TEXTS[id], status, 0.2, 0.7, 0.5, candidates=TOPS) for id, status in tokens]
+        emitted = EmittedToken(kind, own, TEXTS[own], 0.7, [], RESIDUAL)
+        made.append(Round(index, 0.001, 0.004, 0.0, drafted, emitted))
+    return run_of(made, prompt=Prompt("Die K", [8, 9], ["Die", " K"]))
 
 
 def shown(trace: Trace, round: int = 0) -> list[str]:

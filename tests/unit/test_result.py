@@ -1,8 +1,10 @@
 """What a run says first: how fast it was, in how many passes, and why; for each kind of run."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
 from specviz.core.metrics import Costs
 from specviz.core.result import at_calibrated, refutes, result_of
@@ -11,81 +13,25 @@ from tests.unit.test_verdict import CALIBRATED, GOOD, NO_DRAFT, SCARCE, STEP, TI
 
 BUSY = in_turns(slow=(1.0, 9.0, 1.0, 1.0, 6.0))
 DEAR = Costs(0.44 * STEP, 0.6, {1: 1.0, 5: 1.8}, 0.1)  # at these costs `a_trace(…, 0.44 * STEP)` would be 0.99×
+RUNS: dict[str, tuple[Trace, Costs | None]] = {
+    "helps": (GOOD, None),
+    "an interval": (in_turns(), CALIBRATED),
+    "hurts": (a_trace(GOOD.rounds, plain_step=0.31 * STEP), None),
+    "too close": (in_turns(plain_step=0.43 * STEP, slow=(1.02, 0.98)), None),
+    "not explained": (a_trace(GOOD.rounds, plain_step=0.44 * STEP), DEAR),
+    "counted": (SCARCE, None),
+    "busy": (BUSY, CALIBRATED),
+    "no draft": (NO_DRAFT, None),
+    "no times": (replace(TIMELESS, rounds=TIMELESS.rounds[:1]), None),
+}
+SAID = yaml.safe_load((Path(__file__).parents[1] / "fixtures/results.yaml").read_text("utf-8"))
 
-LONG = "times as long as the big model takes for one token"
 
-
-@pytest.mark.parametrize(
-    ("trace", "costs", "says", "reason"),
-    [
-        (
-            GOOD,
-            None,
-            "2.43 times as fast: 17 tokens in 4 passes of the big model instead of 17",
-            "It pays if more than 44 % of the checked guesses are accepted (here 87 %), because a guess takes 0.10 and "
-            f"a check 1.25 {LONG}. One run, measured here.",
-        ),
-        (
-            in_turns(),
-            CALIBRATED,
-            "2.43 times as fast: 34 tokens in 8 passes of the big model instead of 34",
-            "It pays if more than 44 % of the checked guesses are accepted (here 90 %), because a guess takes 0.10 and "
-            f"a check 1.25 {LONG}. One run, measured here; 95 % interval 2.31 to 2.55.",
-        ),
-        (
-            a_trace(GOOD.rounds, plain_step=0.31 * STEP),
-            None,
-            "0.75 times as fast, so slower: 17 tokens in 4 passes of the big model instead of 17",
-            "It would not pay even if all checked guesses were accepted (here 87 %), because a guess takes 0.32 and "
-            f"a check 4.03 {LONG}. One run, measured here.",
-        ),
-        (
-            in_turns(plain_step=0.43 * STEP, slow=(1.02, 0.98)),
-            None,
-            "1.04 times as fast, too close to 1 to tell: 34 tokens in 8 passes of the big model instead of 34",
-            "Here 90 % of the checked guesses are accepted; a guess takes 0.23 and "
-            f"a check 2.91 {LONG}. One run, measured here; 95 % interval 0.99 to 1.11.",
-        ),
-        (
-            a_trace(GOOD.rounds, plain_step=0.44 * STEP),
-            DEAR,
-            "1.07 times as fast: 17 tokens in 4 passes of the big model instead of 17",
-            "87 % of the checked guesses are accepted. The costs of a typical round do not explain the measured speed. "
-            "One run, measured here.",
-        ),
-        (
-            SCARCE,
-            None,
-            "1.37 times as fast: 10 tokens in 6 passes of the big model instead of 10",
-            "It pays if a pass gives more than 1.22 tokens (here 1.67), because the guesses of a round take 0.07 and "
-            f"a check 1.05 {LONG}. One run, measured here.",
-        ),
-        (
-            BUSY,
-            CALIBRATED,
-            "34 tokens in 8 passes of the big model instead of 34; busy machine, its time is not trusted",
-            "What was counted is exact. Press Run again to time it again. At calibrated costs it would be about 2.43 "
-            "times as fast.",
-        ),
-        (
-            NO_DRAFT,
-            None,
-            "5 tokens in 5 passes of the big model instead of 5.",
-            "No verdict: nothing was drafted, so there is nothing to compare.",
-        ),
-        (
-            replace(TIMELESS, rounds=TIMELESS.rounds[:1]),
-            None,
-            "5 tokens in 1 pass of the big model instead of 5.",
-            "No verdict: this run has no times.",
-        ),
-    ],
-    ids=["helps", "an interval", "hurts", "too close", "not explained", "counted", "busy", "no draft", "no times"],
-)
-def test_a_result_and_its_reason_in_plain_words(trace: Trace, costs: Costs | None, says: str, reason: str) -> None:
-    result = result_of(trace, costs, "measured here")
-    assert (result.says, result.reason) == (says, reason)
-    assert result.trusted == (trace is not BUSY)
+@pytest.mark.parametrize("name", RUNS)
+def test_a_result_and_its_reason_in_plain_words(name: str) -> None:
+    result = result_of(*RUNS[name], "measured here")
+    assert {"says": result.says, "reason": result.reason} == SAID[name]
+    assert result.trusted == (name != "busy")
 
 
 def test_the_costs_of_a_calibration_on_a_busy_machine_are_in_no_reason() -> None:

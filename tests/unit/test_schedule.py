@@ -1,9 +1,9 @@
 """Who runs next beside a crowd: the queue alone, with an engine that is a list. No clock: jobs are counted."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from specviz.core.request import RunRequest
-from specviz.core.trace import Output, Prompt
 from specviz.measure.race import RacePrompt
 from specviz.service import protocol as say
 from specviz.service.job import Job, JobView, RunResult, advance
@@ -60,9 +60,8 @@ class Engine:
             return False
         self.running.append(job)
         self.begun.append(job)
-        trace = run_of([], prompt=Prompt("wait", [1], ["p"]), output=Output([1], "t", None))
-        round_ = object()  # what is in it matters to nobody here
-        job.view = replace(job.view, state="running", result=RunResult(replace(trace, rounds=[round_])))  # type: ignore[list-item]
+        made: Any = [object()]  # what is in a round matters to nobody here
+        job.view = replace(job.view, state="running", result=RunResult(replace(run_of([]), rounds=made)))
         return True
 
     def settle(self) -> None:
@@ -211,8 +210,6 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     queue.put(newer, instead_of=second)
     assert [queue.take_for([], False) for _ in range(4)] == [first, other, newer, third]
 
-
-# ---- which jobs an engine has together, and which give way
 
 ALONE = Schedule(Limits())
 

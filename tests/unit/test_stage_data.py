@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
 from specviz.player.payload import SentStage
 from specviz.ui.shared.stage import news, sent_with, split
-from specviz.ui.shared.theme import publish_plotly
 from tests.support.drawn import drawn, drawn_traces
 from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
 from tests.support.fake_trees import fake_tree_trace
@@ -27,8 +25,10 @@ from tests.support.known import known
 from tests.support.plain_json import is_plain_json
 
 
-def data_of(trace: Trace, **more: Any) -> dict[str, Any]:
-    return stage_data(trace, **{"run_id": "a", "source": "live", "running": False, **more})
+def data_of(trace: Trace, **more: Any) -> Any:
+    data = stage_data(trace, **{"run_id": "a", "source": "live", "running": False, **more})
+    assert is_plain_json(data)
+    return data
 
 
 def drawing_of(trace: Trace, **more: Any) -> dict[str, Any]:
@@ -81,17 +81,24 @@ def test_the_badge_and_the_idle_line_say_what_is_going_on() -> None:
     assert alone["idle"] == "No draft model took part in this run."
 
 
-@pytest.mark.parametrize(
-    "trace", [fake_trace(sharpness=1.0), fake_trace(greedy=True), fake_tree_trace("4,2,1"), fake_trace(record=False)]
-)
-def test_what_is_left_out_is_not_drawn(trace: Trace) -> None:
+DRAWN = [
+    fake_trace(sharpness=1.0), fake_trace(greedy=True), fake_trace(lookup=True), fake_trace(eos=True),
+    fake_trace(record=False, plain=False), fake_tree_trace("4,2,1"), translated(fake_trace(greedy=True)),
+]  # fmt: skip
+
+
+def test_what_is_left_out_is_not_drawn() -> None:
     """A whole trace, with every candidate and all digits, is drawn as what is sent of it."""
-    sent = data_of(trace)
-    whole = {**sent, "run": {**sent["run"], "trace": json.loads(dump_trace(trace))}}
+    sent = [data_of(trace, link={"target": "wren-base"}, playhead=3) for trace in DRAWN]
+    whole = [
+        {**each, "run": {**each["run"], "trace": json.loads(dump_trace(trace))}}
+        for each, trace in zip(sent, DRAWN, strict=True)
+    ]
     assert len(json.dumps(sent)) < len(json.dumps(whole))
-    one, other = ([chip for round in each["rounds"] for chip in round["chips"]] for each in drawn(sent, whole))  # type: ignore[arg-type]
-    assert all(same(a, b) for a, b in zip(one, other, strict=True))
-    assert any(chip.get("candidates") for chip in one)
+    one, other = ([each["rounds"] for each in drawn(*made)] for made in (sent, whole))
+    for a, b in zip(one, other, strict=True):
+        assert same([round["chips"] for round in a], [round["chips"] for round in b])
+    assert any(chip.get("candidates") for rounds in one for round in rounds for chip in round["chips"])
 
 
 def same(one: Any, other: Any) -> bool:
@@ -103,24 +110,6 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
-
-
-@pytest.mark.parametrize(
-    "trace",
-    [
-        fake_trace(),
-        fake_trace(greedy=True),
-        fake_trace(lookup=True),
-        fake_trace(eos=True),
-        translated(fake_trace(greedy=True)),
-        fake_trace(hostile=True),
-        fake_trace(record=False, plain=False),
-        cut(fake_trace(), 0),
-    ],
-)
-def test_the_data_is_plain_json(trace: Trace) -> None:
-    data = data_of(trace, link={"target": "wren-base"}, playhead=3)
-    assert is_plain_json(data)
 
 
 def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None:
@@ -153,23 +142,9 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     assert drawing_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
 
 
-def test_plotly_is_copied_once_and_whole_where_it_can_be_written(tmp_path: Path) -> None:
-    first = known(publish_plotly(tmp_path / "static"))
-    assert first.read_text(encoding="utf-8").rstrip().endswith("}));")
-    made = first.stat().st_mtime_ns
-    assert publish_plotly(tmp_path / "static") == first
-    assert first.stat().st_mtime_ns == made
-    assert [path.name for path in first.parent.iterdir()] == ["plotly.min.js"]
-    in_the_way = tmp_path / "file"
-    in_the_way.write_text("a file, not a folder")
-    assert publish_plotly(in_the_way) is None
-
-
-# contrast, by WCAG 2.2
-
-
 @pytest.mark.parametrize(("scheme", "grounds"), [("light", ["#ffffff"]), ("dark", ["#0f1318", "#0e1117"])])
 def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
+    """Contrast, by WCAG 2.2."""
     css = (ASSETS / "stage/stage.css").read_text(encoding="utf-8")
     start = css.index(".stage {") if scheme == "light" else css.index('.stage[data-scheme="dark"]')
     palette = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", css[start : css.index("}", start)]))
@@ -224,27 +199,22 @@ def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has
     assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
 
 
-@pytest.fixture
-def first() -> tuple[Trace, DraftGuesses]:
-    trace, draft_guesses = first_trace(), first_draft_guesses()
-    assert trace is not None
-    assert draft_guesses is not None, "python -m scripts.record_first makes it again"
-    return trace, draft_guesses
+FIRST, GUESSES = known(first_trace()), known(first_draft_guesses())  # python -m scripts.record_first makes them
 
 
 def replay_of(trace: Trace, guesses: DraftGuesses | None, **more: Any) -> Any:
     return drawing_of(trace, guesses=guesses, **more)["replay"]
 
 
-def test_a_finished_run_of_64_tokens_is_small(first: tuple[Trace, DraftGuesses]) -> None:
+def test_a_finished_run_of_64_tokens_is_small() -> None:
     """Drawn, it was 40 kB as JSON."""
-    run, rest = split(data_of(first[0], guesses=first[1]))  # type: ignore[arg-type]
-    assert first[0].settings.max_new_tokens == 64
+    run, rest = split(data_of(FIRST, guesses=GUESSES))
+    assert FIRST.settings.max_new_tokens == 64
     assert len(run) + len(json.dumps(rest)) < 27_000
 
 
-def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been(first: tuple[Trace, DraftGuesses]) -> None:
-    trace, guesses = first
+def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been() -> None:
+    trace, guesses = FIRST, GUESSES
     data, drawn_rounds = replay_of(trace, guesses), drawing_of(trace)["rounds"]
     assert data["exact"] is True
     assert replay_of(trace, replace(guesses, exact=False))["exact"] is False
@@ -263,10 +233,8 @@ def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been(firs
         assert tuple(replayed[name] for name in ("accepted", "rejected", "discarded", "per_call")) == figures
 
 
-def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_only_the_costs_are_left(
-    first: tuple[Trace, DraftGuesses],
-) -> None:
-    trace, draft_guesses = first
+def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_only_the_costs_are_left() -> None:
+    trace = FIRST
     measured, alone = known(metrics.speedup(trace)), replace(trace, autoregressive=None)
     in_turns = replace(known(trace.autoregressive), alternating=True)
     busy = replace(trace, rounds=[replace(trace.rounds[0], verify_seconds=1.0), *trace.rounds[1:]])
@@ -280,14 +248,14 @@ def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_o
         (busy, None, "not known: this machine was busy", None),
         (alone, None, "not known: this run has no times", None),
     ]:
-        data = replay_of(run, draft_guesses, costs=costs)
+        data = replay_of(run, GUESSES, costs=costs)
         assert (data["times"], data["lengths"]["4"]["speedup"]) == (times, at_4 and pytest.approx(at_4, abs=0.005))
-    replayed = replay_of(busy, draft_guesses, costs=free)["lengths"].values()
+    replayed = replay_of(busy, GUESSES, costs=free)["lengths"].values()
     assert all(one["speedup"] == one["per_call"] for one in replayed)
 
 
-def test_guesses_are_sent_where_the_run_can_be_replayed_with_them(first: tuple[Trace, DraftGuesses]) -> None:
-    trace, guesses = first
+def test_guesses_are_sent_where_the_run_can_be_replayed_with_them() -> None:
+    trace, guesses = FIRST, GUESSES
     assert replayable(trace, guesses) is guesses
     assert replayable(trace, None) is None
     for changed in ({"temperature": 1.0}, {"draft_schedule": "heuristic"}, {"tree": "dynamic:8"}):

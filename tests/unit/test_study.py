@@ -1,13 +1,13 @@
 """What a sweep's file says as a whole: predictions, conclusions, and figures as files."""
 
 import math
-from collections.abc import Callable
+import sys
 from dataclasses import replace
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -29,7 +29,7 @@ from specviz.ui.helps.figures import break_even_tokens_figure
 from specviz.ui.helps.helps_page import temperature_table
 from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, recorded_studies, recorded_sweep, studied
 from specviz.ui.watch.watch_page import verification_figure
-from tests.support.fake_rows import a_row, row_at
+from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import by_name, parts_of
 from tests.support.known import known
 
@@ -98,24 +98,15 @@ def test_greedy_stands_beside_temperature_1() -> None:
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    pooled: list[int] = []
-    real: Callable[[pd.DataFrame], pd.DataFrame] = studying.points
-
-    def counting(rows: pd.DataFrame) -> pd.DataFrame:
-        pooled.append(len(rows))
-        return real(rows)
-
-    monkeypatch.setattr(studying, "points", counting)
+    pooling = Mock(wraps=studying.points)
+    monkeypatch.setattr(studying, "points", pooling)
     sweeps = Sweeps()
-    sweeps.rows[HERE] = frame_of([row_at("story", 4, 1.5)])
-    for _ in range(3):  # script runs
-        (study,) = studied(sweeps, HERE)
-        assert len(study.points) == 1
-    assert pooled == [1]
-    sweeps.rows[HERE] = frame_of([row_at("story", 4, 1.5), row_at("code", 4, 1.2)])
-    (study,) = studied(sweeps, HERE)
-    assert len(study.points) == 2
-    assert pooled == [1, 2]
+    for number, workloads in enumerate((["story"], ["story", "code"]), start=1):
+        sweeps.rows[HERE] = frame_of([row_at(workload, 4, 1.5) for workload in workloads])
+        for _ in range(3):  # script runs
+            (study,) = studied(sweeps, HERE)
+            assert len(study.points) == len(workloads)
+        assert pooling.call_count == number
     assert studied(sweeps, RECORDED) is studied(Sweeps(), RECORDED), "every visitor shares the recorded sweep"
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
 
@@ -138,16 +129,11 @@ def test_an_impossible_row_is_in_no_figure_and_repeated_outputs_are_named() -> N
 
 def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each with each other: 2,000 series held the interpreter for a minute."""
-    compared: list[object] = []
-
-    def counted(series: Any, **changes: Any) -> Any:
-        compared.append(series)
-        return replace(series, **changes)
-
-    monkeypatch.setattr(studying, "replace", counted)
+    comparing = Mock(wraps=replace)
+    monkeypatch.setattr(studying, "replace", comparing)
     rows = [row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0)]
     studies = studies_of(frame_of(rows))
-    assert len(compared) == len(studies) == 40
+    assert comparing.call_count == len(studies) == 40
     assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
@@ -155,66 +141,53 @@ def said(*rows: SweepRow) -> str:
     return "\n".join(conclusions(frame_of(rows)))
 
 
-def speeds(length: int, *each: float) -> list[SweepRow]:
-    return [row_at("own", length, speedup, number=number) for number, speedup in enumerate(each)]
-
-
 def test_conclusions_go_by_other_prompts_and_by_machine() -> None:
     # Each prompt's own best is the other length: chosen on the others, a prompt gets the one that is good elsewhere.
-    text = said(*speeds(2, 1.9, 1.2, 1.2, 1.2), *speeds(4, 1.5, 1.5, 1.5, 1.5))
+    text = said(*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5))
     assert "with each prompt at the draft length that did best on the other prompts," in text
     assert "best draft length, chosen for each prompt on the other prompts of its workload: γ = 4 for 4 of 4" in text
     assert "1.50 times the speed" in text
-    one = speeds(4, 1.5, 1.52, 1.49)
-    other = [row_at("own", 4, speed, number=number, machine="slow") for number, speed in enumerate((0.5, 0.52, 0.49))]
-    text = said(*one, *other)
+    one = prompts_at("own", 4, 1.5, 1.52, 1.49)
+    text = said(*one, *prompts_at("own", 4, 0.5, 0.52, 0.49, machine="slow"))
     assert "on a test's machine: at draft length 4 speculative decoding runs at 1.50 times" in text
     assert "on slow: at draft length 4 speculative decoding runs at 0.50 times" in text
     assert "machine" not in said(*one)
 
 
 def test_what_a_sweep_concludes() -> None:
-    text = said(*speeds(4, 0.7, 1.5, 1.1, 0.9))
+    text = said(*prompts_at("own", 4, 0.7, 1.5, 1.1, 0.9))
     assert "at draft length 4 speculative decoding runs at" in text
     assert "95 % interval over 4 prompts" in text
     assert "It cannot be told with these prompts: the interval contains 1." in text
     assert "best draft length" not in text
-    assert "It helps." in said(*speeds(4, 1.5, 1.52, 1.49))
-    assert "It hurts: it is slower than the target alone." in said(*speeds(4, 0.5, 0.52, 0.49))
-    text = said(*speeds(2, 1.5), *speeds(4, 1.2))
+    assert "It helps." in said(*prompts_at("own", 4, 1.5, 1.52, 1.49))
+    assert "It hurts: it is slower than the target alone." in said(*prompts_at("own", 4, 0.5, 0.52, 0.49))
+    text = said(*prompts_at("own", 2, 1.5), *prompts_at("own", 4, 1.2))
     assert "at each prompt's own best draft length, which flatters, speculative decoding runs at 1.50 times" in text
     assert "one prompt, so there is no interval" in text
     assert "chosen" not in text
-    assert "95 % interval over 3 prompts" in said(*speeds(4, 1.5, 1.4, 1.6), *speeds(4, 1.5, 1.4, 1.6))
+    twice = prompts_at("own", 4, 1.5, 1.4, 1.6) * 2
+    assert "95 % interval over 3 prompts" in said(*twice)
 
 
 def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> None:
-    rows = speeds(4, 1.5, 1.5)
+    rows = prompts_at("own", 4, 1.5, 1.5)
     assert "all 2 outputs are the target's own" in said(*rows)
     assert "1 of 3 outputs differ" in said(*rows, row_at("own", 4, 1.5, number=9, identical=False))
-    sampled = [row_at("own", 4, 1.5, number=number, temperature=1.0, identical=None) for number in (1, 2)]
-    assert "outputs" not in said(*sampled)
-    speeds_of = enumerate((1.3, 1.4))
-    rows = [row_at("own", 4, speed, number=number, draft_schedule="heuristic") for number, speed in speeds_of]
+    assert "outputs" not in said(*prompts_at("own", 4, 1.5, 1.5, temperature=1.0, identical=None))
+    rows = prompts_at("own", 4, 1.3, 1.4, draft_schedule="heuristic")
     assert "with the heuristic speculative decoding runs at 1.35 times" in said(*rows)
     assert said() == ""
 
 
-def without_matplotlib(name: str) -> Any:
-    if name.startswith("matplotlib"):
-        raise ImportError(name)
-    return import_module(name)
-
-
 def test_plots_that_cannot_be_made_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "import_module", without_matplotlib)
-    with pytest.raises(InputError, match="--plots needs matplotlib, which is not here: pip install matplotlib"):
-        plots.check_plots(tmp_path / "figures")
-    assert not (tmp_path / "figures").exists()
-    monkeypatch.setattr(plots, "import_module", lambda name: None)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         plots.check_plots(tmp_path / "file")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="--plots needs matplotlib, which is not here: pip install matplotlib"):
+        plots.check_plots(tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()
 
 
 def rows(*names: str, temperature: float = 0.0) -> list[Any]:

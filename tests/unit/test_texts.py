@@ -15,26 +15,15 @@ from specviz.core.files import ASSETS
 from specviz.core.metrics import count
 from specviz.core.replay import replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons import text_check
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.glossary import Word, explained, glossary, words_by_form
 from specviz.data.lessons.questions import answer_facts
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
-from specviz.data.lessons.story import LAST_ROUNDS, Beat, Tour, steps, tour_of
+from specviz.data.lessons.story import LAST_ROUNDS, Beat, steps, tour_of
 from specviz.data.lessons.text_check import CHECKS, text_problems
-from specviz.data.texts import (
-    FOLDER,
-    Sentences,
-    TextError,
-    Voices,
-    any_of,
-    figures_in,
-    fill,
-    pages,
-    read_texts,
-)
+from specviz.data.texts import FOLDER, Sentences, TextError, Voices, any_of, figures_in, fill, pages, read_texts
 from specviz.player.data import PHASES, replayable, stage_data
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.vocabulary import entry
@@ -43,6 +32,7 @@ from specviz.ui.watch.watch_state import TourPlace
 from tests.support.html import Html
 from tests.support.known import known
 from tests.unit.test_lessons import PLAIN
+from tests.unit.test_structure import FILES, ROOT, tree_of
 
 
 @pytest.fixture
@@ -160,8 +150,7 @@ def test_the_command_line_checks_the_texts(
     assert main(["lesson", "sheet", "-o", str(folder / "sheet.html")]) == 2
 
 
-SPECVIZ = Path(__file__).parents[2] / "specviz"
-CODE = {file: ast.parse(file.read_text(encoding="utf-8")) for file in SPECVIZ.rglob("*.py")}
+CODE = {file.relative_to(ROOT).as_posix(): tree_of(file) for file in FILES}
 
 
 def calls_of(function: str, trees: Iterable[ast.Module]) -> Iterator[ast.Call]:
@@ -194,7 +183,7 @@ def test_a_module_says_every_sentence_of_its_file_with_the_figures_that_it_names
     for name, tree in said.items():
         wanted = {key: named_in(text) for key, text in Sentences(name).texts().items()}
         assert wanted == given_by("say", [tree]), name
-    lessons = [CODE[SPECVIZ / f"data/lessons/{name}.py"] for name in ("facts", "questions")]
+    lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)
 
@@ -307,31 +296,19 @@ def test_the_stage_explains_a_word_as_the_glossary_does() -> None:
 
 
 SHORT = 330  # characters: a card that a phone shows above the tokens
+TRACE = known(first_trace())
+TOUR = known(tour_of(TRACE))
 
 
-@pytest.fixture
-def trace() -> Trace:
-    found = first_trace()
-    assert found
+def beat(until: str) -> Beat:
+    (found,) = [one for one in TOUR.beats if one.until == until]
     return found
 
 
-@pytest.fixture
-def tour(trace: Trace) -> Tour:
-    found = tour_of(trace)
-    assert found
-    return found
-
-
-def beat(tour: Tour, until: str) -> Beat:
-    (found,) = [one for one in tour.beats if one.until == until]
-    return found
-
-
-def test_the_tour_waits_for_six_things_and_is_remembered(tour: Tour) -> None:
-    asked = [one.until for one in tour.beats]
+def test_the_tour_waits_for_six_things_and_is_remembered() -> None:
+    asked = [one.until for one in TOUR.beats]
     assert asked == ["checked", "guessed", "opened", "full", "length", "ended"]
-    for one in tour.beats:
+    for one in TOUR.beats:
         assert one.phase in PHASES
         assert one.lights
         assert len(one.says + one.asks) <= SHORT, one.until
@@ -347,53 +324,52 @@ def test_the_tour_waits_for_six_things_and_is_remembered(tour: Tour) -> None:
     assert place.started == 2
 
 
-def test_the_tour_says_what_the_run_shows_and_ends_with_its_counts(trace: Trace, tour: Tour) -> None:
-    guess, check, judge = tour.beats[:3]
+def test_the_tour_says_what_the_run_shows_and_ends_with_its_counts() -> None:
+    guess, check, judge = TOUR.beats[:3]
     assert guess.round == check.round == judge.round
     assert (guess.phase, check.phase, judge.phase) == ("propose", "check", "judge")
-    round = trace.rounds[judge.round]
+    round = TRACE.rounds[judge.round]
     assert (round.accepted >= 1, round.rejected, round.discarded >= 1) == (True, 1, True)
     assert round.emitted.kind == "correction"
-    assert trace.settings.greedy  # "its own first choice"
+    assert TRACE.settings.greedy  # "its own first choice"
     assert "“the ball and ran”" in guess.says
     assert "“the ball” ✓" in judge.says
     assert "“and” ✗" in judge.says
     assert "“to” ↻" in judge.says
     assert set(check.did) == {"accepted", "rejected", "discarded"}
-    last = tour.beats[-1]
-    assert len(trace.rounds) - last.round == LAST_ROUNDS
-    assert last.round * len(PHASES) < len(trace.rounds) * len(PHASES) - 1
-    assert f"wrote {len(trace.output.token_ids)} tokens in {len(trace.rounds)} passes" in tour.end
-    assert {(one.page, one.name) for one in tour.next} <= {(page.name, page.title) for page in PAGES}
+    last = TOUR.beats[-1]
+    assert len(TRACE.rounds) - last.round == LAST_ROUNDS
+    assert last.round * len(PHASES) < len(TRACE.rounds) * len(PHASES) - 1
+    assert f"wrote {len(TRACE.output.token_ids)} tokens in {len(TRACE.rounds)} passes" in TOUR.end
+    assert {(one.page, one.name) for one in TOUR.next} <= {(page.name, page.title) for page in PAGES}
 
 
-def test_no_round_between_has_all_guesses_accepted_before_the_one_that_was_asked_for(trace: Trace, tour: Tour) -> None:
+def test_no_round_between_has_all_guesses_accepted_before_the_one_that_was_asked_for() -> None:
     """The visitor looks for the first such round; the next beat stands there."""
-    start, found = beat(tour, "full").round, beat(tour, "length").round
-    full = [round.index for round in trace.rounds if round.drafted and round.accepted == len(round.drafted)]
+    start, found = beat("full").round, beat("length").round
+    full = [round.index for round in TRACE.rounds if round.drafted and round.accepted == len(round.drafted)]
     assert found == min(index for index in full if index > start)
     assert found - start <= 5  # presses of a button
-    assert len(trace.rounds[found].drafted) == trace.settings.draft_length
-    assert trace.rounds[found].emitted.kind == "bonus"
+    assert len(TRACE.rounds[found].drafted) == TRACE.settings.draft_length
+    assert TRACE.rounds[found].emitted.kind == "bonus"
 
 
-def test_a_longer_draft_saves_passes_and_wastes_guesses_as_the_tour_says(trace: Trace, tour: Tour) -> None:
-    said = beat(tour, "length").did["done"]
+def test_a_longer_draft_saves_passes_and_wastes_guesses_as_the_tour_says() -> None:
+    said = beat("length").did["done"]
     stated = [int(number) for number in re.findall(r"instead of (\d+)", said)]
-    wasted = sum(round.rejected + round.discarded for round in trace.rounds)
-    assert stated == [len(trace.rounds), wasted]
-    guesses = first_draft_guesses()
-    assert guesses
-    assert replayable(trace, guesses)
+    wasted = sum(round.rejected + round.discarded for round in TRACE.rounds)
+    assert stated == [len(TRACE.rounds), wasted]
+    guesses = known(first_draft_guesses())
+    assert replayable(TRACE, guesses)
     assert guesses.exact
-    for length in range(beat(tour, "length").least, MAX_DRAFT_LENGTH + 1):
-        counts = count(replay(guesses, length, trace.settings.max_new_tokens))
-        assert counts.rounds < len(trace.rounds)
+    for length in range(beat("length").least, MAX_DRAFT_LENGTH + 1):
+        counts = count(replay(guesses, length, TRACE.settings.max_new_tokens))
+        assert counts.rounds < len(TRACE.rounds)
         assert counts.rejected + counts.discarded > wasted
 
 
-def test_a_run_that_does_not_show_it_has_no_tour_and_none_is_sent_unasked(trace: Trace) -> None:
-    assert tour_of(replace(trace, rounds=trace.rounds[:4])) is None
-    assert tour_of(replace(trace, rounds=trace.rounds[5:6])) is None
-    assert "tour" not in stage_data(trace, run_id="first", source="recorded", running=False)
-    assert trace.rounds[0].accepted
+def test_a_run_that_does_not_show_it_has_no_tour_and_none_is_sent_unasked() -> None:
+    assert tour_of(replace(TRACE, rounds=TRACE.rounds[:4])) is None
+    assert tour_of(replace(TRACE, rounds=TRACE.rounds[5:6])) is None
+    assert "tour" not in stage_data(TRACE, run_id="first", source="recorded", running=False)
+    assert TRACE.rounds[0].accepted

@@ -4,8 +4,8 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from random import Random
-from statistics import mean, stdev
 
 import pytest
 from scipy import stats
@@ -14,67 +14,23 @@ from specviz.core import metrics, theory
 from specviz.core.errors import InputError
 from specviz.core.intervals import FEWEST, blocks_of, speedup_interval
 from specviz.core.trace import Autoregressive, Trace
-from specviz.measure.proof.findings import (
-    FALSE_ALARM,
-    LIMIT,
-    Bins,
-    bins_of,
-    chance_distance,
-    finding,
-    look,
-    looks,
-    odds,
-    place_looks,
-    pool,
-    smallest_seen,
-    survival,
-)
+from specviz.measure.proof import findings
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 from tests.support.known import known
 from tests.unit.test_verdict import STEP, a_round, a_trace
 
 
-@pytest.mark.parametrize(
-    ("alpha", "draft_length", "tokens"),
-    [
-        (0.5, 1, 1.5),  # (1 - 1/4) / (1/2)
-        (0.5, 3, 1.875),  # (1 - 1/16) / (1/2)
-        (0.8, 4, 3.3616),  # 1 + .8 + .64 + .512 + .4096
-        (0.0, 7, 1.0),
-        (1.0, 7, 8.0),
-    ],
-)
-def test_expected_tokens(alpha: float, draft_length: int, tokens: float) -> None:
-    assert theory.expected_tokens(alpha, draft_length) == pytest.approx(tokens, rel=1e-12)
-
-
-def test_expected_tokens_by_position_and_in_the_closed_form() -> None:
+def test_expected_tokens_by_hand_and_in_the_closed_form() -> None:
+    assert theory.expected_tokens(0.5, 3) == pytest.approx(1.875, rel=1e-12)  # 1 + 1/2 + 1/4 + 1/8
+    assert theory.expected_tokens(0.8, 4) == pytest.approx(3.3616, rel=1e-12)  # 1 + .8 + .64 + .512 + .4096
+    assert (theory.expected_tokens(0.0, 7), theory.expected_tokens(1.0, 7)) == (1, 8)
     for alpha in (0.01, 0.3, 0.77, 0.99):
         closed = (1 - alpha**6) / (1 - alpha)
         assert theory.expected_tokens(alpha, 5) == pytest.approx(closed, rel=1e-12)
     assert theory.expected_tokens(1 - 1e-15, 16) == pytest.approx(17, rel=1e-12)
     assert theory.expected_tokens_by_position([]) == 1
-    assert theory.expected_tokens_by_position([0.5, 0.5]) == 1.75  # 1 + 1/2 + 1/4
+    assert theory.expected_tokens_by_position([0.9, 0.7, 0.5]) == pytest.approx(2.845)  # 1 + .9 + .63 + .315
     assert theory.expected_tokens_by_position([0.9, 0.0, 1.0]) == pytest.approx(1.9)  # nothing survives a 0
-
-
-def simulated_round(rates: list[float], rng: random.Random) -> int:
-    """Tokens a round emits: drafts survive up to the first failure, and the target always adds one."""
-    for accepted, rate in enumerate(rates):
-        if rng.random() >= rate:
-            return accepted + 1
-    return len(rates) + 1
-
-
-@pytest.mark.parametrize("rates", [[0.8] * 4, [0.35] * 8, [0.9, 0.7, 0.5], [0.2, 1.0, 1.0, 0.0]])
-def test_expected_tokens_against_simulation(rates: list[float]) -> None:
-    """5 standard errors: a correct formula fails one seed in 1.7 million; this seed is fixed, so never by chance."""
-    rng = random.Random(2023)
-    rounds = [simulated_round(rates, rng) for _ in range(20_000)]
-    tolerance = 5 * stdev(rounds) / math.sqrt(len(rounds))
-    assert theory.expected_tokens_by_position(rates) == pytest.approx(mean(rounds), abs=tolerance)
-    if len(set(rates)) == 1:
-        assert theory.expected_tokens(rates[0], len(rates)) == pytest.approx(mean(rounds), abs=tolerance)
 
 
 def test_speedups_and_operations_by_hand() -> None:
@@ -89,27 +45,14 @@ def test_speedups_and_operations_by_hand() -> None:
     assert theory.verification_steps({1: 1.1, 5: 0.9}, 9) == 0.9
     assert theory.verification_steps({}, 9) == 1.0
     assert theory.verification_steps(lambda k: k / 2, 6) == 3.0
-
-
-@pytest.mark.parametrize(
-    ("tokens", "steps"),
-    [(1, 1.0), (2, 1.2), (3, 1.4), (4, 1.5), (5, 1.6), (7, 1.9)],  # past 5: (1.6 - 1) / (5 - 1) more a token
-)
-def test_a_measured_table_is_interpolated(tokens: int, steps: float) -> None:
-    assert theory.verification_steps({3: 1.4, 5: 1.6}, tokens) == pytest.approx(steps)
-
-
-@pytest.mark.parametrize("draft_length", [1, 4, 16])
-@pytest.mark.parametrize(("cost_ratio", "verification", "overhead"), [(0.05, 1.0, 0.0), (0.2, 1.3, 0.1)])
-def test_break_even_is_where_the_speedup_is_one(
-    draft_length: int, cost_ratio: float, verification: float, overhead: float
-) -> None:
-    alpha = known(theory.break_even_acceptance(draft_length, cost_ratio, verification, overhead))
-    speedup = theory.realistic_speedup(alpha, draft_length, cost_ratio, verification, overhead)
-    assert speedup == pytest.approx(1, rel=1e-9)
+    table = [theory.verification_steps({3: 1.4, 5: 1.6}, tokens) for tokens in (1, 2, 3, 4, 5, 7)]
+    assert table == pytest.approx([1.0, 1.2, 1.4, 1.5, 1.6, 1.9])  # past 5: (1.6 - 1) / (5 - 1) more a token
 
 
 def test_break_even_and_the_best_length_by_hand() -> None:
+    for length, costs in product((1, 4, 16), [(0.05, 1.0, 0.0), (0.2, 1.3, 0.1)]):
+        needed = known(theory.break_even_acceptance(length, *costs))
+        assert theory.realistic_speedup(needed, length, *costs) == pytest.approx(1, rel=1e-9)
     assert theory.break_even_acceptance(1, 0.3) == pytest.approx(0.3)  # 1 + α = 1 + c
     assert theory.break_even_acceptance(4, 0.0) == 0.0  # drafting for nothing always pays
     assert theory.break_even_acceptance(4, 0.0, 0.9) == 0.0
@@ -164,12 +107,14 @@ def draws_of(random: Random, shares: Sequence[float], number: int) -> list[int]:
     return counts
 
 
-def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float]) -> DrawBatch:
+Places = tuple[list[int], list[int]]  # of the speculative draws and of the plain ones
+
+
+def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float], places: Places = ([], [])) -> DrawBatch:
     draws = sum(speculative)
     names = [f"t{i}" for i in range(len(shares))]
     expected = [draws * p for p in shares]
-    ours, theirs = (places_of(Random(draws), shares, counts) for counts in (speculative, plain))
-    return DrawBatch(names, speculative, plain, expected, 1, draws, draws, draws // 2, 0.2, 0.5, ours, theirs)
+    return DrawBatch(names, speculative, plain, expected, 1, draws, draws, draws // 2, 0.2, 0.5, *places)
 
 
 def places_of(random: Random, shares: Sequence[float], counts: Sequence[int]) -> list[int]:
@@ -185,23 +130,23 @@ def places_of(random: Random, shares: Sequence[float], counts: Sequence[int]) ->
 
 
 def test_a_look_worked_by_hand_has_scipys_p_value() -> None:
-    found = look([60, 40], [50.0, 50.0])
+    found = findings.look([60, 40], [50.0, 50.0])
     assert found.distance == pytest.approx(0.1)  # half of (10 + 10) / 100
     assert found.statistic == pytest.approx(4.0)  # 100/50 + 100/50
     assert (found.draws, found.degrees) == (100, 1)
     assert found.p_value == pytest.approx(0.0455, abs=1e-4)  # two standard deviations
-    same = look([50, 50], [50.0, 50.0])
+    same = findings.look([50, 50], [50.0, 50.0])
     assert (same.distance, same.statistic, same.p_value) == (0, 0, 1)
     for degrees in (1, 2, 3, 7, 30, 31, 60):
         for statistic in (0.01, 1.0, float(degrees), 3.0 * degrees, 200.0):
-            assert survival(statistic, degrees) == pytest.approx(stats.chi2.sf(statistic, degrees), rel=1e-9)
-    assert survival(1e6, 30) == 0.0
+            assert findings.survival(statistic, degrees) == pytest.approx(stats.chi2.sf(statistic, degrees), rel=1e-9)
+    assert findings.survival(1e6, 30) == 0.0
 
 
 def test_chance_alone_stays_below_its_limit_nineteen_times_in_twenty() -> None:
     """Real multinomial draws against the limit, which is simulated with normal ones: 0.95, give or take 0.03."""
     shares, number, random = (0.5, 0.2, 0.1, 0.1, 0.05, 0.05), 300, Random(1)
-    limit = chance_distance(shares, number)
+    limit = findings.chance_distance(shares, number)
     below = 0
     for _ in range(1000):
         counts = draws_of(random, shares, number)
@@ -213,26 +158,17 @@ def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], dr
     each = draws // BATCHES
     ways = [(draws_of(random, drawn, each), draws_of(random, target, each)) for _ in range(BATCHES)]
     placed = [(places_of(random, target, ours), places_of(random, target, plain)) for ours, plain in ways]
-    return [
-        replace(batch_of(ours, plain, target), speculative_places=one, plain_places=other)
-        for (ours, plain), (one, other) in zip(ways, placed, strict=True)
-    ]
+    return [batch_of(ours, plain, target, its) for (ours, plain), its in zip(ways, placed, strict=True)]
 
 
 TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
 
 
-def test_twenty_tests_together_respect_the_probability_of_a_false_alarm_and_would_not_without_care() -> None:
+def test_twenty_tests_together_respect_the_probability_of_a_false_alarm() -> None:
     """500 proofs of a right rule: at 1 % five alarms are the most to be expected, and 13 or more come once in 500."""
     random = Random(2)
-    alarms = sum(finding(proof_of(random, TARGET, TARGET, 500)).state == "fails" for _ in range(500))
+    alarms = sum(findings.finding(proof_of(random, TARGET, TARGET, 500)).state == "fails" for _ in range(500))
     assert alarms <= 12
-    # The same proofs judged at 1 % at every look: the care is not for nothing.
-    random, careless = Random(2), 0
-    for _ in range(500):
-        made = looks(proof_of(random, TARGET, TARGET, 500))
-        careless += any(one.p_value < FALSE_ALARM for one in made)
-    assert careless > 12
 
 
 def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
@@ -241,60 +177,58 @@ def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
     random, low = Random(3), 0
     for _ in range(1000):
         counts = [a + b for a, b in zip(draws_of(random, one, 100), draws_of(random, other, 100), strict=True)]
-        low += look(counts, [100 * (a + b) for a, b in zip(one, other, strict=True)]).p_value < 0.05
+        low += findings.look(counts, [100 * (a + b) for a, b in zip(one, other, strict=True)]).p_value < 0.05
     assert low <= 65  # 50 are to be expected of an exact test; 66 or more come once in a hundred
 
 
 def test_the_difference_that_a_finding_names_is_detected() -> None:
     """The hardest difference of that size, spread over half of the probability: at least 90 of 100 proofs see it."""
     shares, draws = [0.125] * 8, 2000
-    seen = smallest_seen(draws, 7, FALSE_ALARM / BATCHES)
+    seen = findings.smallest_seen(draws, 7, findings.FALSE_ALARM / BATCHES)
     assert 0.02 < seen < 0.1
     off = [p + seen / 4 if i < 4 else p - seen / 4 for i, p in enumerate(shares)]
     random = Random(4)
-    found = [finding(proof_of(random, off, shares, draws)).state for _ in range(100)]
+    found = [findings.finding(proof_of(random, off, shares, draws)).state for _ in range(100)]
     assert found.count("fails") >= 90
-    assert smallest_seen(4 * draws, 7, FALSE_ALARM / BATCHES) == pytest.approx(seen / 2, rel=0.01)
+    assert findings.smallest_seen(4 * draws, 7, findings.FALSE_ALARM / BATCHES) == pytest.approx(seen / 2, rel=0.01)
 
 
 def batches_of(*counts: list[int], shares: Sequence[float] = (0.5, 0.5)) -> list[DrawBatch]:
     """Batches with these counts, and places that are exactly even."""
-    even = [[sum(one) // PLACES] * PLACES for one in counts]
-    made = [batch_of(one, one, shares) for one in counts]
-    return [replace(b, speculative_places=e, plain_places=e) for b, e in zip(made, even, strict=True)]
+    return [batch_of(one, one, shares, ([sum(one) // PLACES] * PLACES,) * 2) for one in counts]
 
 
 def test_a_failed_test_stays_failed_and_the_sentence_speaks_of_evidence() -> None:
-    failed = finding(batches_of([50, 50], [90, 10], [50, 50]))
+    failed = findings.finding(batches_of([50, 50], [90, 10], [50, 50]))
     assert (failed.state, failed.failed_at, failed.failed_by) == ("fails", 200, "counts")
     assert "about 1 in 10⁸" in failed.sentence
-    passed = finding(batches_of(*[[50, 50]] * BATCHES))
+    passed = findings.finding(batches_of(*[[50, 50]] * BATCHES))
     assert passed.state == "passes"
     assert "evidence, not certainty" in passed.sentence
     assert "1,000 draws nothing distinguishes" in passed.sentence
-    unusual = finding(batches_of(*[[54, 46]] * 5, *[[55, 45]] * 5))
+    unusual = findings.finding(batches_of(*[[54, 46]] * 5, *[[55, 45]] * 5))
     assert unusual.state == "passes"  # below 1 %, but not below the limit of one test
     assert (
         "differ more than they usually do by chance (p = 0.004), but less than the limit of 0.0005" in unusual.sentence
     )
-    assert finding(batches_of(*[[50, 50]] * (BATCHES - 1))).state == "open"
-    assert finding([]).state == "open"
-    assert finding(batches_of(*[[100, 0]] * BATCHES, shares=(1.0, 0.0))).state == "nothing"
+    assert findings.finding(batches_of(*[[50, 50]] * (BATCHES - 1))).state == "open"
+    assert findings.finding([]).state == "open"
+    assert findings.finding(batches_of(*[[100, 0]] * BATCHES, shares=(1.0, 0.0))).state == "nothing"
 
 
 def test_finding_names_its_bins_and_what_it_did_not_look_at() -> None:
     """Expected in all draws: 600, 396 and 4 of three single tokens, and 1,000 of the others."""
     shares = (0.3, 0.198, 0.002, 0.5)
     batches = batches_of(*[[60, 40, 0, 100]] * BATCHES, shares=shares)
-    assert bins_of(batches) == Bins(2, 1, pytest.approx(0.5))
-    sentence = finding(batches).sentence
+    assert findings.bins_of(batches) == findings.Bins(2, 1, pytest.approx(0.5))
+    sentence = findings.finding(batches).sentence
     assert "2 tokens one by one, 1 rarer one together, and “any other”, which has 50% of the probability" in sentence
     assert "between the shares of these bins" in sentence
     assert "the places of the drawn tokens are spread evenly" in sentence
     old = [replace(b, speculative_places=[], plain_places=[]) for b in batches_of(*[[50, 50]] * BATCHES)]
-    assert place_looks(old) == []
-    assert finding(old).state == "passes"
-    assert "did not look inside the bins" in finding(old).sentence
+    assert findings.place_looks(old) == []
+    assert findings.finding(old).state == "passes"
+    assert "did not look inside the bins" in findings.finding(old).sentence
 
 
 def test_places_show_what_the_counts_hide() -> None:
@@ -302,9 +236,9 @@ def test_places_show_what_the_counts_hide() -> None:
     target, drawn = [0.4, 0.3, *[0.03] * 10], [0.4, 0.3, *[0.0] * 9, 0.3]
     fine, random = proof_of(Random(5), drawn, target, 1000), Random(6)
     merged = [_with_other(batch) for batch in fine]
-    assert finding([replace(b, speculative_places=[], plain_places=[]) for b in merged]).state == "passes"
-    assert finding(merged).failed_by == "places"
-    assert finding([_with_other(batch) for batch in proof_of(random, target, target, 1000)]).state == "passes"
+    assert findings.finding([replace(b, speculative_places=[], plain_places=[]) for b in merged]).state == "passes"
+    assert findings.finding(merged).failed_by == "places"
+    assert findings.finding([_with_other(batch) for batch in proof_of(random, target, target, 1000)]).state == "passes"
     # After each text the wrong probabilities are drawn from, but their sum over both texts is right.
     texts = [([0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), ([0.2, 0.3, 0.5], [0.4, 0.3, 0.3])]  # right, drawn
     random, batches = Random(7), []
@@ -316,8 +250,8 @@ def test_places_show_what_the_counts_hide() -> None:
             places = [a + b for a, b in zip(places, places_of(random, right, mine), strict=True)]
             expected = [a + 100 * p for a, p in zip(expected, right, strict=True)]
         batches.append(DrawBatch(["a", "b", "c"], counts, counts, expected, 2, 200, 200, 100, 0.2, 0.5, places, places))
-    assert all(one.p_value >= LIMIT for one in looks(batches))
-    assert finding(batches).failed_by == "places"
+    assert all(one.p_value >= findings.LIMIT for one in findings.looks(batches))
+    assert findings.finding(batches).failed_by == "places"
 
 
 def _with_other(batch: DrawBatch) -> DrawBatch:
@@ -329,21 +263,18 @@ def _with_other(batch: DrawBatch) -> DrawBatch:
 
 def test_looks_and_bins_add_up() -> None:
     batches = [batch_of([6, 4], [5, 5], [0.5, 0.5]), batch_of([7, 13], [10, 10], [0.5, 0.5])]
-    ours, plain = looks(batches), looks(batches, "plain")
+    ours, plain = findings.looks(batches), findings.looks(batches, "plain")
     assert [one.draws for one in ours] == [10, 30]
     assert ours[1].distance == pytest.approx(2 / 30)
     assert [one.distance for one in plain] == [0, 0]
-    assert looks([]) == []
-    assert [odds(p) for p in (0.5, 1e-4, 1e-9, 0.0)] == [
-        "0.500",
-        "1 in 10,000",
-        "about 1 in 10⁹",
-        "less than 1 in 10¹⁵",
-    ]
-    assert pool([1, 50, 3, 4], [2.0, 50.0, 4.0, 2.0]) == ([50, 8], [50.0, 8.0])
-    assert pool([0, 50, 9], [1.0, 55.0, 3.0]) == ([59], [59.0])  # the rest alone is too little: it joins the smallest
-    assert pool([50, 1, 3], [50.0, 4.0, 4.0]) == ([50, 4], [50.0, 8.0])
-    alone = look([100], [100.0])
+    assert findings.looks([]) == []
+    said = [findings.odds(p) for p in (0.5, 1e-4, 1e-9, 0.0)]
+    assert said == ["0.500", "1 in 10,000", "about 1 in 10⁹", "less than 1 in 10¹⁵"]
+    assert findings.pool([1, 50, 3, 4], [2.0, 50.0, 4.0, 2.0]) == ([50, 8], [50.0, 8.0])
+    # the rest alone is too little: it joins the smallest
+    assert findings.pool([0, 50, 9], [1.0, 55.0, 3.0]) == ([59], [59.0])
+    assert findings.pool([50, 1, 3], [50.0, 4.0, 4.0]) == ([50, 4], [50.0, 8.0])
+    alone = findings.look([100], [100.0])
     assert (alone.degrees, alone.p_value) == (0, 1.0)
 
 
@@ -384,6 +315,8 @@ def test_a_block_is_a_round_and_as_many_plain_steps() -> None:
     assert [block.tokens for block in blocks_of(replace(trace, autoregressive=short))] == [5, 2]
     assert blocks_of(replace(trace, autoregressive=replace(trace.autoregressive, alternating=False))) == []
     assert width(in_turns(mixed())) == pytest.approx(1.0, abs=1e-9)
+    for without in (mixed(), in_turns(mixed(FEWEST - 1)), replace(mixed(), autoregressive=None)):
+        assert speedup_interval(without) is None, "without turns, or with few rounds"
 
     def spiky(seed: int) -> Noise:
         rng = random.Random(seed)
@@ -391,11 +324,6 @@ def test_a_block_is_a_round_and_as_many_plain_steps() -> None:
 
     together, apart = width(in_turns(mixed(24), both=spiky(1))), width(in_turns(mixed(24), rounds=spiky(1)))
     assert math.log(together) < math.log(apart)
-
-
-@pytest.mark.parametrize("trace", [mixed(), in_turns(mixed(FEWEST - 1)), replace(mixed(), autoregressive=None)])
-def test_no_interval_without_turns_or_with_few_rounds(trace: Trace) -> None:
-    assert speedup_interval(trace) is None
 
 
 def test_the_interval_holds_the_truth_95_times_in_100() -> None:

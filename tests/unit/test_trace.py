@@ -2,74 +2,40 @@
 
 import json
 import re
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from specviz import InputError, read_trace
-from specviz.core.trace import FILE, UPLOAD, dump_trace, parse_trace
-from tests.support.fake_traces import fake_trace, translated
+from specviz import DecodeSettings, InputError, read_trace
+from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Status
+from specviz.core.trace import FILE, UPLOAD, Autoregressive, Prompt, dump_trace, parse_trace
+from tests.support.fake_traces import fake_trace, run_of, translated
+from tests.support.plain_json import with_value
 from tests.support.strategies import assert_one_sentence, refusal_and_peak
 
 Json = dict[str, Any]
+TOPS = [Candidate(5, " a", 0.6, 0.4), Candidate(6, " b", 0.2, 0.6)]
 
-ROUND_FULL: Json = {
-    "index": 0,
-    "draft_seconds": 0.001,
-    "verify_seconds": 0.004,
-    "overhead_seconds": 0.0001,
-    "drafted": [
-        {"id": 5, "text": " a", "status": "accepted", "target_prob": 0.5, "draft_prob": 0.4, "accept_prob": 1.0,
-         "u": 0.3, "candidates": [[5, " a", 0.5, 0.4], [6, " b", 0.2, 0.6]]},
-        {"id": 6, "text": " b", "status": "accepted", "target_prob": 0.2, "draft_prob": 0.4, "accept_prob": 0.5,
-         "u": 0.1, "candidates": [[6, " b", 0.2, 0.4]]},
-    ],
-    "emitted": {"id": 7, "text": "⟨E2⟩", "kind": "bonus", "target_prob": 0.9, "candidates": [[7, "⟨E2⟩", 0.9, None]],
-                "residual_top": []},
-}  # fmt: skip
-ROUND_REJECTED: Json = {
-    "index": 1,
-    "draft_seconds": 0.001,
-    "verify_seconds": 0.004,
-    "overhead_seconds": 0.0001,
-    "drafted": [
-        {"id": 5, "text": " a", "status": "accepted"},
-        {"id": 6, "text": " b", "status": "rejected", "target_prob": 0.1, "draft_prob": 0.4, "accept_prob": 0.25,
-         "u": 0.7, "candidates": [[5, " a", 0.6, 0.1], [6, " b", 0.1, 0.4]]},
-        {"id": 8, "text": " c", "status": "discarded", "target_prob": 0.1, "draft_prob": 0.4, "accept_prob": None,
-         "u": None, "candidates": []},
-    ],
-    "emitted": {"id": 5, "text": " a", "kind": "correction", "target_prob": 0.6, "candidates": [[5, " a", 0.6, 0.1]],
-                "residual_top": [[5, " a", 1.0]]},
-}  # fmt: skip
-ROUND_ENDED: Json = {
-    "index": 2,
-    "draft_seconds": 0.001,
-    "verify_seconds": 0.004,
-    "overhead_seconds": 0.0001,
-    "drafted": [
-        {"id": 0, "text": "<end>", "status": "accepted"},
-        {"id": 6, "text": " b", "status": "discarded"},
-    ],
-    "emitted": {"id": None, "kind": "none"},
-}
-VALID: Json = {
-    "schema": 1,
-    "created": "2026-01-01T00:00:00Z",
-    "recorded_on": {"machine": "a machine", "torch": "2.13.0", "transformers": "5.23.0", "threads": 1},
-    "target": {"name": "big", "parameters": 100, "dtype": "float32", "weights_hash": "00"},
-    "drafter": {"kind": "model", "name": "small", "parameters": 10, "dtype": "float32", "weights_hash": "11"},
-    "settings": {"max_new_tokens": 8, "draft_length": 3, "temperature": 1.0, "top_k": None, "top_p": 0.9, "seed": 1,
-                 "stop_at_eos": True},
-    "prompt": {"text": "x y", "token_ids": [1, 2], "tokens": ["x", " y"]},
-    "prefill_seconds": {"target": 0.01, "draft": 0.001},
-    "rounds": [ROUND_FULL, ROUND_REJECTED, ROUND_ENDED],
-    "autoregressive": {"seconds_per_token": [0.004, 0.005], "token_ids": [5, 6]},
-    "output": {"token_ids": [5, 6, 7, 5, 5, 0], "text": " a b…", "stopped_by": "eos"},
-}  # fmt: skip
+
+def drafted(*statuses: Status) -> list[DraftedToken]:
+    return [DraftedToken(5, " a", status, 0.6, 0.4, 1.0, 0.3, TOPS) for status in statuses]
+
+
+ROUNDS = [
+    Round(0, 0.001, 0.004, 0.0001, drafted("accepted", "accepted"), EmittedToken("bonus", 7, "⟨E2⟩", 0.9, TOPS)),
+    Round(
+        1, 0.001, 0.004, 0.0001, drafted("accepted", "rejected", "discarded"),
+        EmittedToken("correction", 6, " b", 0.2, TOPS, [ResidualCandidate(6, " b", 1.0)]),
+    ),
+    Round(2, 0.001, 0.004, 0.0001, drafted("accepted", "discarded"), EmittedToken("none")),
+]  # fmt: skip
+MADE = run_of(
+    ROUNDS, Autoregressive([0.004, 0.005], [5, 6]), schema=1, prompt=Prompt("x y", [1, 2], ["x", " y"]),
+    settings=DecodeSettings(max_new_tokens=8, draft_length=3, temperature=1.0, top_p=0.9),
+)  # fmt: skip
+VALID: Json = json.loads(dump_trace(MADE))
 PLAIN: Json = VALID | {
     "drafter": None,
     "rounds": [],
@@ -79,23 +45,15 @@ PLAIN: Json = VALID | {
 
 
 def changed(where: str, value: object, base: Json = VALID) -> str:
-    """The valid trace with one value replaced; `where` is a path like rounds.0.index."""
-    trace = deepcopy(base)
-    *way, last = (int(step) if step.isdigit() else step for step in where.split("."))
-    holder: Any = trace
-    for step in way:
-        holder = holder[step]
-    holder[last] = value
-    return json.dumps(trace)
+    return json.dumps(with_value(base, where, value))
 
 
 def refusal(content: str | bytes) -> str:
     with pytest.raises(InputError) as caught:
         parse_trace(content)
     sentence = str(caught.value)
-    assert sentence.endswith(".")
+    assert_one_sentence(sentence)
     assert not sentence.endswith("..")
-    assert "\n" not in sentence
     assert len(sentence) < 400
     return sentence
 
@@ -104,10 +62,7 @@ def refusal(content: str | bytes) -> str:
 def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
     read = parse_trace(json.dumps(trace))
     assert parse_trace(dump_trace(read)) == read
-    written = json.loads(dump_trace(read))
-    assert written["rounds"][:1] == trace["rounds"][:1]  # the full one: the others leave defaults out
-    assert written["output"] == trace["output"]
-    assert set(written) == set(VALID)
+    assert set(json.loads(dump_trace(read))) == set(VALID)
 
 
 def test_schema_2_carries_how_the_draft_was_made_and_schema_1_reads_as_an_ordinary_chain() -> None:
@@ -117,13 +72,6 @@ def test_schema_2_carries_how_the_draft_was_made_and_schema_1_reads_as_an_ordina
     assert parse_trace(dump_trace(read)) == read
     settings = parse_trace(json.dumps(VALID)).settings
     assert (settings.draft_sampling, settings.verification, settings.tree) == ("sample", "token", None)
-
-
-@pytest.mark.parametrize(
-    "asked", [{"draft_sampling": "beam"}, {"verification": "wild"}, {"tree": "0"}, {"tree": "2,2"}]
-)
-def test_a_trace_with_settings_that_cannot_be_is_refused(asked: Json) -> None:
-    assert "settings" in refusal(json.dumps(VALID | {"settings": {**VALID["settings"], **asked}}))
 
 
 def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -> None:
@@ -141,18 +89,13 @@ def test_later_fields_turns_and_draft_tokens_are_written_only_where_they_are() -
     assert parse_trace(json.dumps(VALID)).rounds[0].draft_tokens == []
 
 
-@pytest.mark.parametrize("tokens", [[1], ["a"] * 65, "abc", None, ["a" * 2_001]])
-def test_tokens_of_the_draft_are_checked(tokens: object) -> None:
-    assert "rounds.0.draft_tokens" in refusal(changed("rounds.0.draft_tokens", tokens))
-
-
 def test_a_file_is_read_from_disk_and_its_counts_are_those_of_the_statuses(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.write_text(json.dumps(VALID), encoding="utf-8")
     assert read_trace(file) == read_trace(str(file)) == parse_trace(json.dumps(VALID))
     full, rejected, ended = parse_trace(json.dumps(VALID)).rounds
     assert [(r.accepted, r.rejected, r.discarded) for r in (full, rejected, ended)] == [(2, 0, 0), (1, 1, 1), (1, 0, 1)]
-    assert [r.emitted_ids for r in (full, rejected, ended)] == [[5, 6, 7], [5, 5], [0]]
+    assert [r.emitted_ids for r in (full, rejected, ended)] == [[5, 5, 7], [5, 6], [5]]
     assert full.seconds == pytest.approx(0.0051)
 
 
@@ -163,14 +106,8 @@ def test_hostile_text_stays_and_later_fields_are_tolerated() -> None:
     assert trace.rounds[0].drafted[0].text == hostile
     assert parse_trace(dump_trace(trace)).rounds[0].drafted[0].text == hostile
     assert dump_trace(trace).count("\n") == 0  # one line to send, with any tokens
-    trace = deepcopy(VALID)
-    trace["colour"] = {"deep": [1]}
-    trace["rounds"][0]["mood"] = "good"
-    trace["rounds"][0]["drafted"][0]["rank"] = 3
-    assert parse_trace(json.dumps(trace)) == parse_trace(json.dumps(VALID))
-
-
-STATUSES = "rounds.1.drafted.{}.status"
+    for added in ("colour", "rounds.0.mood", "rounds.0.drafted.0.rank"):
+        assert parse_trace(changed(added, {"deep": [1]})) == parse_trace(json.dumps(VALID))
 
 
 @pytest.mark.parametrize(
@@ -190,8 +127,8 @@ STATUSES = "rounds.1.drafted.{}.status"
         (changed("rounds.0.drafted.1.status", "discarded"), r"rounds\.0 discards tokens without a rejection or an end"),
         (changed("rounds.2.drafted", []), r"rounds\.2 emits nothing"),
         (changed("autoregressive.seconds_per_token", [0.1]), r"autoregressive\.seconds_per_token and .* differ"),
-        (changed("output.token_ids", [5, 6, 7, 5, 5, 1]), r"output\.token_ids is not what the rounds emit"),
-        (changed("output.token_ids", [5, 6, 7, 5, 5]), r"output\.token_ids is not what the rounds emit"),
+        (changed("output.token_ids", [5, 5, 7, 5, 6, 6]), r"output\.token_ids is not what the rounds emit"),
+        (changed("output.token_ids", [5, 5, 7, 5, 6]), r"output\.token_ids is not what the rounds emit"),
         (changed("rounds.0.emitted.id", 9), r"output\.token_ids is not what the rounds emit"),
         (changed("settings.max_new_tokens", 5), r"output\.token_ids holds 6 tokens, with max_new_tokens 5"),
         (changed("output.stopped_by", None), r"output\.stopped_by is missing"),
@@ -218,14 +155,10 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
         read_trace(file)
     file.write_text(json.dumps(VALID) + " " * (FILE.bytes - len(json.dumps(VALID))))
     assert read_trace(file) == parse_trace(json.dumps(VALID))
-    rounds = [{**VALID["rounds"][0], "index": index} for index in range(2_001)]
-    ids = [token for each in rounds for token in emitted(each)]
-    long = VALID | {"rounds": rounds, "output": {"token_ids": ids, "text": "", "stopped_by": "eos"}}
-    long["settings"] = VALID["settings"] | {"max_new_tokens": len(ids)}
-    long["autoregressive"] = None
-    assert len(parse_trace(json.dumps(long)).rounds) == 2_001
+    long = dump_trace(run_of([replace(ROUNDS[0], index=index) for index in range(2_001)]))
+    assert len(parse_trace(long).rounds) == 2_001
     with pytest.raises(InputError, match="The trace has 2,001 rounds; at most 2,000 can be shown here"):
-        parse_trace(json.dumps(long), UPLOAD)
+        parse_trace(long, UPLOAD)
     with pytest.raises(InputError, match="larger than 4 MB"):
         parse_trace(b" " * 4_000_001, UPLOAD)
     # A model of single bytes has short ids and pieces: a long prompt is then dense without being hostile.
@@ -236,7 +169,7 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
         parse_trace(content, UPLOAD)
 
 
-@pytest.mark.parametrize("version", [3, 0, "1", None, [1], {"a": 1}, "x" * 10_000])
+@pytest.mark.parametrize("version", [3, 0, "1", None, "x" * 10_000])
 def test_another_schema_is_named(version: object) -> None:
     sentence = refusal(changed("schema", version))
     assert sentence.startswith("The trace's schema is ")
@@ -246,11 +179,9 @@ def test_another_schema_is_named(version: object) -> None:
 @pytest.mark.parametrize(
     ("where", "value"),
     [
-        ("rounds.0.verify_seconds", float("inf")),
         ("rounds.0.overhead_seconds", -1e-9),
         ("rounds.0.draft_seconds", 1e300),
         ("rounds.0.draft_seconds", "0.1"),
-        ("prefill_seconds.target", float("-inf")),
         ("autoregressive.seconds_per_token.0", -0.1),
         ("rounds.0.drafted.0.target_prob", 1.2),
         ("rounds.0.drafted.0.draft_prob", -0.1),
@@ -259,7 +190,6 @@ def test_another_schema_is_named(version: object) -> None:
         ("rounds.0.drafted.0.status", "maybe"),
         ("rounds.0.drafted.0.id", True),
         ("rounds.0.drafted.0.id", -1),
-        ("rounds.0.drafted.0.id", 10**400),
         ("rounds.0.drafted.0.text", "x" * 2_001),
         ("rounds.0.drafted.0.candidates", [[5, "a", 0.5, 0.1]] * 65),
         ("rounds.0.drafted.0.candidates.0", [5, "a", 0.5]),
@@ -267,16 +197,17 @@ def test_another_schema_is_named(version: object) -> None:
         ("rounds.1.emitted.residual_top.0", [5, "a", 7]),
         ("rounds.0.emitted.kind", "gift"),
         ("rounds.0.emitted", []),
-        ("rounds.0.drafted", [ROUND_FULL["drafted"][0]] * 65),
+        *(("rounds.0.draft_tokens", tokens) for tokens in ([1], ["a"] * 65, "abc", None, ["a" * 2_001])),
+        ("rounds.0.drafted", VALID["rounds"][0]["drafted"][:1] * 65),
         ("rounds", {}),
         ("output.stopped_by", "boredom"),
         ("target.parameters", -1),
         ("target.name", "x" * 301),
         ("recorded_on.threads", -1),
         ("settings.draft_length", 17),
-        ("settings.seed", -1),
-        ("settings.temperature", float("nan")),
-        ("settings.top_p", 0),
+        ("settings.draft_sampling", "beam"),
+        ("settings.verification", "wild"),
+        ("settings.tree", "2,2"),
     ],
 )
 def test_a_wrong_type_or_range_is_refused_by_where(where: str, value: object) -> None:
@@ -295,16 +226,8 @@ def test_a_missing_field_is_named(field: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        " ",
-        "not JSON",
-        "[]",
-        "null",
-        "7",
-        '"text"',
-        "{",
         json.dumps(VALID)[:-1],
         json.dumps(VALID) + "}",
-        b"\x93NUMPY\x01\x00v\x00",
         '{"a":' * 200_000,
         '{"schema": 1' + "0" * 10_000 + "}",
         "1e999",
@@ -338,8 +261,6 @@ HOSTILE = {
     "a round of numbers": hostile('{"schema":1,"rounds":[{"drafted":[', "1.2345678", 1) + b"]}]}",
     "no field but the rounds": json.dumps({"schema": 1, "rounds": VALID["rounds"] * 500}).encode(),
     "an endless list": hostile('{"schema":1,"output":{"token_ids":[', "1234567", 1) + b"]}}",
-    "nested lists": b'{"schema":1,"rounds":' + b"[" * 300_000,
-    "a number of 5,000 digits": b'{"schema":' + b"1" * 5_000 + b"}",
 }
 
 
@@ -348,8 +269,3 @@ def test_a_hostile_file_is_refused_in_one_sentence_and_in_little_memory(content:
     sentence, peak = refusal_and_peak(lambda: parse_trace(content, UPLOAD))
     assert_one_sentence(sentence)
     assert peak < 10 * max(len(content), 100_000)
-
-
-def emitted(round: dict[str, Any]) -> list[int]:
-    accepted = [token["id"] for token in round["drafted"] if token["status"] == "accepted"]
-    return [*accepted, *([] if round["emitted"]["id"] is None else [round["emitted"]["id"]])]

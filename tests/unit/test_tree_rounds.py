@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from specviz.core import metrics
 from specviz.core.frames import round_frame, token_frame
 from specviz.core.readable import readable
 from specviz.core.terms import terms_of
-from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, Trace, dump_trace, parse_trace
+from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
 from specviz.player.sheet import round_picture
 from specviz.player.tree_rows import tree_rows
@@ -20,6 +19,7 @@ from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace, run_of
 from tests.support.fake_trees import fake_tree_trace
 from tests.support.known import known
+from tests.support.plain_json import with_value
 from tests.support.tree_rounds import tree_round, tree_trace
 
 #            place 1        place 2 after node 1
@@ -48,53 +48,43 @@ def test_a_file_of_trees_reads_back_and_one_of_chains_does_not_name_parents() ->
         parse_trace(dump_trace(tree_trace([chain])))
 
 
-WRONG = {
-    "a-1 a-1 n0 n0 n1 n1": ("bonus", "accepts drafted.1, which does not follow the accepted path"),
-    "r-1 r-1 r0 n0 n1 n1": ("correction", "rejects drafted.2, which does not follow an accepted token"),
-    "r-1 n-1 n0 n0 n1 n1": ("correction", "'correction', but not every token at its place is rejected"),
-    "a-1 n-1 n0 n0 n1 n1": ("bonus", "emits kind 'bonus' at a place where tokens were drafted"),
-    "a-1 n-1 r0 r0 n1 n1": ("bonus", "emits kind 'bonus' at a place where tokens were drafted"),
-    "a-1 n-1 d0 d0 n1 n1": ("none", "discards drafted.2: a node of a tree that was not judged"),
-    "r-1 a-1 n0 n0 r1 r1": ("none", "rejects drafted.4, which does not follow an accepted token"),
-    "a-1 n2 n-1 n-1": ("none", "has drafted.1 before its parent 2"),
-    "r-1 r-1": ("bonus", "emits kind 'bonus' at a place where tokens were drafted"),
-    "r-1 r-1 n0": ("none", "emits nothing"),
-}
+WRONG = [
+    ("a-1 a-1 n0 n0 n1 n1", "bonus", "accepts drafted.1, which does not follow the accepted path"),
+    ("r-1 r-1 r0 n0 n1 n1", "correction", "rejects drafted.2, which does not follow an accepted token"),
+    ("r-1 n-1 n0 n0 n1 n1", "correction", "'correction', but not every token at its place is rejected"),
+    ("a-1 n-1 n0 n0 n1 n1", "bonus", "emits kind 'bonus' at a place where tokens were drafted"),
+    ("a-1 n-1 r0 r0 n1 n1", "bonus", "emits kind 'bonus' at a place where tokens were drafted"),
+    ("a-1 n-1 d0 d0 n1 n1", "none", "discards drafted.2: a node of a tree that was not judged"),
+    ("r-1 a-1 n0 n0 r1 r1", "none", "rejects drafted.4, which does not follow an accepted token"),
+    ("a-1 n2 n-1 n-1", "none", "has drafted.1 before its parent 2"),
+    ("r-1 r-1", "bonus", "emits kind 'bonus' at a place where tokens were drafted"),
+    ("r-1 r-1 n0", "none", "emits nothing"),
+]
 
 
-@pytest.mark.parametrize("nodes", WRONG)
-def test_a_tree_that_contradicts_itself_is_named(nodes: str) -> None:
-    kind, sentence = WRONG[nodes]
+@pytest.mark.parametrize(("nodes", "kind", "sentence"), WRONG)
+def test_a_tree_that_contradicts_itself_is_named(nodes: str, kind: str, sentence: str) -> None:
     with pytest.raises(InputError, match=r"rounds\.0 .*" + sentence):
         parse_trace(dump_trace(tree_trace([tree_round(nodes, kind)])))
 
 
-def changed(trace_json: str, path: list[str | int], value: object) -> str:
-    content = json.loads(trace_json)
-    place = content
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return json.dumps(content)
-
-
 @pytest.mark.parametrize(
-    ("path", "value", "sentence"),
+    ("where", "value", "sentence"),
     [
-        (["rounds", 0, "drafted", 1, "parent"], None, "has tokens with a parent and tokens without one"),
-        (["rounds", 0, "drafted", 0, "parent"], None, "has tokens with a parent and tokens without one"),
-        (["rounds", 0, "drafted", 5, "parent"], 5, "before its parent 5"),
-        (["rounds", 0, "drafted", 5, "parent"], -2, "greater than or equal to -1"),
-        (["rounds", 0, "drafted", 5, "parent"], 64, "less than 64"),
-        (["rounds", 0, "drafted", 5, "id"], 4, "a sibling has its id"),
-        (["settings", "tree"], None, "drafts a tree that the setting tree, None, does not allow"),
-        (["settings", "tree"], "1,2", "drafts a tree that the setting tree, 1,2, does not allow"),
-        (["rounds", 0, "drafted", 3, "parent"], 2, "drafts 3 tokens, more than draft_length"),
+        ("rounds.0.drafted.1.parent", None, "has tokens with a parent and tokens without one"),
+        ("rounds.0.drafted.0.parent", None, "has tokens with a parent and tokens without one"),
+        ("rounds.0.drafted.5.parent", 5, "before its parent 5"),
+        ("rounds.0.drafted.5.parent", -2, "greater than or equal to -1"),
+        ("rounds.0.drafted.5.parent", 64, "less than 64"),
+        ("rounds.0.drafted.5.id", 4, "a sibling has its id"),
+        ("settings.tree", None, "drafts a tree that the setting tree, None, does not allow"),
+        ("settings.tree", "1,2", "drafts a tree that the setting tree, 1,2, does not allow"),
+        ("rounds.0.drafted.3.parent", 2, "drafts 3 tokens, more than draft_length"),
     ],
 )
-def test_what_does_not_go_together_is_named(path: list[str | int], value: object, sentence: str) -> None:
+def test_what_does_not_go_together_is_named(where: str, value: object, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        parse_trace(changed(dump_trace(TRACE), path, value))
+        parse_trace(json.dumps(with_value(json.loads(dump_trace(TRACE)), where, value)))
 
 
 def test_every_node_and_every_place_counts_once() -> None:
@@ -134,7 +124,8 @@ def test_the_stage_and_the_tables_have_depths_for_positions() -> None:
         "rejected", "accepted", "not taken", "not taken", "rejected", "rejected", "correction",
     ]  # fmt: skip
     assert round_frame(ROUNDS)["discarded"].tolist() == [2, 3, 4, 1]
-    rounds = data_of(TRACE)["rounds"]
+    trace = tree_trace([ROUNDS[0], Round(1, 0, 1, 0, [], EmittedToken("bonus", 3))])
+    rounds, without = (data["rounds"] for data in drawn_traces(TRACE, trace))
     assert [chip["status"] for chip in rounds[1]["chips"]] == [
         "accepted", "not taken", "rejected", "accepted", "not taken", "not taken", "bonus",
     ]  # fmt: skip
@@ -142,12 +133,8 @@ def test_the_stage_and_the_tables_have_depths_for_positions() -> None:
     said = "round 1: ✓ t1, ↻ own; its tree: ✗ t0, ⋯ t2; ⋯ t3; ✓ t1, ✗ t4; ✗ t5"
     assert f'aria-label="{said}"' in round_picture(TRACE, 2)
     assert 'aria-label="round 1: ? t0, ? t2; ? t3; ? t1, ? t4; ? t5"' in round_picture(TRACE, 1)
-    trace = tree_trace(
-        [tree_round("r-1 a-1 n0 n0 r1 r1", "correction"), Round(1, 0, 1, 0, [], EmittedToken("bonus", 3))]
-    )
-    rounds = data_of(trace)["rounds"]
-    assert ["tree" in round for round in rounds] == [True, False]
-    assert [chip["status"] for chip in rounds[1]["chips"]] == ["own"]
+    assert ["tree" in round for round in without] == [True, False]
+    assert [chip["status"] for chip in without[1]["chips"]] == ["own"]
 
 
 def test_a_part_of_a_character_is_read_along_its_own_path() -> None:
@@ -196,30 +183,13 @@ def test_the_pictures_of_a_tree_on_the_terminal() -> None:
     ]
 
 
-SHAPES = ["2,2", "4,2,1", "4,4", "1,1,1", "3"]
-
-
-def data_of(trace: Trace) -> dict[str, Any]:
-    (data,) = drawn_traces(trace)
-    return data
-
-
-def untold(round: Round) -> Round:
-    return replace(round, drafted=[replace(token, status="not taken") for token in round.drafted])
-
-
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("greedy", [False, True])
-def test_the_made_up_runs_are_valid_runs(shape: str, greedy: bool) -> None:
+@pytest.mark.parametrize("shape", ["2,2", "4,2,1", "4,4", "1,1,1", "3"])
+def test_each_guess_is_in_one_row_after_the_guess_that_it_follows(shape: str, greedy: bool) -> None:
     trace = fake_tree_trace(shape, greedy=greedy)
-    assert parse_trace(dump_trace(trace)) == trace
-    statuses = {token.status for round in trace.rounds for token in round.drafted}
-    assert statuses >= {"accepted", "rejected"}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_each_guess_is_in_one_row_after_the_guess_that_it_follows(shape: str) -> None:
-    for round in fake_tree_trace(shape).rounds:
+    assert parse_trace(dump_trace(trace)) == trace, "a valid run, with guesses of both fates"
+    assert {token.status for round in trace.rounds for token in round.drafted} >= {"accepted", "rejected"}
+    for round in trace.rounds:
         rows = tree_rows(round)
         assert sorted(node for row in rows for node in row) == list(range(len(round.drafted)))
         for number, row in enumerate(rows):
@@ -234,12 +204,13 @@ def test_rows_are_in_the_order_of_judgement_and_cross_nothing() -> None:
     assert tree_rows(round) == [[0, 2, 6], [3], [1, 4], [5, 7]]
     assert tree_rows(Round(0, 0.0, 1.0, 0.0, [], EmittedToken("bonus", 1, "a"))) == []
     for round in fake_tree_trace("4,2,1").rounds:
-        assert tree_rows(untold(round)) == tree_rows(round)
+        untold = replace(round, drafted=[replace(token, status="not taken") for token in round.drafted])
+        assert tree_rows(untold) == tree_rows(round)
 
 
 def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
     trace = fake_tree_trace("4,2,1")
-    data = data_of(trace)
+    data, chain = drawn_traces(trace, fake_trace())
     assert (data["rule"], data["tree"], data["drafter"], data["point_mass"]) == ("tree", "4,2,1", "model", False)
     for round, shown in zip(trace.rounds, data["rounds"], strict=True):
         assert ("tree" in shown) == bool(round.drafted)
@@ -248,16 +219,13 @@ def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
         assert shown["tree"]["parents"] == [token.parent for token in round.drafted]
         for token, chip in zip(round.drafted, shown["chips"], strict=False):
             assert chip["status"] == token.status
-            assert (chip["p"], chip["q"]) == (
-                pytest.approx(token.target_prob, abs=1e-6),
-                pytest.approx(token.draft_prob, abs=1e-6),
-            )
-    after = data_of(fake_tree_trace("4,2,1"))["rounds"][-1]["after"]
+            probabilities = pytest.approx([token.target_prob, token.draft_prob], abs=1e-6)
+            assert [chip["p"], chip["q"]] == probabilities
+    after = data["rounds"][-1]["after"]
     assert after["judged"] == sum(judged for _, judged in after["positions"])
     assert after["judgement"] == pytest.approx(after["accepted"] / after["judged"], abs=1e-6)
-    data = data_of(fake_trace())
-    assert (data["rule"], data["tree"]) == ("token", None)
-    assert not any("tree" in round for round in data["rounds"])
+    assert (chain["rule"], chain["tree"]) == ("token", None)
+    assert not any("tree" in round for round in chain["rounds"])
 
 
 def test_the_stage_knows_who_drafts_and_says_it() -> None:

@@ -1,9 +1,10 @@
 """What a session tried: the run before beside the run on screen, and the list of all runs."""
 
 import csv
-from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,38 +30,29 @@ REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
 RUN = fake_run(REQUEST)
 
 
-def setting(**changes: object) -> Callable[[Trace], Trace]:
-    return lambda trace: replace(trace, settings=replace(trace.settings, **changes))  # type: ignore[arg-type]
-
-
-def prompt(text: str) -> Callable[[Trace], Trace]:
-    return lambda trace: replace(trace, prompt=replace(trace.prompt, text=text))
-
-
-def recorded(at: str) -> Callable[[Trace], Trace]:
-    return lambda trace: replace(trace, created=at, recorded_on=replace(trace.recorded_on, machine="elsewhere"))
+def changed(**parts: Any) -> Trace:
+    """The run with other values in it, and in some of its parts."""
+    inner = {name: replace(getattr(RUN, name), **its) for name, its in parts.items() if isinstance(its, dict)}
+    return replace(RUN, **parts | inner)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("run", "said"),
     [
-        (lambda trace: trace, ""),
-        (setting(draft_length=9), ""),  # the name has it
-        (
-            lambda trace: replace(trace, target=replace(trace.target, name="openai-community/gpt2")),
-            "for openai-community/gpt2",
-        ),
-        (prompt("=1+1"), "“=1+1”"),
-        (prompt("A text of a visitor's own"), "“A text of a visi…”"),
-        (setting(temperature=0.7, max_new_tokens=20), "temperature 0.7, 20 tokens"),
-        (setting(tree="2,2,1,1"), "tree 2,2,1,1"),
-        (recorded("2020-01-01"), "recorded on another machine"),
-        (recorded("2100-01-01"), "measured here"),
+        (RUN, ""),
+        (changed(settings={"draft_length": 9}), ""),  # the name has it
+        (changed(target={"name": "openai-community/gpt2"}), "for openai-community/gpt2"),
+        (changed(prompt={"text": "=1+1"}), "“=1+1”"),
+        (changed(prompt={"text": "A text of a visitor's own"}), "“A text of a visi…”"),
+        (changed(settings={"temperature": 0.7, "max_new_tokens": 20}), "temperature 0.7, 20 tokens"),
+        (changed(settings={"tree": "2,2,1,1"}), "tree 2,2,1,1"),
+        (changed(created="2020-01-01", recorded_on={"machine": "elsewhere"}), "recorded on another machine"),
+        (changed(created="2100-01-01", recorded_on={"machine": "elsewhere"}), "measured here"),
     ],
 )
-def test_what_else_is_different_about_a_run_is_said_in_a_few_words(change: Callable[[Trace], Trace], said: str) -> None:
-    assert differences(change(RUN), RUN) == said
-    assert run_name(change(RUN)).startswith("wren-nano, ")
+def test_what_else_is_different_about_a_run_is_said_in_a_few_words(run: Trace, said: str) -> None:
+    assert differences(run, RUN) == said
+    assert run_name(run).startswith("wren-nano, ")
 
 
 def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
@@ -89,6 +81,10 @@ def watching_of(*requests: RunRequest) -> Watching:
 
 def shown(request: RunRequest, number: int) -> Shown:
     return Shown(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
+
+
+def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
+    return Verdict(Judgement("helps", speedup, "interval"), "", None, None, interval, trusted=trusted)
 
 
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
@@ -120,8 +116,7 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    busy = Verdict(Judgement("helps", 1.5, "interval"), "", None, None, (1.25, 1.6), trusted=False)
-    row = {name: value(Try(1, own, busy, 1.75)) for name, value in ON_SCREEN}
+    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), 1.75)) for name, value in ON_SCREEN}
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
         "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75×",
     )  # fmt: skip
@@ -157,22 +152,16 @@ def test_a_run_that_is_shown_again_is_no_second_row() -> None:
 RUN_IDS = [f"{number:016x}" for number in range(10_000)]
 
 
-class Store:
-    """An engine that has finished runs, by their ids."""
-
-    def __init__(self, *ids: str) -> None:
-        results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
-        self.runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
-        self.asked: list[str] = []
-
-    def stored_run(self, name: str) -> StoredRun | None:
-        self.asked.append(name)
-        return self.runs.get(name)
+def engine_with(*ids: str) -> Mock:
+    """An engine that has finished runs of these ids."""
+    results = {name: RunResult(fake_run(replace(REQUEST, prompt=name)), id=name) for name in ids}
+    runs = {name: StoredRun("key", REQUEST, result) for name, result in results.items()}
+    return Mock(stored_run=Mock(side_effect=runs.get))
 
 
 def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: pytest.MonkeyPatch) -> None:
     seven, eight, nine = RUN_IDS[7:10]
-    monkeypatch.setattr(tried, "engine", lambda: Store(seven, eight))
+    monkeypatch.setattr(tried, "engine", lambda: engine_with(seven, eight))
     watching = watching_of(FORMULA)
     tried.take_back(watching, f"{seven} {nine} {eight} {seven}")
     assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
@@ -192,19 +181,17 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
 def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     monkeypatch: pytest.MonkeyPatch, sent: str, most: int
 ) -> None:
-    store = Store()
-    monkeypatch.setattr(tried, "engine", lambda: store)
+    engine = engine_with()
+    monkeypatch.setattr(tried, "engine", lambda: engine)
     watching = watching_of(REQUEST)
     tried.take_back(watching, sent)
-    assert len(store.asked) <= most
+    assert engine.stored_run.call_count <= most
     assert [run.run_id for run in watching.past.finished] == ["live-1"]
 
 
 def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() -> None:
     first = known(first_run())
-    quiet, busy = (
-        Verdict(Judgement("helps", 1.5, "interval"), "", None, None, (1.4, 1.6), trusted=it) for it in (True, False)
-    )
+    quiet, busy = (judged(1.5, (1.4, 1.6), trusted) for trusted in (True, False))
     other = shown(FORMULA, 2)
     runs = [Try(0, first, quiet), Try(1, first, busy), Try(2, other, quiet), Try(3, other, None)]
     found = by_name(tried_figure(runs))
@@ -217,19 +204,16 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
 
 
 def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does_not_stretch_the_axis() -> None:
-    quiet = Verdict(Judgement("helps", 1.1, "interval"), "", None, None)
-    runs = [Try(number, known(first_run()), quiet) for number in range(12)]
+    first = known(first_run())
+    runs = [Try(number, first, judged(1.1)) for number in range(12)]
     points = by_name(tried_figure(runs))[runs[0].draft]
     places = [place for text, place in zip(points["text"], points["textposition"], strict=True) if text]
     assert points["text"][:2] == ["0", "1"]
     assert len(places) == len(set(places)) == len(tried.PLACES), "where there is no room for a number, it is in the tip"
     assert [number for number, _ in points["customdata"]] == list(range(12))
-    apart = replace(quiet, judgement=Judgement("helps", 0.9, "interval"))
-    points = by_name(tried_figure([runs[0], Try(1, known(first_run()), apart)]))[runs[0].draft]
+    points = by_name(tried_figure([runs[0], Try(1, first, judged(0.9))]))[runs[0].draft]
     assert points["textposition"] == ["middle right"] * 2
-    fast = replace(quiet, judgement=Judgement("helps", 2.0, "interval"), interval=(1.9, 2.1))
-    wild = Verdict(Judgement("helps", 9.0, "interval"), "", None, None, (5.0, 13.0), trusted=False)
-    figure = tried_figure([Try(number, known(first_run()), verdict) for number, verdict in enumerate((fast, wild))])
+    figure = tried_figure([Try(0, first, judged(2.0, (1.9, 2.1))), Try(1, first, judged(9.0, (5.0, 13.0), False))])
     low, high = figure["layout"]["yaxis"]["range"]
     points = by_name(figure)[runs[0].draft]
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))

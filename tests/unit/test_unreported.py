@@ -13,7 +13,7 @@ from specviz.core.intervals import speedup_interval
 from specviz.core.names import pair_name
 from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
-from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.core.trace import dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run, why_no_verdict
 from specviz.data.importers import Given, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
@@ -24,30 +24,28 @@ from tests.support.commands import command_line
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
+from tests.support.plain_json import with_value
 from tests.support.records import RECORDS, record
 
-
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    given = Given(prompt="Tell a story.", target="wren-base", draft="a head")  # the name of a model that is here
-    return import_run(record("vllm-0.29-chat.json"), "vllm", given)
+GIVEN = Given(prompt="Tell a story.", target="wren-base", draft="a head")  # the name of a model that is here
+TRACE = import_run(record("vllm-0.29-chat.json"), "vllm", GIVEN)
 
 
-def test_counts_are_exact_and_no_figure_is_made_without_times(trace: Trace) -> None:
-    assert metrics.count(trace.rounds).acceptance_rate == pytest.approx(7 / 12)
-    assert [place.judged for place in metrics.by_position(trace.rounds, 3)] == [4, 3, 2]
-    assert all(state.speculative_seconds is None for state in metrics.running(trace))
-    assert metrics.speedup(trace) is metrics.costs(trace) is terms_of(trace) is None
-    assert speedup_interval(trace) is verdict_of_run(trace) is None
-    assert why_no_verdict(trace) == "this run has no run of the target alone beside it"
+def test_counts_are_exact_and_no_figure_is_made_without_times() -> None:
+    assert metrics.count(TRACE.rounds).acceptance_rate == pytest.approx(7 / 12)
+    assert [place.judged for place in metrics.by_position(TRACE.rounds, 3)] == [4, 3, 2]
+    assert all(state.speculative_seconds is None for state in metrics.running(TRACE))
+    assert metrics.speedup(TRACE) is metrics.costs(TRACE) is terms_of(TRACE) is None
+    assert speedup_interval(TRACE) is verdict_of_run(TRACE) is None
+    assert why_no_verdict(TRACE) == "this run has no run of the target alone beside it"
     plain = replace(fake_trace(tokens=12).autoregressive, alternating=True)  # type: ignore[type-var]
-    both = replace(trace, autoregressive=plain)
+    both = replace(TRACE, autoregressive=plain)
     assert metrics.speedup(both) is metrics.costs(both) is speedup_interval(both) is verdict_of_run(both) is None
     assert why_no_verdict(both) == "this run has no times"
 
 
-def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> None:
-    (data,) = drawn_traces(trace, source="recorded")
+def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:
+    (data,) = drawn_traces(TRACE, source="recorded")
     assert (data["timed"], data["imported"], data["drafter"]) == (False, True, "other")
     assert data["badge"] == "imported from vLLM"
     assert data["measured"].startswith("imported from vLLM: a head → wren-base.")
@@ -57,14 +55,14 @@ def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> No
     assert all(round["alone"] is None for round in data["rounds"])
     assert all(round["after"]["speedup"] is None for round in data["rounds"])
     assert data["rounds"][2]["sentences"][2].endswith("The tokens that it did not accept are not reported.")
-    page = offline_page(trace)
+    page = offline_page(TRACE)
     assert "Imported from" in page
     assert "0 parameters" not in page
     assert "<dt>Sampling</dt><dd>not reported</dd>" in page
     assert "A <b>cheap draft proposes</b> a few tokens." in page
     alone = replace(fake_trace(tokens=12), drafter=None, rounds=[])
     assert "<p>The <b>big model writes alone</b>: each pass gives one token.</p>" in offline_page(alone)
-    assert NOT_REPORTED in round_picture(trace, 8)
+    assert NOT_REPORTED in round_picture(TRACE, 8)
 
 
 def test_a_run_of_this_program_is_timed_and_has_costs() -> None:
@@ -78,39 +76,37 @@ def test_a_run_of_this_program_is_timed_and_has_costs() -> None:
         known_seconds(None)
 
 
-def test_frames_and_names_leave_out_what_is_not_known(trace: Trace) -> None:
-    tokens, rounds = trace.to_frame(), trace.rounds_frame()
+def test_frames_and_names_leave_out_what_is_not_known() -> None:
+    tokens, rounds = TRACE.to_frame(), TRACE.rounds_frame()
     assert rounds["draft_seconds"].isna().all()
     assert rounds["tokens"].tolist() == [1, 4, 2, 1, 4]
     assert tokens["id"].isna().all()
     assert (tokens["text"] == NOT_REPORTED).sum() == 5
     assert isinstance(tokens["id"].dtype, pd.Int64Dtype)
-    assert pair_name(trace) == "a head → wren-base"
-    assert start_of_run(trace, "an imported run", "recorded") is None, "it has no costs to start from"
-    start = known(start_of_file(trace))
+    assert pair_name(TRACE) == "a head → wren-base"
+    assert start_of_run(TRACE, "an imported run", "recorded") is None, "it has no costs to start from"
+    start = known(start_of_file(TRACE))
     assert (start.label, start.acceptance_only) == ("the opened file: a head → wren-base", True)
     assert (start.drafted, start.accepted, start.model.draft_length) == (12, 7, 3)
     assert start.model.alpha == pytest.approx(7 / 9)
-    assert start_of_file(replace(trace, rounds=trace.rounds[:1])) is None, "nothing was judged"
-    assert changed_weights(trace) == [], "its weights are not reported, so they do not differ"
+    assert start_of_file(replace(TRACE, rounds=TRACE.rounds[:1])) is None, "nothing was judged"
+    assert changed_weights(TRACE) == [], "its weights are not reported, so they do not differ"
 
 
-def test_ids_are_all_reported_or_none_is_and_a_trace_that_is_not_imported_needs_them(trace: Trace) -> None:
-    written = json.loads(dump_trace(trace))
-    written["rounds"][0]["emitted"]["id"] = 5
-    with pytest.raises(InputError, match="12 tokens, and 1 of them have an id"):
-        parse_trace(json.dumps(written))
-    written = json.loads(dump_trace(trace))
-    del written["imported"]
-    with pytest.raises(InputError, match=r"prompt\.token_ids is empty"):
-        parse_trace(json.dumps(written))
-
-
-def test_every_contradiction_is_named_at_once(trace: Trace) -> None:
-    written = json.loads(dump_trace(trace))
-    written["rounds"][1]["index"] = 7
-    written["output"]["stopped_by"] = None
-    with pytest.raises(InputError, match=r"rounds\.1 has index 7; output\.stopped_by is missing"):
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"rounds.0.emitted.id": 5}, "12 tokens, and 1 of them have an id"),
+        ({"imported": None}, r"prompt\.token_ids is empty"),
+        ({"rounds.1.index": 7, "output.stopped_by": None}, r"rounds\.1 has index 7; output\.stopped_by is missing"),
+    ],
+    ids=["ids are all reported or none is", "what is not imported needs them", "all contradictions at once"],
+)
+def test_what_an_imported_trace_cannot_be_is_named(changes: dict[str, object], says: str) -> None:
+    written = json.loads(dump_trace(TRACE))
+    for where, value in changes.items():
+        written = with_value(written, where, value)
+    with pytest.raises(InputError, match=says):
         parse_trace(json.dumps(written))
 
 

@@ -1,32 +1,19 @@
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.core.intervals import interval_of_ratios, student_t
+from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs, speedup_at
 from specviz.core.terms import Terms, terms_of
-from specviz.core.trace import (
-    Autoregressive,
-    Candidate,
-    DraftedToken,
-    DrafterInfo,
-    EmittedToken,
-    Round,
-    Trace,
-)
-from specviz.core.verdict import (
-    Verdict,
-    compare_texts,
-    verdict_of_ratios,
-    verdict_of_run,
-    why_no_verdict,
-)
+from specviz.core.trace import Autoregressive, Candidate, DraftedToken, DrafterInfo, EmittedToken, Round, Trace
+from specviz.core.verdict import Verdict, compare_texts, verdict_of_ratios, verdict_of_run, why_no_verdict
 from tests.support.fake_traces import run_of
 from tests.support.known import known
 
@@ -73,8 +60,6 @@ SCARCE = replace(
     a_trace([a_round(i, 2, drafted=2) if i % 3 == 0 else a_round(i, 0, drafted=0) for i in range(6)]),
     drafter=DrafterInfo("prompt-lookup", "prompt lookup", None, None, None),
 )
-
-
 CALIBRATED_SCARCE = Costs(STEP, 0.1, {1: 1.0, 3: 1.15}, 0.1)
 
 
@@ -94,26 +79,19 @@ def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -
 
 
 @pytest.mark.parametrize(
-    ("terms", "binding"),
+    ("terms", "binding", "limit"),
     [
-        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance"),
-        (Terms(0.95, 8, 0.5, 1.1, 0.1), "draft cost"),
-        (Terms(0.95, 4, 0.05, 3.0, 0.1), "verification"),
-        (Terms(0.95, 4, 0.05, 1.1, 2.0), "overhead"),
+        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance", "acceptance:"),
+        (Terms(0.95, 8, 0.5, 1.1, 0.1), "draft cost", "the draft's cost"),
+        (Terms(0.95, 4, 0.05, 3.0, 0.1), "verification", "checking"),
+        (Terms(0.95, 4, 0.05, 1.1, 2.0), "overhead", "overhead"),
     ],
 )
-def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str) -> None:
+def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str, limit: str) -> None:
     assert terms.binding == binding
     verdict = known(verdict_of_ratios([2.0], terms))
     assert verdict.binding == binding
-    named = {
-        "acceptance": "acceptance",
-        "draft cost": "draft's cost",
-        "verification": "checking",
-        "overhead": "overhead",
-    }
-    assert verdict.reason.startswith("The main limit is ")
-    assert named[binding] in verdict.reason.split(":")[0]
+    assert verdict.reason.startswith(f"The main limit is {limit}")
 
 
 def test_one_pair_of_runs_is_never_certain() -> None:
@@ -193,11 +171,6 @@ def test_reasons_at_the_edges_of_the_formula() -> None:
     assert helps.reason.startswith("The main limit is ")
 
 
-@pytest.mark.parametrize(("freedom", "point"), [(1, 12.706), (2, 4.303), (9, 2.262), (10, 2.228), (30, 2.042)])
-def test_students_t_as_in_the_tables(freedom: int, point: float) -> None:
-    assert student_t(freedom) == pytest.approx(point, abs=5e-4)
-
-
 def test_the_interval_holds_the_truth_95_times_in_100() -> None:
     """4000 draws: the share's standard error is 0.34 %, so ±1.7 points would fail by chance once in 1.7 million."""
     rng = random.Random(11)
@@ -208,30 +181,25 @@ def test_the_interval_holds_the_truth_95_times_in_100() -> None:
     assert held / 4000 == pytest.approx(0.95, abs=0.017)
 
 
+FAILS = "FAILS: this difference is larger than rounding explains: "
+
+
 @pytest.mark.parametrize(
-    ("dtype", "sentence"),
+    ("plain_id", "dtype", "sentence"),
     [
-        ("bfloat16", "a near-tie, and rounding decides: 0.025 logits, within the limit of 0.75 for bfloat16"),
-        (
-            "float32",
-            "FAILS: this difference is larger than rounding explains: 0.025 logits, above the limit of 9.2e-05 for "
-            "float32",
-        ),
+        (2, "bfloat16", "a near-tie, and rounding decides: 0.025 logits, within the limit of 0.75 for bfloat16"),
+        (2, "float32", f"{FAILS}0.025 logits, above the limit of 9.2e-05 for float32"),
+        (3, "float32", FAILS),
     ],
 )
-def test_a_greedy_difference_is_judged_by_the_lead_that_was_recorded(dtype: str, sentence: str) -> None:
+def test_a_greedy_difference_is_judged_by_the_lead_that_was_recorded(plain_id: int, dtype: str, sentence: str) -> None:
     """Token 7, the second drafted one of round 2, has p = 0.412, the plain run's token 0.402: ln of that is 0.025."""
-    plain = known(GOOD.autoregressive)
-    other = replace(plain, token_ids=[1] * 6 + [2] * 11)
+    other = replace(known(GOOD.autoregressive), token_ids=[1] * 6 + [plain_id] * 11)
     trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype=dtype))
-    assert compare_texts(trace) == f"The texts differ first at token 7: {sentence}."
+    assert compare_texts(trace).startswith(f"The texts differ first at token 7: {sentence}")
 
 
-def test_a_token_or_candidate_that_was_not_recorded() -> None:
-    plain = known(GOOD.autoregressive)
-    other = replace(plain, token_ids=[1] * 6 + [3] * 11)
-    trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype="float32"))
-    assert "FAILS" in compare_texts(trace)
+def test_a_candidate_that_was_not_recorded() -> None:
     bare = [replace(a_round(0, 4), drafted=[DraftedToken(1, "a", "accepted")] * 4, emitted=EmittedToken("bonus", 1))]
     trace = replace(a_trace(bare), autoregressive=Autoregressive([STEP] * 5, [2] * 5))
     sentence = "The texts differ first at token 1: how far apart the scores of the two tokens are was not recorded."
@@ -271,6 +239,7 @@ def test_one_run_that_another_could_contradict_cannot_be_told(plain_step: float,
 
 UNEXPLAINED = "The costs of a typical round do not explain the measured speed."
 SPEEDUPS = [0.6, 0.8, 0.93, 0.98, 1.0, 1.02, 1.07, 1.25, 1.9]
+Judged = tuple[Verdict, Terms]
 
 
 def costs_for(modelled: float, tokens: float) -> Costs:
@@ -278,25 +247,20 @@ def costs_for(modelled: float, tokens: float) -> Costs:
     return Costs(STEP, 0.01, {1: 1.0, 5: 1.0}, tokens / modelled - 1.04)
 
 
-def judged_repeats(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+def judged_repeats(measured: float, modelled: float, noise: Sequence[float] = (0.97, 1.03, 1.0)) -> Judged:
     costs = costs_for(modelled, tokens=sum(0.6**k for k in range(5)))
     terms = Terms(0.6, 4, costs.cost_ratio, costs.verification[5], costs.overhead)
-    return known(verdict_of_ratios([measured * noise for noise in (0.97, 1.03, 1.0)], terms)), terms
+    return known(verdict_of_ratios([measured * each for each in noise], terms)), terms
 
 
-def judged_pair(measured: float, modelled: float) -> tuple[Verdict, Terms]:
-    terms = judged_repeats(measured, modelled)[1]
-    return known(verdict_of_ratios([measured], terms)), terms
-
-
-def judged_run(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+def judged_run(measured: float, modelled: float) -> Judged:
     """34 tokens in 8 rounds of 1.75 steps each: 2.43 times as fast as a plain step of 10 ms."""
     trace = in_turns(plain_step=measured / (34 / 14) * STEP, slow=(1.05, 0.95, 1.03, 0.97))
     costs = replace(costs_for(modelled, 34 / 8), step_seconds=known(trace.autoregressive).seconds_per_token[0])
     return known(verdict_of_run(trace, costs)), known(terms_of(trace, costs))
 
 
-def judged_own_costs(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+def judged_own_costs(measured: float, modelled: float) -> Judged:
     """A run with no costs but its own medians, which three slow rounds of eight do not move."""
     trace = in_turns(
         plain_step=modelled / (34 / 14) * STEP, slow=(max(1.0, 1 + (modelled / measured - 1) * 8 / 3),) * 3
@@ -304,9 +268,9 @@ def judged_own_costs(measured: float, modelled: float) -> tuple[Verdict, Terms]:
     return known(verdict_of_run(trace)), known(terms_of(trace))
 
 
-@pytest.mark.parametrize("judged", [judged_repeats, judged_pair, judged_run, judged_own_costs])
+@pytest.mark.parametrize("judged", [judged_repeats, partial(judged_repeats, noise=[1.0]), judged_run, judged_own_costs])
 def test_no_reason_gives_a_break_even_that_the_measurement_refutes(
-    judged: Callable[[float, float], tuple[Verdict, Terms]],
+    judged: Callable[[float, float], Judged],
 ) -> None:
     """Found: "1.01× measured, 1.55× modelled: 69 % are accepted, and speculation pays above 44 %"."""
     reasons = set[str]()

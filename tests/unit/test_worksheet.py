@@ -23,7 +23,6 @@ from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
     MeasuredPasses,
     Model,
-    alpha_of_counts,
     batch_sentence,
     batch_shape,
     break_even_sentence,
@@ -33,15 +32,7 @@ from specviz.measure.worksheet.model import (
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.runs import (
-    Measured,
-    first_series,
-    gap_of,
-    of_laps,
-    of_rows,
-    of_runs,
-    position_rates,
-)
+from specviz.measure.worksheet.runs import Measured, first_series, gap_of, of_laps, of_rows, of_runs, position_rates
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
@@ -80,15 +71,7 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
     assert "Any acceptance breaks even" in break_even_sentence(always)
     assert "Any acceptance pays." in verdict_sentence(always)
-
-
-def test_counts_are_of_the_draft_length_at_which_they_were_counted() -> None:
-    for sliders_at in (4, 10):
-        said = counts_sentence(100, 60, 4, Model(0.8, sliders_at, 0.5, 1.4, 0.2))
-        assert "60 / 100 = **60 % of the drafted tokens accepted**; at γ = 4" in said
-        assert f"α = **{alpha_of_counts(100, 60, 4):.2f}**" in said
     assert "Nothing was drafted" in counts_sentence(0, 0, 4, MODEL)
-    assert "impossible" in counts_sentence(3, 5, 4, MODEL)
 
 
 def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses | None) -> float:
@@ -164,9 +147,6 @@ def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
     assert "No real machine does that" in batch_sentence(free)
 
 
-# ---- the gap
-
-
 def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
     trace = fake_trace(draft_length=4)
     gap, terms = known(gap_of(trace)), known(terms_of(trace))
@@ -179,9 +159,6 @@ def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
     assert known(gap_of(fake_trace(draft_length=1))).clustering == pytest.approx(0), "one position has one rate"
     assert gap_of(fake_trace(plain=False)) is None
     assert gap_of(cut(fake_trace(), 0)) is None
-
-
-# ---- everything measured
 
 
 def test_runs_laps_and_positions_are_points() -> None:
@@ -218,9 +195,6 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
     assert first_series(frame_of(rows)).equals(frame_of(rows[:1]))
     assert first_series(frame_of([])).empty
-
-
-# ---- machines and starts
 
 
 def test_published_figures_give_what_their_papers_expect() -> None:
@@ -271,9 +245,6 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
     alone, none = calibrated(("other", "wren-nano", "exact"), COSTS, [run])
     assert none is None
     assert "not measured" in alone.source
-
-
-# ---- figures
 
 
 def test_the_figures_hold_formulas_and_runs() -> None:
