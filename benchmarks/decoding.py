@@ -120,7 +120,7 @@ def assisted_over_speculative(
 def generate(target: LoadedModel, prompt: str, tokens: int, **options: Any) -> None:
     inputs = target.tokenizer(prompt, return_tensors="pt")
     with torch.inference_mode():
-        written = target.model.generate(  # type: ignore[operator]
+        written = target.model.generate(
             **inputs, max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False, **options
         )
     assert written.shape[1] == inputs["input_ids"].shape[1] + tokens

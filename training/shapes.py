@@ -98,5 +98,5 @@ def averaged(models: Sequence[LlamaForCausalLM], shares: Sequence[float]) -> Lla
     }
     model = LlamaForCausalLM(models[0].config)
     model.load_state_dict(mean)
-    model.eval()  # type: ignore[no-untyped-call]
+    model.eval()
     return model

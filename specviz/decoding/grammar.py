@@ -113,7 +113,7 @@ def _tokens_of(target: LoadedModel, ends: Sequence[int]) -> LLTokenizer:
     key = tuple(ends)
     if key not in known:
         try:
-            known[key] = from_tokenizer(target.tokenizer, eos_token=list(ends))  # type: ignore[arg-type]
+            known[key] = from_tokenizer(target.tokenizer, eos_token=list(ends))
         except (ValueError, TypeError, RuntimeError) as error:
             raise InputError(
                 f"The output of {target.name} cannot be constrained, because llguidance cannot read its tokenizer: "

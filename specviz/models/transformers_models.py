@@ -50,14 +50,14 @@ LOCAL: Any = {"local_files_only": True, "trust_remote_code": False}
 def quiet() -> Iterator[None]:
     """No progress bars, and no output of transformers on standard error."""
     bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity(logging.CRITICAL)
     try:
         yield
     finally:
         transformers_logging.set_verbosity(verbosity)
         if bars:
-            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+            transformers_logging.enable_progress_bar()
 
 
 @contextmanager
@@ -169,7 +169,7 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     if not isinstance(layers, int) or layers > MOST_LAYERS:
         raise InputError(f"{name} cannot be used: its config.json asks for {layers!r:.40} layers.")
     with torch.device("meta"), one_sentence(name):
-        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
+        made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
     croppable = "past_key_values" in signature(made.forward).parameters
     if croppable:
         with one_sentence(name):

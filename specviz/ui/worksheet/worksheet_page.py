@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from dataclasses import dataclass
 
 import streamlit as st
@@ -74,14 +75,24 @@ class Known:
     last_source: str
 
 
+@cache
+def recorded_laps() -> list[Measured]:
+    return of_laps(recorded_race(), True)
+
+
+@cache
+def recorded_rows() -> list[Measured]:
+    return of_rows(first_series(recorded_sweep()), True)
+
+
 def known_runs(visitor: Session) -> Known:
     past, costs = visitor.watch.past, visitor.watch.costs.known
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.race.laps
     swept = visitor.sweeps.rows_of(HERE)
     measured = [
         *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
-        *(of_laps(raced, False) or of_laps(recorded_race(), True)),
-        *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
+        *(of_laps(raced, False) or recorded_laps()),
+        *(of_rows(swept, False) or recorded_rows()),
     ]
     measured.sort(key=lambda each: each.recorded)
     found = starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
