@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from dataclasses import dataclass
+from functools import cache
 
 import streamlit as st
 
