@@ -205,7 +205,7 @@ def dump_race(laps: Sequence[RaceLap]) -> str:
 
     {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
      "kinds": [{"kind", "prompts": [name, ...], "speedup", "interval", "verdict", "certain"}, ...],
-     "laps": [{"figures": {as in `race_table.race_frame`}, "name", "speculative": trace, "plain": trace,
+     "laps": [{"figures": {as in `race_frame`}, "name", "speculative": trace, "plain": trace,
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
                "plain_prefill": [...], "plain_tokens": [...], "quality": {...},
                "draws": [{"seed", "counts", "plain_tokens"}, ...], "seeds": [...]}, ...]}

@@ -87,10 +87,6 @@ def full_round(trace: Trace, after: int = -1) -> Round | None:
     return next((r for r in later if r.accepted == length and r.emitted.kind == "bonus"), None)
 
 
-def wasted_round(trace: Trace) -> Round | None:
-    return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
-
-
 def drawn_round(trace: Trace) -> Round | None:
     """The round whose token was rejected by a dice roll that could have accepted it, with the most even leftover."""
     lost = [r for r in trace.rounds if r.rejected and 0.5 <= (r.drafted[r.accepted].accept_prob or 0.0) < 1]

@@ -104,7 +104,7 @@ def round_at(trace: Trace, place: Place) -> Round:
         "end": lambda: trace.rounds[-1],
         "mixed": lambda: recorded_runs.mixed_round(trace),
         "full": lambda: recorded_runs.full_round(trace),
-        "wasted": lambda: recorded_runs.wasted_round(trace),
+        "wasted": lambda: max(trace.rounds, key=lambda round: round.rejected + round.discarded),
         "drawn": lambda: recorded_runs.drawn_round(trace),
         "branch": lambda: recorded_runs.branch_round(trace),
     }[place]

@@ -152,7 +152,12 @@ def read_requests(found: Sequence[Found], names: Names) -> Requests:
         _sum([each.drafted for each in read]),
         tuple(map(sum, zip(*histograms, strict=True))) if all(each.histogram for each in read) else (),
     )
-    return _consistent(total)
+    counts, accepted = total.histogram, sum(j * count for j, count in enumerate(total.histogram))
+    if counts and total.steps is not None and sum(counts) != total.steps:
+        raise InputError(f"The histogram counts {sum(counts):,.0f} steps, but {total.steps:,.0f} are reported.")
+    if counts and total.accepted is not None and accepted != total.accepted:
+        raise InputError(f"The histogram counts {accepted:,.0f} accepted, but {total.accepted:,.0f} are reported.")
+    return total
 
 
 def _request_of(found: Found, names: Names) -> Requests:
@@ -178,16 +183,6 @@ def _first(found: Found, names: tuple[str, ...]) -> object:
 def _sum(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
-
-
-def _consistent(total: Requests) -> Requests:
-    counts = total.histogram
-    if counts and total.steps is not None and sum(counts) != total.steps:
-        raise InputError(f"The histogram counts {sum(counts):,.0f} steps, but {total.steps:,.0f} are reported.")
-    accepted = sum(j * count for j, count in enumerate(counts))
-    if counts and total.accepted is not None and accepted != total.accepted:
-        raise InputError(f"The histogram counts {accepted:,.0f} accepted, but {total.accepted:,.0f} are reported.")
-    return total
 
 
 def name_of_line(line: str) -> str | None:
