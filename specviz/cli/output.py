@@ -124,21 +124,17 @@ class StatusLine:
         if self._live:
             from rich.text import Text
 
-            self._show(Text(safe(line), no_wrap=True, overflow="ellipsis"))
+            self._live.update(Text(safe(line), no_wrap=True, overflow="ellipsis"), refresh=True)
         elif self._lines:
             print(f"progress: {safe(line)}", file=sys.stderr, flush=True)
 
     def show_download(self, step: "Progress") -> None:
         if self._live:
-            self._show(_download_bar(step))
+            self._live.update(_download_bar(step), refresh=True)
 
     def note(self, text: str) -> None:
         if self._live:
             self._live.console.print(f"note: {safe(text)}", soft_wrap=True)
-
-    def _show(self, renderable: "RenderableType") -> None:
-        if self._live:
-            self._live.update(renderable, refresh=True)
 
 
 @contextmanager

@@ -7,30 +7,10 @@ import pandas as pd
 
 from specviz.core.rounds import Round
 
-TOKEN_COLUMNS = {
-    "round": "int64",
-    "position": "int64",
-    "status": "str",
-    "id": "Int64",
-    "text": "str",
-    "p": "float64",
-    "q": "float64",
-    "u": "float64",
-    "accept_prob": "float64",
-    "parent": "Int64",
-}
-ROUND_COLUMNS = {
-    "round": "int64",
-    "drafted": "int64",
-    "accepted": "int64",
-    "rejected": "int64",
-    "discarded": "int64",
-    "emitted": "str",
-    "draft_seconds": "float64",
-    "verify_seconds": "float64",
-    "overhead_seconds": "float64",
-    "tokens": "int64",
-}
+TOKEN_COLUMNS = {"round": "int64", "position": "int64", "status": "str", "id": "Int64", "text": "str"}
+TOKEN_COLUMNS |= dict.fromkeys(("p", "q", "u", "accept_prob"), "float64") | {"parent": "Int64"}
+ROUND_COLUMNS = dict.fromkeys(("round", "drafted", "accepted", "rejected", "discarded"), "int64") | {"emitted": "str"}
+ROUND_COLUMNS |= dict.fromkeys(("draft_seconds", "verify_seconds", "overhead_seconds"), "float64") | {"tokens": "int64"}
 
 
 def token_frame(rounds: Iterable[Round]) -> pd.DataFrame:
@@ -87,15 +67,6 @@ def _token_rows(round: Round) -> Iterator[tuple[Any, ...]]:
 
 
 def _round_row(round: Round) -> tuple[Any, ...]:
-    return (
-        round.index,
-        len(round.drafted),
-        round.accepted,
-        round.rejected,
-        round.discarded,
-        round.added,
-        round.draft_seconds,
-        round.verify_seconds,
-        round.overhead_seconds,
-        round.emits,
-    )
+    counts = len(round.drafted), round.accepted, round.rejected, round.discarded
+    seconds = round.draft_seconds, round.verify_seconds, round.overhead_seconds
+    return round.index, *counts, round.added, *seconds, round.emits

@@ -22,16 +22,11 @@ from specviz.core.files import content_of
 from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
-from specviz.core.rounds import EmittedKind as EmittedKind
 from specviz.core.rounds import EmittedToken as EmittedToken
-from specviz.core.rounds import Piece as Piece
-from specviz.core.rounds import Probability as Probability
+from specviz.core.rounds import Piece, Seconds, TokenId, round_problems
 from specviz.core.rounds import ResidualCandidate as ResidualCandidate
 from specviz.core.rounds import Round as Round
-from specviz.core.rounds import Seconds as Seconds
 from specviz.core.rounds import Status as Status
-from specviz.core.rounds import TokenId as TokenId
-from specviz.core.rounds import round_problems
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from specviz.decoding.alternating import take_turns as take_turns
 from specviz.decoding.autoregressive import AutoregressiveRun as AutoregressiveRun
 from specviz.decoding.autoregressive import autoregressive_decode as autoregressive_decode
 from specviz.decoding.drafters.choose import fit_drafter as fit_drafter
-from specviz.decoding.drafters.choose import load_draft as load_draft
 from specviz.decoding.drafters.choose import make_drafter as make_drafter
 from specviz.decoding.drafters.head import HeadDrafter as HeadDrafter
 from specviz.decoding.drafters.model import ModelDrafter as ModelDrafter
@@ -14,7 +13,6 @@ from specviz.decoding.drafters.protocol import DraftContext as DraftContext
 from specviz.decoding.drafters.protocol import Drafter as Drafter
 from specviz.decoding.drafters.protocol import Proposer as Proposer
 from specviz.decoding.drafters.translated import TranslatedDrafter as TranslatedDrafter
-from specviz.decoding.grammar import GrammarConstraint as GrammarConstraint
 from specviz.decoding.grammar import make_constraint as make_constraint
 from specviz.decoding.speculative import SpeculativeRun as SpeculativeRun
 from specviz.decoding.speculative import iter_speculative_decode as iter_speculative_decode

@@ -8,7 +8,7 @@ from itertools import repeat
 import torch
 from torch import Tensor
 
-from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
+from specviz.core.rounds import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
 from specviz.decoding.drafters.protocol import Draft
 from specviz.decoding.sampler import Sampler
 from specviz.decoding.verification import Verification

@@ -1,7 +1,7 @@
 """Speculative decoding: a draft proposes tokens, the target verifies all of them in one pass.
 
 `speculative_rounds` is the algorithm (Leviathan et al. 2023, Algorithm 1; Chen et al. 2023, Algorithm 2) and nothing
-else. The rest of the file starts a run around it.
+else. The rest of the file chooses how long drafts are, and starts a run around the algorithm.
 """
 
 from collections.abc import Iterator, Sequence

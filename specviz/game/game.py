@@ -14,8 +14,9 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
 from specviz.core.outside import AtMost
 from specviz.core.request import DEFAULT_DRAFT
+from specviz.core.rounds import Round, TokenId
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH
-from specviz.core.trace import Output, Round, TokenId, Trace
+from specviz.core.trace import Output, Trace
 from specviz.data.page_link import PageLink, Params, one_of, written
 from specviz.data.permalink import MAX_SEED, Seed
 from specviz.data.workloads import Preset, Workload, find_workload

@@ -12,9 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError, in_a_sentence, problems_of
 from specviz.core.rounding import Judged
-from specviz.core.rounds import known_seconds
+from specviz.core.rounds import Piece, known_seconds
 from specviz.core.terms import Terms
-from specviz.core.trace import Piece, Trace
+from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
 from specviz.data.workloads import workload_of
 from specviz.measure.paired import Draw, Paired

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from specviz.core.rounds import Candidate, DraftedToken, EmittedKind, EmittedToken, Round, Status
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, EmittedKind, EmittedToken, Output, Round, Status
+from specviz.core.trace import DrafterInfo, Output
 from specviz.game.game import LOOKUP, MODEL, Turn
 from specviz.game.words import TEXT, joined_guesses
 from tests.support.fake_traces import fake_trace
