@@ -47,9 +47,8 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     if turn.ended:
         lines.append("The target ends the text here.")
     if turn.cut:
-        lines.append(
-            f"A draft has at most {MAX_DRAFT_LENGTH} tokens: your last {turn.cut} were not sent, and cost nothing."
-        )
+        most = f"A draft has at most {MAX_DRAFT_LENGTH} tokens"
+        lines.append(f"{most}: your last {turn.cut} were not sent, and cost nothing.")
     return [line for line in lines if line]
 
 

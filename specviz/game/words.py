@@ -26,20 +26,19 @@ def tidy(guess: str) -> str:
 def guess_problem(guess: str) -> str | None:
     if len(guess) > MAX_CHARACTERS:
         return f"That is a lot of text ({len(guess):,} characters): a draft is only the next few words.{FREE}"
-    if not guess.strip():
+    if not guess.strip() or not (text := tidy(guess)).strip(" \n"):
         return f"Nothing to check yet: type the next word or two.{FREE}"
-    if any(unicodedata.category(c) in ("Cc", "Cs", "Co", "Cn") and c not in "\t\n\r" for c in guess):
-        return f"It has control characters, which are not text: type plain words.{FREE}"
-    if MARKS.search(guess):
-        return f"That is a special mark of the models, not part of a story: type words.{FREE}"
-    text = tidy(guess)
-    if any(_foreign(c) for c in text):
-        return f"These small models have only read the Latin alphabet: type English words.{FREE}"
-    if any(_picture(c) for c in text):
-        return f"These small models read words, not pictures or special signs: type plain words.{FREE}"
-    if not text.strip(" \n"):
-        return f"Nothing to check yet: type the next word or two.{FREE}"
-    return None
+    wrong = {
+        "It has control characters, which are not text: type plain words.": any(map(_control, guess)),
+        "That is a special mark of the models, not part of a story: type words.": MARKS.search(guess),
+        "These small models have only read the Latin alphabet: type English words.": any(map(_foreign, text)),
+        "These small models read words, not pictures or special signs: type plain words.": any(map(_picture, text)),
+    }
+    return next((f"{said}{FREE}" for said, found in wrong.items() if found), None)
+
+
+def _control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") and character not in "\t\n\r"
 
 
 def _foreign(character: str) -> bool:

@@ -6,7 +6,7 @@ The modules in assets/trace/ make of it what is drawn.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
@@ -126,18 +126,8 @@ def _trace(trace: Trace) -> to.TraceJson:
 def method_payload(drafter: DrafterInfo | None) -> to.MethodPayload:
     """What the stage says of a way to draft; None: the target alone."""
     method = method_of(drafter.kind if drafter else None)
-    return {
-        "kind": method.kind,
-        "by_hand": method.by_hand,
-        "at_once": method.at_once,
-        "sees_state": method.sees_state,
-        "title": method.title,
-        "gives": method.gives,
-        "certain": method.certain,
-        "says": _says(method, drafter.name if drafter else ""),
-        "proposes": method.proposes,
-        "nothing": method.nothing,
-    }
+    facts = {name: getattr(method, name) for name in to.MethodPayload.__annotations__ if name != "says"}
+    return cast(to.MethodPayload, facts | {"says": _says(method, drafter.name if drafter else "")})
 
 
 def _says(method: Method, name: str) -> str:

@@ -103,8 +103,8 @@ def _headline(verdict: Verdict, repeats: Paired | None) -> str:
     """The verdict's words; for repeats with their interval, and which of them is played."""
     if repeats is None or verdict.interval is None:
         return f"{verdict.headline}."
-    low, high = verdict.interval
-    return f"{verdict.headline} (95 % interval {low:.2f} to {high:.2f}×). One of these runs is played above."
+    interval = "95 % interval {:.2f} to {:.2f}×".format(*verdict.interval)
+    return f"{verdict.headline} ({interval}). One of these runs is played above."
 
 
 def _texts(trace: Trace, plain_text: str | None) -> str:
@@ -185,7 +185,7 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
         "goals": f"<h2>Goals</h2><ul>{goals}</ul>" if goals else "",
         "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1)),
         "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
-        "footer": escape(f"Made with {PROJECT}. This file needs no network."),
+        "footer": _footer(None),
         "stage": asset("stage/stage.html"),
         "lesson": inline_json(_played(plan)),
         "script": bundle(ASSETS / "offline/lesson.js"),
@@ -235,11 +235,9 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
 
 
 def _needs_server(moment: Moment, address: str | None) -> str:
-    said = needs_in_words(moment)
-    if address is None:
-        return f'<p class="needs">{escape(said)}</p>'
-    link = address + moment.screen.link.removeprefix("./")
-    return f'<p class="needs">{escape(said)} <a href="{escape(link)}" rel="noreferrer">Open it there</a></p>'
+    href = escape(f"{address}{moment.screen.link.removeprefix('./')}")
+    link = "" if address is None else f' <a href="{href}" rel="noreferrer">Open it there</a>'
+    return f'<p class="needs">{escape(needs_in_words(moment))}{link}</p>'
 
 
 def needs_in_words(moment: Moment) -> str:

@@ -25,7 +25,6 @@ from specviz.ui.shared.parts import Options, button, download, heading, notices,
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("classes")
-
 STYLES = ASSETS / "classes"
 
 

@@ -14,7 +14,6 @@ from specviz.ui.shared.figures import GREY, Figure, Part, axis, figure, interval
 from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, notices, numbers
 
 SAYS = page_texts("helps")
-
 HEIGHT = 340
 
 

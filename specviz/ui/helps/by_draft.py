@@ -25,7 +25,6 @@ from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table,
 from specviz.ui.shared.run_controls import preset_label
 
 SAYS = page_texts("helps")
-
 HEIGHT = 320
 X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
 

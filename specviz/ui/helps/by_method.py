@@ -20,7 +20,6 @@ from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
 
 SAYS = page_texts("helps")
-
 HEIGHT = 400
 ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
 GROUPS: dict[str, tuple[set[str], str, str]] = {}  # their families, colour and symbol

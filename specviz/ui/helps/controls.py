@@ -34,7 +34,6 @@ from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, 
 from specviz.ui.shared.run_controls import RunControls, model_label
 
 SAYS = page_texts("helps")
-
 CONTROLS = RunControls("sweep_")
 SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
 MORE = ("draft_sampling", "verification", "seed", "top_k", "top_p")

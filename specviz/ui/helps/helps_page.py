@@ -34,7 +34,6 @@ from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 
 SAYS = page_texts("helps")
-
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
 FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 

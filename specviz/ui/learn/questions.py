@@ -1,7 +1,4 @@
-"""Learn's questions: those to predict, the quiz at the story's end, and the frequent ones with their answers.
-
-The visitor's browser tab holds the answers, so that a reload does not lose them.
-"""
+"""Learn's questions: those to predict, the quiz at the story's end, and the frequent ones with their answers."""
 
 import json
 from html import escape

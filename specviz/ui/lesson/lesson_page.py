@@ -28,7 +28,6 @@ from specviz.ui.shared.parts import Options, button, download, file_uploader, no
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("lesson")
-
 FOLLOW = "lesson_follow"
 LEARN = "learn"  # where `lesson` without a moment is a step of the story
 FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
@@ -180,15 +179,15 @@ def offer_papers(plan: Plan) -> None:
     """Three files, each made when it is asked for. The key is never part of the students' files."""
     here = address.page_address("") if st.context.url and not address.only_here() else None
     link = lesson_address(here, plan) if here else None
-    papers: tuple[tuple[str, str, Callable[[], str], str], ...] = (
-        ("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description"),
-        ("Save the key and the notes", "key", lambda: key_html(plan), "key"),
-        ("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, here), "download"),
-    )
+
+    def paper(label: str, kind: str, made: Callable[[], str], icon: str) -> None:
+        file = f"specviz-{plan.name}-{kind}.html"
+        download(label, made, file, key=f"lesson_{kind}", icon=f":material/{icon}:")
+
     with st.container(key="lesson_papers", horizontal=True):
-        for label, kind, made, icon in papers:
-            options: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
-            download(label, made, f"specviz-{plan.name}-{kind}.html", **options)
+        paper("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description")
+        paper("Save the key and the notes", "key", lambda: key_html(plan), "key")
+        paper("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, here), "download")
     st.caption(SAYS["papers"])
     if here is None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")

@@ -131,10 +131,7 @@ def _chips(trace: Trace, round: Round) -> list[TokenPayload]:
 
 
 def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
-    """What a rival drafted, as far as the visitor's text reaches: more would show how the text continues.
-
-    Of a tree, the best branch.
-    """
+    """What a rival drafted (of a tree, the best branch), as far as the visitor's text reaches: more would tell."""
     branch = best_branch(rival)
     chips = _chips(trace, branch)
     shown = chips[: len(trace.rounds[0].emitted_ids)]

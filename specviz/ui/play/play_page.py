@@ -1,8 +1,6 @@
 """The screen of the game: the text so far, the next words, their result and the score; choosing a game, and its end."""
 
 from functools import partial
-from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -22,7 +20,7 @@ from specviz.ui.play.board import example_data, picture, recorded_example, text_
 from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import Session
-from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.address import address, page_address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, while_busy
@@ -31,7 +29,6 @@ from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets, w
 from specviz.ui.shared.stage import stage
 
 SAYS = page_texts("play")
-
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 
@@ -221,7 +218,7 @@ def choose_game(visit: Session) -> None:
         seed: Options = {"step": 1, "key": "play_seed", "on_change": changed}
         st.number_input("Seed: which texts, in which order", 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
-        st.code(class_link(plan), language=None, wrap_lines=True)
+        st.code(page_address("play", **plan.link), language=None, wrap_lines=True)
         page_button("Open or join a class with a board", "class", "play_class_board", "groups")
         st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
 
@@ -229,11 +226,6 @@ def choose_game(visit: Session) -> None:
 def set_title(name: str) -> str:
     found = find_workload(name)
     return found.title if found else name
-
-
-def class_link(plan: Plan) -> str:
-    address: Any = st.context.url or "/play"
-    return f"{str(address).partition('?')[0]}?{urlencode(plan.link)}"
 
 
 def show_final(visit: Session) -> None:
@@ -268,4 +260,4 @@ def show_final(visit: Session) -> None:
     if state.name.strip():
         st.caption(f"In the file you are “{plain(state.name)}”.")
     st.caption("The link to these texts:")
-    st.code(class_link(plan), language=None, wrap_lines=True)
+    st.code(page_address("play", **plan.link), language=None, wrap_lines=True)

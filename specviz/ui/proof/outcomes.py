@@ -31,7 +31,6 @@ from specviz.ui.shared.job_slot import show_progress, waiting_line
 from specviz.ui.shared.parts import button, role_table
 
 SAYS = page_texts("proof")
-
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
 SHARES = axis("share of the draws", tickformat=".0%", rangemode="tozero")

@@ -28,7 +28,6 @@ from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widge
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 
 SAYS = page_texts("proof")
-
 CONTROLS = RunControls("proof_")
 MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"), ("precision",))
 LEAST_TEMPERATURE = 0.1
@@ -122,10 +121,7 @@ def _sampling(state: Proving) -> None:
 def _button(
     state: Proving, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
 ) -> None:
-    """A button that begins work; `able`: it can, whatever the controls say.
-
-    The whole page is drawn again then: the buttons of all sections wait for the work to end.
-    """
+    """A button that begins work, for which all sections then wait; `able`: it can, whatever the controls say."""
     able = prompt_problem(st.session_state.proof_prompt) is None if able is None else able
     button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 

@@ -28,7 +28,6 @@ from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, 
 from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("race")
-
 CONTROLS = RunControls("race_")
 NEAR = ("draft_length", "temperature", "max_new_tokens")
 MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification", "precision"))

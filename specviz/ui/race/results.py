@@ -24,10 +24,7 @@ from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, chart, figure, interval, marker, scatter
 
 SAYS = page_texts("race")
-
-
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
-
 Row = dict[str, Any]
 
 
@@ -36,10 +33,10 @@ def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
     verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
     assert verdict is not None
     from_where = f":gray[({plain(where)})]"
+    said = f"**it depends on the kind of prompt.** {by_kind(kinds)}"
     if verdict.certain or not race.clearly_differ(kinds):
-        st.markdown(f"{name}: {parts.headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason} {from_where}")
-    else:
-        st.markdown(f"{name}: **it depends on the kind of prompt.** {by_kind(kinds)} {from_where}")
+        said = f"{parts.headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason}"
+    st.markdown(f"{name}: {said} {from_where}")
 
 
 def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
@@ -216,14 +213,13 @@ def log_probability(found: LogProbability) -> str:
 
 ALL = "all prompts"
 ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
-ROOM, WIDEST = 1.08, 2  # beside the highest end; times the highest speedup, where an interval is cut
+# Beside the highest end; times the highest speedup, where an interval is cut: that of two prompts that differ reaches
+# to hundreds, and would flatten every other.
+ROOM, WIDEST = 1.08, 2
 
 
 def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
-    """A row for each prompt of each race, those of one prompt below each other.
-
-    Two prompts that differ give an interval of hundreds: drawn to its end, it would flatten every other.
-    """
+    """A row for each prompt of each race, those of one prompt below each other; see `WIDEST`."""
     found = {name: _verdicts(laps) for name, laps in races.items()}
     prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != ALL))
     rows = {

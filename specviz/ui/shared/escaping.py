@@ -18,10 +18,7 @@ class Plain(str):
 
 
 def plain(text: str) -> Plain:
-    """The text for a place that reads Markdown: nothing in it is markup, and a line end is shown as ↵.
-
-    What is plain already stays as it is.
-    """
+    """The text for a place that reads Markdown: nothing in it is markup, and a line end is shown as ↵."""
     if isinstance(text, Plain):
         return text
     line = _READ_LATE.sub(rf"\g<0>{_JOINER}", _LINE_END.sub("↵", _one_way(text.strip(" \t"))))

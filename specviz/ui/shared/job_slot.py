@@ -20,6 +20,10 @@ R = TypeVar("R")
 PAUSE_SECONDS = 0.1
 
 
+def found_something(view: JobView) -> bool:
+    return view.rounds > 0 or view.items > 0
+
+
 class JobSlot(Generic[R]):
     """The latest job of this kind, as it was last seen. Lives in the visitor's session.
 
@@ -87,25 +91,20 @@ class JobSlot(Generic[R]):
         """Ask the service how far the job is; True if it ended since the last look."""
         return self._see(lambda job: engine().view(job))
 
-    def wait(self, timeout: float) -> bool:
-        """As `refresh`, but first wait until the job has found something or `timeout` seconds have passed."""
-        return self._wait(lambda view: view.rounds > 0 or view.items > 0, timeout)
-
-    def wait_until_compared(self, timeout: float) -> bool:
-        """As `refresh`, but first wait until a run has a speedup so far or `timeout` seconds have passed."""
-        return self._wait(lambda view: view.compared, timeout)
-
     def wait_for_end(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job is over or `timeout` seconds have passed."""
-        return self._wait(lambda _: False, timeout)
+        return self.wait(timeout, lambda _: False)
 
     def first_look(self, patience: float) -> bool:
         """As `wait_for_end` the first time after `start`, later as `refresh`: a short job needs no polling."""
         new, self._new = self._new, False
         return self.wait_for_end(patience) if new and patience else self.refresh()
 
-    def _wait(self, enough: Callable[[JobView], bool], timeout: float) -> bool:
-        """A script that the visitor has asked to run again ends here, at the next of its short pauses."""
+    def wait(self, timeout: float, enough: Callable[[JobView], bool] = found_something) -> bool:
+        """As `refresh`, but first wait until the job has found `enough` or `timeout` seconds have passed.
+
+        A script that the visitor has asked to run again ends here, at the next of its short pauses.
+        """
 
         def look(job: int) -> JobView:
             return engine().wait(job, enough, max(0.0, min(PAUSE_SECONDS, deadline - monotonic())))
@@ -192,12 +191,7 @@ def while_busy(
     Where the script has just set its widgets (an undo, a preset), a slow browser would never receive them if the script
     ran again at once. So the page is drawn again only a while after that.
 
-    Args:
-        busy: whether the job is under way, as it was last seen.
-        draw: draws one line or a few.
-        look: asks the engine; whether there is more to draw in the part.
-        part: the key of the fragment that shows what the job has found so far.
-        every: seconds between two looks.
+    `look` asks the engine, `every` so many seconds, whether there is more to draw in the fragment of the key `part`.
     """
     first = [True]  # the script has just looked
 

@@ -33,11 +33,7 @@ WRONG = f"{FRAMES} is a list of sites with spaces between, such as https://moodl
 
 
 def frame_ancestors(text: str) -> bytes | None:
-    """The value of the header that says who may show the app in a frame; None where anybody may.
-
-    Raises:
-        InputError: it is something else.
-    """
+    """The value of the header that says who may show the app in a frame; None where anybody may."""
     sites = text.split()
     if sites == ["none"]:
         return b"frame-ancestors 'none'"
@@ -54,10 +50,7 @@ class Around:
 
 
 class Guards(Around):
-    """Headers on every answer, and no figures about the server for everybody.
-
-    A teacher's link holds a secret, so no address goes to another site.
-    """
+    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)

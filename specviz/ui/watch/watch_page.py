@@ -50,10 +50,8 @@ def _payload(watching: Watching) -> SentStage | None:
 
 
 def show_run(visit: Session) -> None:
-    """Draw the run.
-
-    Most runs are over within a second: the stage is drawn as soon as the first rounds are there, the script waits for
-    the rest, and nothing polls. What lasts longer is polled, and a poll hands the stage only what is new.
+    """Draw the stage once the first rounds are there: most runs are over within a second. So the script waits for the
+    rest, and nothing polls; what lasts longer is polled, and a poll hands the stage only what is new.
     """
     watching, walk = visit.watch, visit.walk
     watching.wait_for_first_round()

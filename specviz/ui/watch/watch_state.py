@@ -69,11 +69,9 @@ class Shown:
 
     def same_as(self, other: "Shown | None") -> bool:
         """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
-        return (
-            other is not None
-            and self.trace is other.trace
-            and (self.run_id, self.plain_text, self.stored_id) == (other.run_id, other.plain_text, other.stored_id)
-        )
+        if other is None or self.trace is not other.trace:
+            return False
+        return (self.run_id, self.plain_text, self.stored_id) == (other.run_id, other.plain_text, other.stored_id)
 
     @property
     def measured_here(self) -> bool:
@@ -237,7 +235,7 @@ class Watching:
         """Most first rounds are there at once, and soon after them the target's own: so every plot has a point."""
         ended = self.run.wait(FIRST_ROUNDS_SECONDS)
         if self.run.result and self.run.result.rounds:
-            ended = self.run.wait_until_compared(FIRST_STEPS_SECONDS) or ended
+            ended = self.run.wait(FIRST_STEPS_SECONDS, lambda view: view.compared) or ended
         self._take(ended)
 
     def wait_for_end(self) -> None:

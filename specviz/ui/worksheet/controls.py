@@ -119,11 +119,8 @@ def chosen_start(worksheet: Worksheet, found: Sequence[Start]) -> Start:
 
 def _every(worksheet: Worksheet, found: Sequence[Start]) -> list[Start]:
     """These and what the visitor brought: pasted counters, a link's values."""
-    every = list(found)
-    for more in (worksheet.produced, worksheet.linked):
-        if more and more.label not in [start.label for start in every]:
-            every.append(more)
-    return every
+    brought = filter(None, (worksheet.produced, worksheet.linked))
+    return [*found, *(start for start in brought if start.label not in [each.label for each in found])]
 
 
 def fill(start: Start) -> None:
