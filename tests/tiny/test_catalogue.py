@@ -6,11 +6,14 @@ import pytest
 
 from specviz.core.theory import ideal_speedup
 from specviz.models.catalogue import bundled_names, weight_bytes
-from specviz.models.pairs import NOT_MEASURED, PAIRS, known_names
+from specviz.models.pairs import HUB_MODELS, NOT_MEASURED, PAIRS, known_names
 from tests.support.commands import command_line
 
 
-def test_every_pair_is_of_known_models_and_every_statement_has_a_source() -> None:
+def test_every_model_has_a_commit_every_pair_known_models_and_every_statement_a_source() -> None:
+    commits = {model.commit or "" for model in HUB_MODELS}
+    assert len(commits) == len(HUB_MODELS)
+    assert all(len(commit) == 40 and int(commit, 16) for commit in commits)
     assert len({(pair.target, pair.draft) for pair in PAIRS}) == len(PAIRS)
     for pair in PAIRS:
         assert {pair.target, pair.draft} <= set(known_names())
