@@ -504,15 +504,27 @@ def test_the_driver_goes_on_after_an_error_in_itself(
     assert "injected" in caplog.text
 
 
-@pytest.mark.parametrize(("owner", "name"), [(say, "parse_event"), (fleet, "advance")])
+@pytest.mark.parametrize(
+    ("owner", "name", "prompt"),
+    [
+        (say, "parse_event", "rounds 1"),
+        (fleet, "advance", "rounds 1"),
+        (fleet.EngineDriver, "_after_end", "die"),  # while the engine's end is noted
+    ],
+)
 def test_the_reader_goes_on_after_an_error_in_itself(
-    start: Start, owner: object, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    start: Start,
+    owner: object,
+    name: str,
+    prompt: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     service = start()
     until_state(service, run(service, "ada", "rounds 1"), "done")
     first = service.engine_pids
     raises_once(monkeypatch, owner, name)
-    view = until_state(service, run(service, "ada", "rounds 1"), "failed")
+    view = until_state(service, run(service, "ada", prompt), "failed")
     assert view.message == BROKEN
     until_state(service, run(service, "bob", "rounds 1"), "done")
     assert service.engine_pids != first
@@ -561,13 +573,6 @@ def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines(start: Star
         (engine,) = service.engine_pids
         os.kill(engine, signal.SIGKILL)
     assert until_state(service, job, "done").items == 3
-
-
-def test_an_error_while_the_engines_end_is_noted_fails_the_job(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = start()
-    raises_once(monkeypatch, service._fleet.drivers[0], "_after_end")
-    assert until_state(service, run(service, "ada", "die"), "failed").message == BROKEN
-    until_state(service, run(service, "ada", "rounds 1"), "done")
 
 
 def test_a_driver_that_fails_at_every_step_gives_up_and_the_visitor_sees_why(

@@ -23,7 +23,6 @@ from specviz.measure.sweep.table import SweepFile
 from specviz.service.handlers.sweep import sweep_steps
 from specviz.service.protocol import Finished, Item, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
-from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import ending, tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -86,13 +85,6 @@ def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: py
     assert rows[0].autoregressive_seconds == rows[1].autoregressive_seconds != rows[2].autoregressive_seconds
 
 
-def test_pauses_are_in_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, cells = Clock(monkeypatch), PLAN.cells()[:2]
-    rows, pauses = with_pauses(measure(load(PAIR), cells), clock)
-    assert rows == result_of(measure(load(PAIR), cells))
-    assert pauses > 3 * 10, "one after every step and round of three runs"
-
-
 def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
     target = ending(tiny_model(seed=1, name="ending"), 3)  # so that the two draws end at different lengths
     plan = replace(PLAN, settings=SAMPLED, temperatures=(1.0,), draft_lengths=(2, 4))
@@ -139,8 +131,10 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     keys = [cell_key((TARGET, DRAFT), one) for one in cells]
     keys += [cell_key(models, cell) for models in ((half, DRAFT), (TARGET, half_draft), (DRAFT, DRAFT), (TARGET, None))]
     torch.set_num_threads(2)
-    keys += [cell_key((TARGET, DRAFT), cell)]
+    keys += [cell_key(models, cell) for models in ((TARGET, DRAFT), (TARGET, None))]
     assert len(set(keys)) == len(keys)
+    row = result_of(measure((TARGET, None), [cell]))[0]
+    assert (row.draft, row.key) == (PromptLookupDrafter().info.name, keys[-1]), "a row has the key of its cell"
 
 
 def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
@@ -235,9 +229,3 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     assert [isinstance(one, SweepRow) for one in items] == [False] * 6 + [True, True, False, False, True, True]
     assert items[0] == "a-1, drafted by draft: There is no model of that name."
     assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(items[8])
-
-
-def test_prompt_lookup_has_the_name_its_rows_have() -> None:
-    row = result_of(measure((TARGET, None), PLAN.cells()[:1]))[0]
-    assert row.draft == PromptLookupDrafter().info.name
-    assert row.key == cell_key((TARGET, None), PLAN.cells()[0])
