@@ -26,20 +26,14 @@ def with_template(template: str | None) -> LoadedModel:
     return with_tokenizer(tiny_model(seed=1, name="talker"), tokenizer)
 
 
-def test_the_template_writes_the_conversation_up_to_the_answer() -> None:
+def test_the_template_writes_up_to_the_answer_and_a_model_without_one_or_that_refuses_says_so() -> None:
     assert chat_ids(with_template(TEMPLATE), TALK) == [1, 4, 2, 5, 1, 6, 2]
-
-
-@pytest.mark.parametrize(
-    ("template", "says"),
-    [
+    for template, says in (
         (None, "talker has no chat template: its prompts must be texts"),
         ("{{ raise_exception('only a user may speak') }}", "cannot write these messages: only a user may speak"),
-    ],
-)
-def test_a_model_without_a_template_and_one_that_refuses_say_so(template: str | None, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        chat_ids(with_template(template), TALK)
+    ):
+        with pytest.raises(InputError, match=says):
+            chat_ids(with_template(template), TALK)
 
 
 def test_a_conversation_is_measured_as_its_template_writes_it() -> None:

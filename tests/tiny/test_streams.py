@@ -37,9 +37,9 @@ def serve(server: StreamServer) -> Iterator[Serve]:
     """Makes app servers' services whose engines are behind the server's URL."""
     made: list[EngineService] = []
 
-    def make(limits: Limits = FAST, streams: int = 1, token: str = TOKEN, silence: float = PATIENCE) -> EngineService:
+    def make(limits: Limits = FAST, token: str = TOKEN, silence: float = PATIENCE) -> EngineService:
         where = Where(server.url, token, silence, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where), limits, engines=streams))
+        made.append(EngineService(partial(StreamEngine, where), limits))
         made[-1].start()
         return made[-1]
 
@@ -100,16 +100,6 @@ def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: 
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
 
 
-def test_so_many_streams_so_many_jobs_at_once(serve: Serve) -> None:
-    service = serve(streams=2)
-    for name in ("ada", "bob"):
-        until_state(service, run(service, name, "hold"), "running")
-    third = run(service, "cleo", "rounds 1")
-    assert service.view(third).place == 1
-    service.cancel("ada", "run")
-    until_state(service, third, "done")
-
-
 def test_a_wrong_token_is_said_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     service = serve(token="another token, as long")
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message == KEEPS_DYING
@@ -149,6 +139,7 @@ def test_a_url_makes_streams_and_a_number_engines_here(
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
     assert len(service_wanted()._fleet.drivers) == 3
     assert not caplog.text
+    assert stream_limits(8).deaths > 8, "engines that are gone with all streams are no reason to rest"
     monkeypatch.setenv("SPECVIZ_ENGINES", "2")
     assert len(service_wanted()._fleet.drivers) == 2
     monkeypatch.setenv("SPECVIZ_ENGINES", "http://engines.example")
@@ -178,7 +169,3 @@ def test_a_wrong_setting_is_one_sentence(name: str, value: str, sentence: str, m
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=sentence):
         service_wanted()
-
-
-def test_engines_that_are_gone_with_all_streams_are_no_reason_to_rest() -> None:
-    assert stream_limits(8).deaths > 8

@@ -2,11 +2,10 @@
 
 import copy
 import random
-from collections.abc import Sequence
+from unittest.mock import Mock
 
 import pytest
 import torch
-from torch import Tensor
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count
@@ -138,8 +137,10 @@ def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
     assert trace.output.token_ids == autoregressive_decode(big, "Once upon", trace.settings).output.token_ids
 
 
-def test_sampling_and_another_target_are_refused_before_anything_is_read() -> None:
+def test_a_pair_gets_the_drafter_that_fits_it_and_sampling_and_another_target_are_refused_unread() -> None:
     big, small = random_model("story"), random_model("code")
+    assert isinstance(fit_drafter(big, random_model("story", seed=2), DecodeSettings()), ModelDrafter)
+    assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
     settings = DecodeSettings(temperature=0.3)
     sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
     ours, theirs = CountedReads(big), CountedReads(small)
@@ -175,13 +176,6 @@ def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
     assert trace.rounds[-2].draft_tokens == []
 
 
-def test_a_pair_gets_the_drafter_that_fits_it() -> None:
-    big, small, settings = random_model("story"), random_model("code"), DecodeSettings()
-    assert isinstance(fit_drafter(big, random_model("story", seed=2), settings), ModelDrafter)
-    assert isinstance(fit_drafter(big, small, settings), TranslatedDrafter)
-    assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
-
-
 # What the trace keeps
 
 
@@ -201,18 +195,12 @@ def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
     assert [round.draft_tokens for round in unrecorded.rounds] == [round.draft_tokens for round in trace.rounds]
 
 
-class EvenOnly:
-    """A constraint: even token ids alone."""
-
-    def allowed(self, text: Sequence[int]) -> Tensor:
-        return torch.arange(len(tokenizer("story"))) % 2 == 0
-
-
 def test_a_constraint_binds_the_target() -> None:
     big, small = learned_model("story", STORY), learned_model("code", STORY)
-    settings = DecodeSettings(max_new_tokens=12, stop_at_eos=False)
-    plain = autoregressive_decode(big, "Once upon", settings, constraint=EvenOnly())
-    trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=EvenOnly())
+    settings, even = DecodeSettings(max_new_tokens=12, stop_at_eos=False), Mock()
+    even.allowed = lambda text: torch.arange(len(big.tokenizer)) % 2 == 0
+    plain = autoregressive_decode(big, "Once upon", settings, constraint=even)
+    trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=even)
     assert trace.output.token_ids == plain.output.token_ids
     assert all(token % 2 == 0 for token in trace.output.token_ids)
 
@@ -243,12 +231,9 @@ def test_a_text_gets_the_tokenizers_first_special_tokens_but_not_its_last(kind: 
     assert made.convert_ids_to_tokens(ids)[: len(start)] == start
     assert TextTokens(made).spell(ids) == "the park"
     assert made.convert_ids_to_tokens(ids[-1:]) != ["[SEP]"]
-
-
-def test_a_special_token_spelled_out_is_text() -> None:
-    ids = TextTokens(tokenizer("code")).open("a</s>")
-    assert tokenizer("code").eos_token_id not in ids
-    assert TextTokens(tokenizer("code")).spell(ids) == "a</s>"
+    spelled = TextTokens(tokenizer("code")).open("a</s>")
+    assert tokenizer("code").eos_token_id not in spelled, "a special token spelled out is text"
+    assert TextTokens(tokenizer("code")).spell(spelled) == "a</s>"
 
 
 @pytest.mark.parametrize("kind", ["bare", "spaces"])
