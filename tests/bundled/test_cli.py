@@ -18,11 +18,10 @@ import pytest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace, read_trace
 from specviz.measure.sweep import measure
+from tests.conftest import ROOT
 from tests.support.commands import LOOKUP, MARKUP, PAIR, PROMPT, SHORT, Cli, hostile_trace, without_progress
 from tests.support.fake_traces import fake_trace
-
-ROOT = Path(__file__).parents[2]
-
+from tests.support.grids import grid
 
 # What each command says
 
@@ -305,6 +304,51 @@ def test_show_of_a_plain_run_says_if_the_weights_changed_since_the_trace(
     assert "note: The weights of wren-base on this machine differ from those in this trace." in shown
 
 
+# Every way to draft and to verify, in every command that measures, saves or shows a run
+
+BASE = ["--target", "wren-base", "--max-new-tokens", "8"]
+SAMPLED = ["--temperature", "1"]
+WAYS = {
+    "a head with a tree": ["--draft", "wren-eagle", "--tree", "2,2"],
+    "several heads": ["--draft", "wren-medusa", "--draft-length", "3"],
+    "early exit with a dynamic tree": ["--draft", "early-exit:2", "--tree", "dynamic:6"],
+    "a tree": ["--draft", "wren-nano", "--tree", "4,2,1"],
+    "most probable drafts": ["--draft", "wren-nano", "--draft-sampling", "argmax", *SAMPLED],
+    "block verification": ["--draft", "wren-nano", "--verification", "block", *SAMPLED],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_follows_a_grammar_is_saved_shown_and_exported(
+    ok: Callable[..., str], tmp_path: Path, way: str
+) -> None:
+    file, page = tmp_path / "run.json", tmp_path / "run.html"
+    grammar = ["--prompt", "Number: ", "--regex", "[0-9]{6}", "--ignore-eos"]
+    ok("run", *BASE, *WAYS[way], *grammar, "--json", file)
+    trace = read_trace(file)
+    assert trace.drafter is not None
+    assert trace.drafter.name == WAYS[way][1]
+    assert trace.output.text[:6].isdigit()
+    assert sum(len(round.drafted) for round in trace.rounds) > 0
+    assert ("┬" in ok("show", file)) == bool(trace.settings.tree)
+    ok("export", file, "-o", page)
+    assert trace.drafter.name in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("way", grid(WAYS, ("a tree", "block verification")))
+def test_it_is_compared_and_swept(ok: Callable[..., str], way: str) -> None:
+    compared = json.loads(ok("compare", *BASE, *WAYS[way], *PROMPT, "--repeats", "2", "--json", "-"))
+    assert compared["speedup"] > 0
+    assert compared["identical"] is (None if SAMPLED[0] in WAYS[way] else True)
+    plan = ["--workload", "copy", "--prompts", "1", "--draft-lengths", "2"]
+    rows = json.loads(ok("sweep", *BASE, *WAYS[way], *plan, "--json", "-"))["rows"]
+    assert len(rows) == 1
+    assert rows[0]["drafted"] > 0
+    asked = dict(zip(WAYS[way][::2], WAYS[way][1::2], strict=True))
+    for name, default in (("draft-sampling", "sample"), ("verification", "token"), ("tree", None)):
+        assert rows[0][name.replace("-", "_")] == asked.get(f"--{name}", default)
+
+
 # As a process of its own
 
 
@@ -315,12 +359,13 @@ def process(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "specviz", *arguments], env=environment, **pipes)
 
 
-def test_as_a_process_from_any_folder(tmp_path: Path) -> None:
-    done = process("run", *SHORT, *PROMPT, "--json", "-", cwd=tmp_path)
+def test_as_a_process_from_any_folder_also_on_a_terminal_without_the_glyphs(tmp_path: Path) -> None:
+    done = process("run", *SHORT, *PROMPT, "--json", "run.json", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
     out, err = done.communicate()
     assert (done.returncode, err) == (0, b"")
-    assert parse_trace(out).prompt.text == "Once upon a time"
-    assert not list(tmp_path.iterdir())
+    assert b"?" in out
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+    assert read_trace(tmp_path / "run.json").prompt.text == "Once upon a time"
 
 
 @pytest.fixture
@@ -355,12 +400,3 @@ def test_a_reader_that_ends_early_causes_no_error_message() -> None:
     os.close(writing)
     assert done.communicate()[1] == b""
     assert done.returncode == 1
-
-
-def test_a_terminal_without_the_glyphs_gets_question_marks(tmp_path: Path) -> None:
-    file = tmp_path / "run.json"
-    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")
-    done = process("show", str(file), env={"PYTHONIOENCODING": "ascii"})
-    out, err = done.communicate()
-    assert (done.returncode, err) == (0, b"")
-    assert b"?" in out

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -116,8 +117,5 @@ def test_sampling_with_different_tokenizers_is_one_line(
 def test_anything_else_is_status_1_and_one_line(
     run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str
 ) -> None:
-    def fail(_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(traces, "read_trace", fail)
+    monkeypatch.setattr(traces, "read_trace", Mock(side_effect=error))
     assert run("show", "x.json") == (1, "", says)

@@ -145,9 +145,7 @@ def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel)
         got = guess_ids(target, ids, words)
         added = words if words.startswith((" ", ",")) else f" {words}"
         assert ids + got == list(target.tokenizer(PROMPT + added)["input_ids"])
-
-
-def test_where_the_tokenizer_would_merge_across_the_seam_the_text_stays(target: LoadedModel) -> None:
+    # where the tokenizer would merge across the seam, the text stays
     ids = list(target.tokenizer("The children made a snow")["input_ids"])
     open_word = [*ids[:-1], *guess_ids(target, ids[:-1], "b")]  # "... a snow" becomes "... a b"
     got = guess_ids(target, open_word, "ig dog", inside_word=True)

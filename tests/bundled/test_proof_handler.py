@@ -99,11 +99,7 @@ def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> Non
         assert finding(draws.batches).state == ("passes" if rule.lossless else "fails"), rule.name
     assert set(proof.weights) <= set(bundled_names())
     assert PATH.read_bytes() == dump_proof(proof)
-
-
-def test_the_recorded_near_tie_is_rounding_the_forgotten_row_fails_and_all_else_is_identical() -> None:
-    """Rounding parted the two: the scores are within two steps of bfloat16 there, and nearer yet in float32."""
-    proof = known(recorded_proof())
+    # rounding parted the two: the scores are within two steps of bfloat16 there, and nearer yet in float32
     tie, forgotten = known(proof.near_tie.near_tie), known(proof.forgotten_row)
     assert [way.way for way in tie.ways] == ["one token", "batched", "float32"]
     one, batched, exact = tie.ways

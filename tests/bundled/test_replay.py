@@ -98,7 +98,7 @@ def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: 
 # ---- by hand
 
 
-def test_one_wrong_guess_at_two_lengths() -> None:
+def test_one_wrong_guess_room_for_the_target_and_an_end_of_text() -> None:
     draft_guesses = foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15])
     assert statuses(replay(draft_guesses, 2, 6)) == ["aa bonus", "aa bonus"]
     assert statuses(replay(draft_guesses, 4, 6)) == ["aarD correction", "aa bonus"]
@@ -110,9 +110,7 @@ def test_one_wrong_guess_at_two_lengths() -> None:
     assert statuses(replay(draft_guesses, 1, 4)) == ["a bonus", "a bonus"]
     assert statuses(replay(draft_guesses, 3, 4)) == ["aaa bonus"]
     assert statuses(replay(foreseen([1], [2]), 5, 1)) == [" bonus"]
-
-
-def test_an_accepted_end_of_text_discards_what_follows() -> None:
+    # an accepted end of text discards what follows
     draft_guesses = foreseen([1, 2, 0], [1, 2, 0])
     rounds = replay(draft_guesses, 5, 64, ends={0})
     assert statuses(rounds) == ["aaaDD none"]

@@ -85,25 +85,6 @@ def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str)
     assert visit(other).play.plan == Plan()
 
 
-def test_rounds_and_answers_arrive_on_the_board(teacher: AppTest, code: str) -> None:
-    student = joined(code, "Ada")
-    state = visit(student).play
-    state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
-    student.run()
-    visit(student).learn.part = "quiz"
-    student.switch_page("pages/learn.py").run()
-    click(student, "quiz-1-0")
-    assert "as **Ada**" in said(student)
-    board = html_of(part(teacher, "scores"))
-    assert "The class: <b>2.00</b> tokens per target call" in board
-    assert "0 better, 0 about even, 1 worse" in board
-    students = html_of(part(teacher, "students"))
-    assert "<bdi>Ada</bdi>" in students
-    assert "1 of 1" in students
-    assert "The target wrote" in html_of(part(teacher, "guesses"))
-    assert "1 answer" in html_of(part(teacher, "quiz"))
-
-
 def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> None:
     student = joined(code)
     student.number_input(key="play_seed").set_value(8).run()
@@ -223,12 +204,16 @@ def test_a_restart_of_the_server_ends_all_classes_and_clearing_streamlits_caches
     assert "the server was started again" in said(student.run())
 
 
-def test_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
-    joined(code, "Ada")
-    part(teacher, "students")
+def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
+    student = joined(code, "Ada")
+    state = visit(student).play
+    state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
+    student.run()
+    assert "<bdi>Ada</bdi>" in html_of(part(teacher, "students"))
     click(teacher, "present")
     for name in ("join", "scores", "guesses", "quiz"):
         assert "Ada" not in html_of(part(teacher, name))
+    assert "The target wrote" in html_of(part(teacher, "guesses"))
     assert visit(teacher).classes.part != "students"
     click(teacher, "leave")
 

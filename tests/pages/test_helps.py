@@ -16,7 +16,7 @@ from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.batch_sentences import where
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.by_draft import best_of, drafts_to_compare, points_of, prospects_figure, reading, tokens_figure
-from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
+from specviz.ui.helps.helps_state import HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
 from tests.support import app_pages
 from tests.support.app_pages import alone, texts, until, visit
@@ -102,16 +102,6 @@ def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
     page.get_by_key("sweep_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
     assert "The file is not UTF-8 text." in page.error[0].value
     assert "1 prompt taken" in texts(page), "nothing is lost"
-
-
-def test_a_cancelled_sweep_keeps_what_it_has() -> None:
-    page = opened(choice=Choice(tokens=64, prompts=3))
-    page.button(key="sweep_start").click().run()
-    until(page, lambda: len(visit(page).sweeps.rows_of(HERE)) >= 2)
-    page.button(key="sweep_cancel").click().run()
-    assert not visit(page).sweeps.slot.busy
-    assert CANCELLED in texts(page)
-    assert 2 <= len(visit(page).sweeps.rows[HERE]) < 72
 
 
 def test_clearing_can_be_undone() -> None:

@@ -77,19 +77,6 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert first == second != ""
 
 
-def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
-    page.button(key="again").click().run()
-    first = until_done(page)["run_id"]
-    page.button(key="again").click().run()
-    assert until_done(page)["run_id"] != first
-    before = page.selectbox(key="draft").value
-    page.selectbox(key="draft").set_value("lookup").run()
-    assert drafter_in(until_done(page)) == "prompt-lookup"
-    page.button(key="undo").click().run()
-    assert page.selectbox(key="draft").value == before
-    assert drafter_in(until_done(page)) == "model"
-
-
 def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
     page = opened(preset="code-1", draft="lookup", temperature="0.7", tokens="20")

@@ -97,17 +97,8 @@ def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
     assert comparison.terms.alpha == comparison.counts.per_judgement_rate
 
 
-COSTS = Calibration(
-    target="target",
-    target_dtype="float32",
-    draft="draft",
-    draft_dtype="float32",
-    threads=1,
-    step_seconds=0.01,
-    cost_ratio=0.1,
-    verification={1: 1.0, 5: 1.5},
-    overhead=0.2,
-)
+NAMES = {"target": "target", "target_dtype": "float32", "draft": "draft", "draft_dtype": "float32"}
+COSTS = Calibration(**NAMES, threads=1, step_seconds=0.01, cost_ratio=0.1, verification={1: 1.0, 5: 1.5}, overhead=0.2)
 
 
 def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formula_of_its_parts() -> None:

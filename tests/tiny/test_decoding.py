@@ -175,9 +175,7 @@ def test_every_node_sees_its_own_path_alone_whether_read_at_once_or_depth_by_dep
         torch.testing.assert_close(logits[node], alone[-1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("end", "tokens"), [(-1, 0), (0, 1), (2, 1), (8, 3), (9, 4), (9, 2)]
-)  # the last: not to its end
+@pytest.mark.parametrize(("end", "tokens"), [(-1, 0), (0, 1), (2, 1), (8, 3), (9, 4), (9, 2)])  # the last: in part
 def test_after_a_selection_the_cache_is_that_of_the_accepted_path(end: int, tokens: int) -> None:
     path = path_to(end)[:tokens]
     text = [*PROMPT, *(NODES[node] for node in path)]

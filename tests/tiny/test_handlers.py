@@ -11,7 +11,6 @@ from specviz import DecodeSettings, InputError, autoregressive_decode, speculati
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import ModelDrafter
-from specviz.measure import paired_runs
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
 from specviz.service import protocol as say
@@ -23,6 +22,7 @@ from specviz.service.limits import BudgetSpent
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
+from tests.support.pauses import listen_to_runs
 from tests.support.tiny_models import ending, tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -41,18 +41,11 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
 ) -> None:
     said: list[str] = []
 
-    def listened(name: str) -> Any:
-        made = getattr(paired_runs, name)
+    def heard(name: str, *arguments: Any, **options: Any) -> None:
+        said.append(name[:4])
+        assert options.get("record", False) is False, "nothing is recorded on the clock"
 
-        def make(*arguments: Any, **options: Any) -> Any:
-            said.append(name[:4])
-            assert options.get("record", False) is False, "nothing is recorded on the clock"
-            return made(*arguments, **options)
-
-        return make
-
-    for name in ("AutoregressiveRun", "SpeculativeRun"):
-        monkeypatch.setattr(paired_runs, name, listened(name))
+    listen_to_runs(monkeypatch, heard)
     events = []
     for event in race_steps(command(repeats=3), TINY):
         if event:
@@ -148,12 +141,7 @@ GREEDY = DecodeSettings(max_new_tokens=24, draft_length=3)
 SAMPLED = replace(GREEDY, temperature=1.0)
 
 
-def ending_at(token_id: int) -> LoadedModel:
-    """A target whose texts end at this token."""
-    return ending(tiny_model(seed=1, name="target"), token_id)
-
-
-ENDS = ending_at(3)
+ENDS = ending(TARGET, 3)
 
 
 @pytest.fixture(autouse=True)
@@ -197,7 +185,7 @@ def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
 
 @pytest.mark.parametrize(("end", "stopped_by"), [(5, "eos"), (3, "length")])
 def test_a_greedy_run_is_what_both_decoders_write_by_themselves(end: int, stopped_by: str) -> None:
-    target = ending_at(end)
+    target = ending(TARGET, end)
     found = result_of(events_of(GREEDY, target))
     plain = autoregressive_decode(target, PROMPT, GREEDY)
     assert found.trace.autoregressive

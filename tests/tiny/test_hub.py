@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Semaphore
 from types import SimpleNamespace
+from unittest.mock import create_autospec
 
-import httpx2
 import pytest
 from huggingface_hub import HfApi, close_session, constants, hf_hub_download
 
@@ -117,24 +117,18 @@ def test_a_download_that_was_cut_continues_from_there_or_starts_again_where_the_
     assert (folder / "model.safetensors").read_bytes() == weights
 
 
-def test_an_interrupted_download_says_so_and_is_resumed_later(hub: HubServer) -> None:
+def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_a_time(hub: HubServer) -> None:
     hub.trouble = "cut always"
     sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The download of {NAME} was interrupted after ")
     assert sentence.endswith("load it again to continue from there.")
     assert find_cached(NAME) is None
     hub.trouble, hub.requests[:] = "none", []
-    first = next(iter(fetch(NAME)))
-    stored = SIZE // 2 // CHUNK * CHUNK
-    assert first.bytes_done == stored + CHUNK
+    stored, going = SIZE // 2 // CHUNK * CHUNK, fetch(NAME)
+    assert next(going).bytes_done == stored + CHUNK
     assert hub.ranges() == [f"bytes={stored}-"]
-
-
-def test_two_programs_never_write_one_file_at_once(hub: HubServer) -> None:
-    first = fetch(NAME)
-    next(first)
     assert "is being downloaded by another program" in refusal(lambda: list(fetch(NAME)))
-    list(first)
+    list(going)
     assert find_cached(NAME)
 
 
@@ -222,22 +216,16 @@ def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) 
 def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve() as server:
         use(server.url, tmp_path, monkeypatch)
-    asked: list[httpx2.Timeout] = []
-    real, now = HfApi.model_info, [1_000.0]
-
-    def model_info(api: HfApi, *arguments: object, **options: object) -> object:
-        asked.append(options["timeout"])  # type: ignore[arg-type]
-        return real(api, *arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(HfApi, "model_info", model_info)
+    now, asked = [1_000.0], create_autospec(HfApi.model_info, side_effect=HfApi.model_info)
+    monkeypatch.setattr(HfApi, "model_info", asked)
     monkeypatch.setattr(hub_module, "monotonic", lambda: now[0])
     first = refusal(lambda: look_up(NAME))
     assert first.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
     assert refusal(lambda: look_up(OTHER)) == first.replace(NAME, OTHER)
-    assert [wait.connect for wait in asked] == [hub_module.CONNECT_SECONDS]
+    assert [call.kwargs["timeout"].connect for call in asked.call_args_list] == [hub_module.CONNECT_SECONDS]
     now[0] += hub_module.SILENT_SECONDS
     refusal(lambda: look_up(NAME))
-    assert len(asked) == 2
+    assert asked.call_count == 2
 
 
 # Whose token, and which version

@@ -63,14 +63,14 @@ def test_a_stream_that_ends_in_the_middle_or_has_no_place_is_tried_once_more(
     service = serve()
     assert until_state(service, run(service, "ada", order), "done").rounds == 1
     assert server.asked == [order, order]
-    view = until_state(service, run(service, "ada", "break"), "failed")
+
+
+@pytest.mark.parametrize("order", ["break", "silent"])
+def test_a_stream_that_ends_or_falls_silent_twice_is_lost(serve: Serve, server: StreamServer, order: str) -> None:
+    service = serve(silence=1.0 if order == "silent" else PATIENCE)
+    view = until_state(service, run(service, "ada", order), "failed")
     assert (view.message, view.rounds) == (DIED, 1), "what it found stays"
-
-
-def test_a_silent_stream_is_lost(serve: Serve, server: StreamServer) -> None:
-    service = serve(silence=1.0)
-    assert until_state(service, run(service, "ada", "silent"), "failed").message == DIED
-    assert server.asked == ["silent", "silent"]
+    assert server.asked == [order, order]
 
 
 def test_heartbeats_count_as_news_of_the_stream_and_of_the_job(serve: Serve, server: StreamServer) -> None:

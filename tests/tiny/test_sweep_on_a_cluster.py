@@ -51,17 +51,13 @@ def a_worker(tmp_path: Path, version: str = __version__) -> Worker:
     return Worker("first", load, str(tmp_path), version)
 
 
-def test_a_worker_names_its_node_and_machine_in_every_row(tmp_path: Path) -> None:
+def test_a_worker_names_its_node_and_machine_in_every_row_and_reads_folders_where_the_sweep_is(tmp_path: Path) -> None:
     worker, (group, _) = a_worker(tmp_path), groups(PLAN.cells())
     here = torch.get_num_threads(), describe_machine().machine
     assert worker.load(PAIR) == ("target", "float32", "draft", "float32", *here)
     assert [(row.draft_length, row.node, row.machine) for row in worker.measure(group)] == [
         (1, "first", here[1]), (3, "first", here[1]),
     ]  # fmt: skip
-
-
-def test_a_worker_reads_folders_of_models_where_the_sweep_was_asked_for(tmp_path: Path) -> None:
-    a_worker(tmp_path)
     assert Path.cwd() == tmp_path
     a_worker(tmp_path / "a folder of another machine")
     assert Path.cwd() == tmp_path
@@ -139,11 +135,8 @@ def node(name: str, number: str) -> dict[str, Any]:
 
 
 def test_nodes_of_one_name_are_told_apart() -> None:
-    assert list(named_nodes([node("b", "12345678"), node("a", "2"), node("b", "3")])) == [
-        "a",
-        "b (12345678)",
-        "b (33333333)",
-    ]
+    names = list(named_nodes([node("b", "12345678"), node("a", "2"), node("b", "3")]))
+    assert names == ["a", "b (12345678)", "b (33333333)"]
 
 
 class RayError(Exception):
