@@ -103,9 +103,6 @@ def test_sampling_with_different_tokenizers_is_one_line(
     assert "set the temperature to 0, or use two models of the same family." in said
 
 
-# Status 1: anything else
-
-
 @pytest.mark.parametrize(
     ("error", "says"),
     [

@@ -136,9 +136,6 @@ def test_a_draft_holds_sixteen_tokens_and_a_text_that_ends_says_so(play: Any, ta
     assert "ends the text" in explain(turn)[-1]
 
 
-# ---- the seam
-
-
 def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel) -> None:
     ids = list(target.tokenizer(PROMPT)["input_ids"])
     for words in ("sandbox", " sandbox", "sandcastle.", ", red house", "n't", '"Hello," said Tim'):
@@ -192,9 +189,6 @@ def test_bad_input_is_refused_before_anything_is_played(
     with pytest.raises(InputError, match="no tokens that spell this"):
         guess_ids(tiny, [1, 2], "zebra")
     assert guess_ids(target, [1, 2], "zebra"), "a tokenizer of bytes spells everything"
-
-
-# ---- candidates
 
 
 def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:

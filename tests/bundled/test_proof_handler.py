@@ -89,9 +89,6 @@ def test_bad_requests_get_a_sentence(workshop: Workshop) -> None:
         compared(workshop, RunRequest("Hello", target="gpt2"), [], half=True)
 
 
-# ---- what was recorded
-
-
 def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> None:
     proof = known(recorded_proof())
     assert [draws.rule for draws in proof.draws] == [rule.name for rule in RULES]

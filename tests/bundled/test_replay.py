@@ -52,9 +52,6 @@ def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
     assert counts_of(rounds) == count(trace.rounds)
 
 
-# ---- against real decoding
-
-
 @pytest.mark.parametrize(("draft", "preset"), [("wren-nano", "story-2"), ("lookup", "copy-1")])
 def test_every_draft_length_is_replayed_as_it_is_decoded(
     target: LoadedModel, nano: LoadedModel, draft: str, preset: str
@@ -93,9 +90,6 @@ def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: 
     """Passes over one, two or nine tokens round differently, so another draft length may write another text."""
     drafter = ModelDrafter(load_model("wren-nano", draft))
     assert not known(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9])).exact
-
-
-# ---- by hand
 
 
 def test_one_wrong_guess_room_for_the_target_and_an_end_of_text() -> None:

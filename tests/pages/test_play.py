@@ -19,9 +19,8 @@ def page() -> AppTest:
     return opened_in_app("play")
 
 
-def drawn(page: AppTest, key: str) -> dict[str, Any]:
-    data: dict[str, Any] = payload_of(page.get_by_key(key))
-    return data
+def drawn(page: AppTest, key: str) -> Any:
+    return payload_of(page.get_by_key(key))
 
 
 def send(page: AppTest, words: str) -> None:

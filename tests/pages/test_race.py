@@ -98,8 +98,6 @@ def test_a_press_counts_where_another_message_begins_the_script_again(
     def interrupted(*arguments: Any) -> str:
         monkeypatch.setattr(race_page, "size_sentence", said)
         context = get_script_run_ctx()
-        assert context
-        assert context.script_requests
         message = RerunData(page_script_hash=context.page_script_hash, widget_states=WidgetStates())
         context.script_requests.request_rerun(message)
         return said(*arguments)

@@ -50,8 +50,6 @@ def two_things_at_once() -> None:
 
     def clicked() -> None:
         context = get_script_run_ctx()
-        assert context
-        assert context.script_requests
         context.script_requests.request_rerun(RerunData())  # what the stage reports comes in this moment
         st.session_state.begun = st.session_state.get("begun", 0) + 1
         st.query_params["tour"] = "3"

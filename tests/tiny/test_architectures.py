@@ -11,7 +11,6 @@ from specviz import DecodeSettings, InputError, ModelDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.models import transformers_models
 from specviz.models.cached_model import CHUNK, CachedModel
-from specviz.models.forward import LightForward
 from specviz.models.key_values import FIRST_ROOM, HiddenStates
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import frequencies, unknown_because
@@ -21,7 +20,6 @@ from tests.support.architectures import KNOWN, REFUSED, SMALL_LIGHT, STRETCHED, 
 from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
 
 
-# Padded vocabularies
 def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedModel:
     """A model with more rows in its embedding than tokens; `likely` makes the padding most probable."""
     loaded = tiny_model(seed=seed, vocabulary=vocabulary, layers=layers)
@@ -51,7 +49,6 @@ def test_padding_of_an_embedding_is_never_drafted_or_written(
         assert trace.output.token_ids == autoregressive_decode(target, [1, 2, 3], settings).output.token_ids
 
 
-# Other architectures
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_model_whose_state_cannot_be_rolled_back_is_refused(kind: str) -> None:
     model, why = random_model(kind), REFUSED[kind][1]
@@ -71,11 +68,6 @@ UNKNOWN: dict[str, tuple[dict[str, object], str]] = {
 
 
 TEXT = torch.randint(23, (60,), generator=torch.Generator().manual_seed(5))
-
-
-def light(loaded: LoadedModel) -> Llama:
-    assert isinstance(loaded.forward, LightForward)
-    return loaded.forward.llama
 
 
 @pytest.mark.parametrize("case", KNOWN)
@@ -119,7 +111,7 @@ def test_the_old_forward_pass_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_model_of_transformers_shares_every_matrix() -> None:
     loaded = ready(random_weights("llama", {}))
-    llama = light(loaded)
+    llama = loaded.forward.llama
     joined = {llama.embedding, llama.output.weight, *(layer.queries_keys_values.weight for layer in llama.layers)}
     joined |= {layer.gate_up.weight for layer in llama.layers}
     joined |= {each.weight for layer in llama.layers for each in (layer.attention_out, layer.down)}
@@ -139,9 +131,8 @@ def test_llama_3_stretches_the_rotary_frequencies_as_transformers_does() -> None
     assert int(((ours < plain) & (ours > plain / 8)).sum()) > 0  # and some lie between
 
 
-# ---- the cache
 def test_the_cache_grows_by_doubling_and_a_crop_copies_nothing() -> None:
-    llama = light(ready(random_weights("llama", {})))
+    llama = ready(random_weights("llama", {})).forward.llama
     cache, rooms, long = llama.cache(), [], [*range(20)] * 30
     for start in range(0, 600, 20):
         llama.hidden(torch.tensor(long[start : start + 20]), cache)

@@ -87,9 +87,6 @@ def test_a_long_prompt_is_read_in_chunks_beside_a_short_one() -> None:
         assert written == autoregressive_decode(target, prompt, settings_of("greedy")).output.token_ids
 
 
-# ---- what cannot be done
-
-
 @pytest.mark.parametrize(
     ("prompts", "more", "says"),
     [
@@ -108,9 +105,6 @@ def test_what_cannot_be_decoded_together_is_refused_in_a_sentence(
     by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
     with pytest.raises(InputError, match="reads one text at a time"):
         BatchRun(by_transformers, DRAFT, PROMPTS, settings_of("greedy"))
-
-
-# ---- measuring them
 
 
 NAMED = {"one": [1, 2, 1], "two": [3], "three": [5, 5, 0, 4], "four": [6, 1]}

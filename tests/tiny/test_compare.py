@@ -93,7 +93,6 @@ def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
     assert (result["seed"], result["seeds"]) == (2, [2, 3, 4])
     assert result["all_seeds"]["emitted"] == comparison.counts.emitted == 60
     assert result["speculative"]["rounds"] == len(comparison.speculative.rounds)
-    assert comparison.terms is not None
     assert comparison.terms.alpha == comparison.counts.per_judgement_rate
 
 
@@ -128,7 +127,6 @@ def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formul
     assert comparison.predicted_speedup == pytest.approx(tokens / (4 * 0.1 + 1.5 + 0.2))
 
 
-# Quality
 def test_mean_log_probability_against_a_pass_for_each_token() -> None:
     output = [4, 0, 2, 2, 6]
     texts = [torch.tensor([[*PROMPT, *output[:i]]]) for i in range(len(output))]

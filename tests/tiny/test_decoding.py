@@ -53,9 +53,6 @@ class Scripted(Drafter, Proposer):
         return next(self._left, Draft([], None, parents=self._drafts[0].parents and []))
 
 
-# ---- draft lengths
-
-
 @pytest.mark.parametrize(
     ("schedule", "start", "rounds", "lengths"),
     [
@@ -112,9 +109,6 @@ def test_with_the_confidence_schedule_the_first_unsure_token_is_the_last_one(tem
     assert full >= 1, "every round stopped early: this shows nothing"
 
 
-# ---- nothing is read twice
-
-
 @pytest.mark.parametrize(("draft", "full_accepts"), [(DRAFT, False), (TWIN, True)])
 def test_no_token_is_read_twice_and_the_draft_reads_one_token_a_step(draft: LoadedModel, full_accepts: bool) -> None:
     target_reads, draft_reads = CountedReads(TARGET), CountedReads(draft)
@@ -152,8 +146,6 @@ def test_each_model_reads_each_token_of_a_tree_once(tree: str, temperature: floa
     firsts = [draft.lengths[1 + sum(passes[:i])] for i, number in enumerate(passes) if number]
     assert set(firsts) <= {1, 2}  # two after a round that accepted a leaf, which the draft has not read
 
-
-# ---- trees
 
 PARENTS = [-1, -1, -1, 0, 0, 1, 3, 3, 5, 6]  # of a tree of four depths
 NODES = [4, 5, 0, 6, 1, 4, 2, 3, 3, 5]
@@ -241,9 +233,6 @@ def test_a_budget_takes_the_most_probable_paths() -> None:
     assert set(texts[1:]) == set(best)
 
 
-# ---- ends
-
-
 @pytest.mark.parametrize("tree", [None, "2,1,1,1,1,1,1"], ids=["chain", "tree"])
 def test_an_accepted_end_of_text_ends_the_output_inside_the_block(tree: str | None) -> None:
     written = greedy_of_transformers(TARGET, PROMPT, 6)
@@ -268,9 +257,6 @@ def test_an_accepted_end_of_text_ends_the_output_inside_the_block(tree: str | No
     assert len(speculative_decode(target, Scripted(chain), PROMPT, ignoring).output.token_ids) == 10
 
 
-# ---- what is recorded
-
-
 @pytest.mark.parametrize(("tree", "depth"), [(None, 4), ("4,2,1", 3)])
 def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) -> None:
     settings = DecodeSettings(40, draft_length=depth, tree=tree, temperature=1.0, top_k=5, seed=3)
@@ -284,9 +270,6 @@ def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) 
     ]
     assert {token.status for token in judged} == {"accepted", "rejected"}
     for token in judged:
-        assert token.target_prob is not None
-        assert token.draft_prob
-        assert token.u is not None
         assert token.accept_prob == pytest.approx(min(1, token.target_prob / token.draft_prob), rel=1e-5)
         assert (token.u < token.accept_prob) == (token.status == "accepted")
         mine = next(c for c in token.candidates if c.id == token.id)
@@ -299,9 +282,6 @@ def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) 
             assert tree or round.drafted[round.accepted].id not in [r.id for r in round.emitted.residual_top]
         else:
             assert all(c.q is None for c in round.emitted.candidates)
-
-
-# ---- drafters
 
 
 def test_prompt_lookup_takes_the_longest_and_then_the_latest_match() -> None:
@@ -321,9 +301,6 @@ def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> No
     assert trace.drafter == Scripted.info
     assert scripted.loaded is None
     assert scripted.guess_along(TARGET, PROMPT, trace.output.token_ids) is None
-
-
-# ---- what is refused
 
 
 @pytest.mark.parametrize(

@@ -49,18 +49,12 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-# In passes
-
-
 def test_a_long_prompt_is_read_in_several_passes_and_a_short_one_in_one(passes: list[int]) -> None:
     CachedModel(TARGET, 7).prefill(LONG)
     assert passes == [CHUNK, CHUNK, CHUNK, 6]
     passes.clear()
     CachedModel(TARGET, 7).prefill(LONG[:CHUNK])
     assert passes == [CHUNK]
-
-
-# Stopping
 
 
 def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: list[int]) -> None:
@@ -94,9 +88,6 @@ def test_the_time_between_two_passes_does_not_count(monkeypatch: pytest.MonkeyPa
         next(clock)  # somebody else's second
     assert run.trace().prefill_seconds.target == 5  # four passes, and the look for a fifth
     assert list(run.read_prompt()) == []
-
-
-# Memory
 
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gpt_neox"])

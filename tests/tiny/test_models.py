@@ -21,8 +21,6 @@ from specviz.models.transformers_models import from_transformers
 from tests.conftest import ROOT
 from tests.support.tiny_models import tiny_model
 
-# Loading
-
 
 def test_a_saved_folder_loads_as_the_same_model_in_the_dtype_asked_for(saved: Path) -> None:
     loaded, half, original = load_model(str(saved)), load_model(str(saved), "bfloat16"), tiny_model(seed=1)
@@ -90,12 +88,8 @@ def test_end_of_text_is_the_generation_configs_then_the_tokenizers() -> None:
     assert loaded.end_ids == frozenset()
     loaded.tokenizer.eos_token = "w3"
     assert loaded.end_ids == {3}
-    assert loaded.model.generation_config is not None
     loaded.model.generation_config.eos_token_id = [4, 5]
     assert from_transformers(loaded.model, loaded.tokenizer, "tiny", loaded.info).end_ids == {4, 5}
-
-
-# What is refused
 
 
 Wrong = dict[str, object] | tuple[str, bytes | None]  # entries of config.json, or a file's content
@@ -169,17 +163,12 @@ def test_a_folders_own_code_is_never_run(folder: Path) -> None:
     assert not ran.exists()
 
 
-# Hashes
-
-
 def test_the_weights_hash_reads_the_files_in_order_of_their_names(tmp_path: Path) -> None:
     (tmp_path / "b.safetensors").write_bytes(b"two")
     (tmp_path / "a.safetensors").write_bytes(b"one")
     (tmp_path / "config.json").write_text("{}")
     assert hash_of(tmp_path) == hashlib.sha256(b"onetwo").hexdigest()[:16]
 
-
-# What importing costs
 
 LIGHT = """
 import importlib, pkgutil, sys

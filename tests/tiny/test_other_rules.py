@@ -35,9 +35,6 @@ def found(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLIN
     return finding(drawn(rule, position, settings=settings))
 
 
-# ---- the proof tells right from wrong
-
-
 SMALL = [("lossless", "third"), ("lossless", "after"), ("match", "second"), ("block", "first")]
 LOSSLESS = [*product(("lossless", "match", "block"), ("first", "second", "third", "after"))]
 
@@ -87,9 +84,6 @@ def test_the_proof_holds_under_other_settings_too() -> None:
     assert found("lossless", "third", confident).state == "passes"
 
 
-# ---- what the proof shares is all it shares
-
-
 def test_remembered_passes_write_the_same_ids_as_whole_runs() -> None:
     """The same seeds through `SpeculativeRun`, with fresh models and caches each time, and through remembered ones."""
     source = Draws(TARGET, DRAFT, PROMPT, replace(SAMPLING, draft_length=4), "lossless", "third")
@@ -97,7 +91,6 @@ def test_remembered_passes_write_the_same_ids_as_whole_runs() -> None:
     for seed in range(40):
         source._generator.manual_seed(seed)
         ours, _ = source.try_one()
-        assert ours is not None
         whole = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, replace(how, seed=seed), record=False)
         assert [*ours.history[len(PROMPT) :], ours.token_id] == whole.output.token_ids[:3]
 
@@ -115,9 +108,6 @@ def test_remembered_logits_are_the_models_own_and_each_pass_is_made_once() -> No
     torch.testing.assert_close(one.read([9])[0], expected, atol=1e-5, rtol=1e-5)
 
 
-# ---- acceptance
-
-
 def test_acceptance_is_the_sum_of_minima_and_of_products() -> None:
     """1,000 runs each, counted against the exact sums within four standard errors (0.064)."""
     real, match = drawn("lossless", "first"), drawn("match", "first")
@@ -126,7 +116,6 @@ def test_acceptance_is_the_sum_of_minima_and_of_products() -> None:
     assert sum(batch.expected) == pytest.approx(batch.draws)
     assert len(batch.tokens) == len(batch.speculative) == len(batch.plain) == len(batch.expected)
     for batches, exact in [(real, real[0].sum_of_minima), (match, match[0].sum_of_products)]:
-        assert exact is not None
         proposed = sum(batch.proposed for batch in batches)
         assert sum(batch.accepted for batch in batches) / proposed == pytest.approx(exact, abs=0.064)
     assert real[0].sum_of_products < real[0].sum_of_minima  # type: ignore[operator]
@@ -141,11 +130,9 @@ def test_the_sums_by_hand() -> None:
     assert source.acceptance() == pytest.approx(expected, abs=1e-5)
     lookup = Draws(TARGET, None, [1, 2, 3, 1, 2], SAMPLING, "lossless", "first")
     sure = lookup.acceptance()
-    assert sure is not None
     assert sure.products == sure.minima == sure.most_probable  # a point mass: p of its token either way
     certain = replace(SAMPLING, draft_sampling="argmax")
     chosen = Draws(TARGET, DRAFT, PROMPT, certain, "lossless", "first").acceptance()
-    assert chosen is not None
     assert chosen.minima == pytest.approx(expected[2], abs=1e-5)
     assert Draws(TARGET, None, [1, 2, 3], SAMPLING, "lossless", "first").acceptance() is None
 

@@ -62,9 +62,6 @@ def only_problem(report: PairReport) -> str:
     return sentence
 
 
-# Architecture
-
-
 @pytest.mark.parametrize("kind", DECODABLE)
 def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted(kind: str, tmp_path: Path) -> None:
     report = check_pair(name := model_of(kind, DECODABLE[kind], tmp_path), name)
@@ -98,9 +95,6 @@ def test_a_model_that_is_not_a_causal_language_model_is_refused(
     sentence = only_problem(check_pair(change(folder, architectures=[architecture] if architecture else None), None))
     assert "is not a causal language model" in sentence
     assert "such as GPT-2" in sentence
-
-
-# Tokenizers
 
 
 def other_words(folder: Path, words: dict[str, int]) -> str:
@@ -137,9 +131,6 @@ def test_a_missing_token_and_one_too_many_are_differences(theirs: dict[str, int]
     found = difference(tokenizer(WORDS), tokenizer(theirs))
     assert found == (first and f"differ first at {first}")
     assert same_tokens(tokenizer(WORDS), tokenizer(theirs)) == (first is None)
-
-
-# Memory
 
 
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,18 +180,12 @@ def test_a_containers_limit_counts(version: int, tmp_path: Path, monkeypatch: py
     assert memory.available_bytes() == 50_000
 
 
-# Context window
-
-
 def test_the_context_of_a_pair_is_the_shorter_one(tmp_path: Path, saved: Path) -> None:
     short = change(shutil.copytree(saved, tmp_path / "short"), max_position_embeddings=32)
     report = check_pair(str(saved), short)
     assert report.ok
     assert "may have 32 tokens" in report.notes[0]
     assert "context window of 32: choose fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
-
-
-# Configurations that lie
 
 
 def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Path) -> None:

@@ -153,7 +153,6 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
     ends = []
     for job in (first, second):
         view = until_state(service, job, "done")
-        assert isinstance(view.result, Items)
         assert view.result.items == ("cell 1", "cell 2", "cell 3")
         ends.append(view.progress and view.progress.done)
     assert ends == [3, 3]
@@ -243,7 +242,6 @@ def test_what_was_stored_is_there_after_the_server_was_started_again(start: Star
     assert found[0] == found[1]
     store = RunStore(tmp_path / "runs")
     stored = store.get(found[0].id)
-    assert stored
     assert (stored.request, stored.result) == (REQUEST, found[0])
 
 
@@ -582,7 +580,6 @@ sys.stdin.read()
     server = subprocess.Popen(
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert server.stdout
     assert server.stdout.readline() == b"ready\n"
     if end == "kill":
         server.send_signal(signal.SIGKILL)

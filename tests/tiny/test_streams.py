@@ -12,7 +12,6 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.service import EngineService, Limits
 from specviz.service.fleet import DIED, KEEPS_DYING
-from specviz.service.job import Items
 from specviz.service.service import STARTING
 from specviz.service.stream import StreamEngine, Where
 from specviz.service.wanted import service_wanted, stream_limits
@@ -95,7 +94,6 @@ def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, serve
 def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
     service = serve(Limits(reconnect=3600, runs_at_once=1, shared_turn=0.0))
     view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
-    assert isinstance(view.result, Items)
     assert view.result.items == ("cell 1", "cell 2", "cell 3")
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
 
@@ -125,9 +123,6 @@ def test_engines_that_are_never_there_are_one_sentence() -> None:
     service.start()
     assert until_state(service, job, "failed").message == KEEPS_DYING
     service.close()
-
-
-# ---- settings
 
 
 def test_a_url_makes_streams_and_a_number_engines_here(

@@ -35,9 +35,6 @@ def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int],
     return speculative_decode(target, drafter, prompt, DecodeSettings(**settings))
 
 
-# The output is the target's own
-
-
 @pytest.mark.parametrize("text", [STORY, LETTERS])
 @pytest.mark.parametrize(
     ("target", "draft"),
@@ -71,9 +68,6 @@ def shared_boundary(target: LoadedModel, draft: LoadedModel, text: str) -> int:
         if spelled == length and start == draft_ids[: len(start)]:
             return length
     raise AssertionError("The two tokenizers share no boundary in this text.")
-
-
-# A model that drafts for itself under other token ids
 
 
 def twins() -> tuple[LoadedModel, LoadedModel]:
@@ -113,9 +107,6 @@ def test_no_token_is_read_twice(target: str, draft: str) -> None:
         said = TextTokens(small.tokenizer).spell(theirs.text[: theirs.lengths[0]])
         assert STORY.startswith(said)
         assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the whole text again
-
-
-# Ends, and what is refused
 
 
 def ending_with(loaded: LoadedModel, token: str) -> LoadedModel:
@@ -176,16 +167,12 @@ def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
     assert trace.rounds[-2].draft_tokens == []
 
 
-# What the trace keeps
-
-
 def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
     big, small = learned_model("code", STORY), learned_model("spaces", STORY)
     trace = translated(big, small, "Once upon", max_new_tokens=12, draft_length=6)
     first = trace.rounds[0]
     assert first.draft_tokens == [" a", " time"]
     assert [token.text for token in first.drafted] == [" ", "a", " ", "t", "i", "m"]
-    assert trace.drafter is not None
     assert (trace.drafter.kind, trace.drafter.name) == ("model", "spaces")
     for token in first.drafted:
         assert token.draft_prob is None
@@ -203,9 +190,6 @@ def test_a_constraint_binds_the_target() -> None:
     trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=even)
     assert trace.output.token_ids == plain.output.token_ids
     assert all(token % 2 == 0 for token in trace.output.token_ids)
-
-
-# Tokenizers alone
 
 
 @pytest.mark.parametrize("kind", KINDS)
