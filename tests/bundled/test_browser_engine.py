@@ -141,9 +141,7 @@ def grouped(pairs: list[list[int]], joint: Joint) -> Counter[tuple[int, ...]]:
     [{}, {"verification": "block"}, {"top_k": 12, "top_p": 0.9, "verification": "block"}],
     ids=["token", "block", "block, top-k and top-p"],
 )
-def test_sampled_pairs_are_distributed_as_pytorchs_probabilities(
-    target: LoadedModel, nano: LoadedModel, how: dict[str, Any]
-) -> None:
+def test_sampled_pairs_are_distributed_as_pytorchs(target: LoadedModel, nano: LoadedModel, how: dict[str, Any]) -> None:
     """A right engine fails once in 10,000 sets of seeds; these are fixed. The draft's own pairs would be found out."""
     settings = replace(SETTINGS, temperature=1.0, max_new_tokens=3, draft_length=2, stop_at_eos=False, **how)
     expected, of_draft = (exact_pairs(model, settings) for model in (target, nano))

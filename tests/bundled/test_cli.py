@@ -26,9 +26,7 @@ from tests.support.grids import grid
 # What each command says
 
 
-def test_run_prints_every_tokens_status_without_colour_codes_and_writes_a_trace_that_show_accepts(
-    ok: Callable[..., str], tmp_path: Path
-) -> None:
+def test_run_prints_every_status_and_writes_a_trace_that_show_takes(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT, "--json", file)
     assert "\x1b" not in shown
@@ -147,9 +145,7 @@ def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> 
 SWEEP = ["sweep", *SHORT, "--workload", "story", "copy", "--prompts", "1", "--draft-lengths", "1,3"]
 
 
-def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring_again(
-    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sweep_measures_all_once(ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "sweep.csv"
     rows = json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"]
     measured = [(row["preset"], row["draft_length"]) for row in rows]
@@ -261,9 +257,7 @@ def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
 # Text that tries to steer a terminal
 
 
-def test_markup_in_a_trace_is_shown_as_text(
-    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_markup_is_shown_as_text(ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "hostile.json"
     file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
     shown = ok("show", file)
@@ -290,9 +284,7 @@ def test_progress_is_for_a_terminal_only(run: Cli, monkeypatch: pytest.MonkeyPat
     assert err.endswith("\x1b[2K")  # the line is erased at the end
 
 
-def test_show_of_a_plain_run_says_if_the_weights_changed_since_the_trace(
-    ok: Callable[..., str], tmp_path: Path
-) -> None:
+def test_show_of_a_plain_run_says_if_the_weights_changed(ok: Callable[..., str], tmp_path: Path) -> None:
     file, trace = tmp_path / "plain.json", replace(fake_trace(tokens=8), drafter=None, rounds=[])
     file.write_text(dump_trace(trace), encoding="utf-8")  # its weights hash is not that of wren-base
     shown = ok("show", file)
@@ -315,9 +307,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_run_that_follows_a_grammar_is_saved_shown_and_exported(
-    ok: Callable[..., str], tmp_path: Path, way: str
-) -> None:
+def test_a_run_with_a_grammar_is_saved_shown_and_exported(ok: Callable[..., str], tmp_path: Path, way: str) -> None:
     file, page = tmp_path / "run.json", tmp_path / "run.html"
     grammar = ["--prompt", "Number: ", "--regex", "[0-9]{6}", "--ignore-eos"]
     ok("run", *BASE, *WAYS[way], *grammar, "--json", file)

@@ -93,9 +93,7 @@ def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
     assert "not valid at rounds.0.drafted.0.id" in refused(run, "show", file)
 
 
-def test_sampling_with_different_tokenizers_is_one_line(
-    run: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sampling_with_two_tokenizers(run: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tiny, short = save(tiny_model(seed=1), tmp_path), ("--max-new-tokens", "2", "--temperature", "1")
     capsys.readouterr()  # what saving printed
     said = refused(run, "run", "--target", "wren-base", "--draft", tiny, *PROMPT, *short)
@@ -111,8 +109,6 @@ def test_sampling_with_different_tokenizers_is_one_line(
     ],
     ids=["unexpected", "memory"],
 )
-def test_anything_else_is_status_1_and_one_line(
-    run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str
-) -> None:
+def test_anything_else_is_status_1(run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str) -> None:
     monkeypatch.setattr(traces, "read_trace", Mock(side_effect=error))
     assert run("show", "x.json") == (1, "", says)

@@ -53,9 +53,7 @@ def test_plain_output_matches_the_grammar(target: LoadedModel, preset: Preset) -
     assert matches(known(preset.grammar), plain.text)
 
 
-def test_greedy_output_is_the_targets_own_and_sampled_output_matches_the_grammar(
-    target: LoadedModel, nano: LoadedModel
-) -> None:
+def test_greedy_output_is_the_targets_own_and_a_sample_matches(target: LoadedModel, nano: LoadedModel) -> None:
     model = ModelDrafter(nano)
     for preset, drafter, length in ((LIST, model, 4), (TABLE, model, 11), (TABLE, PromptLookupDrafter(), 3)):
         constraint, settings = constraint_of(target, drafter, preset), DecodeSettings(TOKENS, draft_length=length)
@@ -197,9 +195,7 @@ ENDLESS = tiny_model(seed=1, name="endless")
         (ending(ENDLESS, 0), LANGUAGE, [1], "The output of endless cannot be constrained"),
     ],
 )
-def test_a_grammar_has_to_fit_its_prompt_and_its_model(
-    target: LoadedModel, grammar: Grammar, prompt: Sequence[int], says: str
-) -> None:
+def test_a_grammar_has_to_fit(target: LoadedModel, grammar: Grammar, prompt: Sequence[int], says: str) -> None:
     with pytest.raises(InputError, match=says):
         make_constraint(target, None, grammar, prompt)
     begun = make_constraint(TINY, None, Grammar("regex", "abc", opened="a"), [2, 1])

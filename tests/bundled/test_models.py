@@ -42,9 +42,7 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
     assert loaded.info.weights_hash == hash_of(MODELS_FOLDER / described.name)
 
 
-def test_a_bundled_name_wins_over_a_folder_and_what_loading_used_for_a_moment_is_given_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundled_name_wins_and_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = Mock()
     monkeypatch.setattr(loading, "give_back", given)
     save(tiny_model(seed=1), tmp_path / "wren-nano")
@@ -148,9 +146,7 @@ def test_float32_logits_differ_by_rounding_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("processor", ["AMD EPYC", "Intel(R) Xeon(R) Processor", "Apple M3"])
-def test_the_order_of_the_weights_changes_logits_by_rounding_alone(
-    processor: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_order_of_weights_changes_only_rounding(processor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_weights, "processor", lambda: processor)
     other, loaded = loading.read_bundled("wren-nano", "float32"), load_model("wren-nano")
     ours, theirs = other.forward.reader(), loaded.forward.reader()

@@ -106,9 +106,7 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
         assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
 
 
-def test_the_text_goes_on_from_the_ids_that_are_sent_and_a_skipped_turn_adds_one(
-    play: Any, target: LoadedModel
-) -> None:
+def test_the_text_goes_on_from_the_ids_sent_and_a_skip_adds_one(play: Any, target: LoadedModel) -> None:
     first = play(guess="sandbox")
     second = play(text_ids=first.text_ids, guess="and it was")
     assert second.text.startswith(first.text)
@@ -179,9 +177,7 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
         (Ask("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
     ],
 )
-def test_bad_input_is_refused_before_anything_is_played(
-    ask: Ask, says: str, target: LoadedModel, nano: LoadedModel
-) -> None:
+def test_bad_input_is_refused(ask: Ask, says: str, target: LoadedModel, nano: LoadedModel) -> None:
     steps = play_steps(Play(3, RunRequest(PROMPT), ask), workshop_with(target, nano))
     with pytest.raises(InputError, match=says):
         assert not any(isinstance(event, Item) for event in steps)

@@ -53,9 +53,7 @@ def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
 
 
 @pytest.mark.parametrize(("draft", "preset"), [("wren-nano", "story-2"), ("lookup", "copy-1")])
-def test_every_draft_length_is_replayed_as_it_is_decoded(
-    target: LoadedModel, nano: LoadedModel, draft: str, preset: str
-) -> None:
+def test_a_replay_is_the_decoded_run(target: LoadedModel, nano: LoadedModel, draft: str, preset: str) -> None:
     drafter = PromptLookupDrafter() if draft == "lookup" else ModelDrafter(nano)
     prompt = known(find_preset(preset))
     plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))

@@ -95,9 +95,7 @@ def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> No
 
 
 @pytest.mark.parametrize("forged", [False, True])
-def test_rounds_that_a_tab_hands_back_count_only_as_this_server_checked_them(
-    teacher: AppTest, code: str, forged: bool
-) -> None:
+def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str, forged: bool) -> None:
     played = Playing(Plan(seed=7))
     played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
     held = known(held_text(played))
@@ -147,9 +145,7 @@ def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code
     assert shown_code(code) in html_of(teacher.run()), "the own board is there when the other is over"
 
 
-def test_where_no_cookie_comes_through_a_reload_has_what_the_tab_holds(
-    teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = payload_of(teacher.get_by_key("kept-class"))["text"]
     again = opened("class")
     assert payload_of(again.get_by_key("kept-class"))["text"] is None, "it wants what the tab has"
@@ -191,9 +187,7 @@ def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
     assert "You are no longer in the class" not in said(student)
 
 
-def test_a_restart_of_the_server_ends_all_classes_and_clearing_streamlits_caches_none(
-    teacher: AppTest, code: str
-) -> None:
+def test_a_restart_ends_all_classes_and_clearing_caches_none(teacher: AppTest, code: str) -> None:
     """Any visitor can ask the server to clear those."""
     st.cache_resource.clear()
     st.cache_data.clear()

@@ -217,9 +217,7 @@ def stored(found: MeasuredMethods | None, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: found)
 
 
-def test_it_says_where_the_figures_are_from_and_what_they_say_at_each_temperature_and_kind_of_text(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     stored(measured(1.5, 1.4, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35), monkeypatch)
     page = alone(by_method_panel)
     said = texts(page)
@@ -250,8 +248,6 @@ def test_it_says_where_the_figures_are_from_and_what_they_say_at_each_temperatur
     ("found", "said"),
     [(None, "python -m benchmarks.methods CORPUS"), (replace(measured(), prompts=2), "short trial")],
 )
-def test_no_stored_comparison_and_a_short_trial_are_said(
-    monkeypatch: pytest.MonkeyPatch, found: MeasuredMethods | None, said: str
-) -> None:
+def test_no_or_a_short_comparison(monkeypatch: pytest.MonkeyPatch, found: MeasuredMethods | None, said: str) -> None:
     stored(found, monkeypatch)
     assert said in texts(alone(by_method_panel))

@@ -215,9 +215,7 @@ def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
     assert "result" not in stage_of(task)
 
 
-def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_warning(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_plan_has_three_files_and_an_own_address_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     def page() -> None:
         from specviz.data.lessons.plans import find_plan
         from specviz.ui.lesson.lesson_page import offer_papers

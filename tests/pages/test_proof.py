@@ -114,9 +114,7 @@ def batches(rule: str, number: int) -> list[Item]:
 
 
 @pytest.mark.parametrize("end", ["Cancelled.", "This proof has expired."])
-def test_results_grow_then_stay_and_a_proof_that_ends_early_has_no_verdict(
-    page: AppTest, service: FakeService, end: str
-) -> None:
+def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: FakeService, end: str) -> None:
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
     page.button(key="proof_draw").click().run()
     service.tell(Progress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
@@ -164,9 +162,7 @@ def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, se
 
 
 @pytest.mark.parametrize(("target", "word"), [("wren-base", "FAILS"), ("another", "is not known for this model")])
-def test_a_greedy_comparison_fails_where_rounding_does_not_explain_it(
-    page: AppTest, service: FakeService, target: str, word: str
-) -> None:
+def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService, target: str, word: str) -> None:
     """The verdict over all prompts takes the worst one, and this one is shown in detail."""
     found = known(recorded_proof())
     page.button(key="proof_greedy").click().run()

@@ -53,9 +53,7 @@ def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8
     return page.run()
 
 
-def test_the_first_screen_plays_a_recorded_race_with_its_verdict_above_and_a_plot_beside_its_table(
-    page: AppTest,
-) -> None:
+def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(page: AppTest) -> None:
     data = lanes_of(page)
     assert data["badge"].startswith("recorded on")
     assert len(data["laps"]) == 4

@@ -126,9 +126,7 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     ("prompt", "sentence"),
     [("", "prompt is empty"), ("\x00\x07\x1b", "control characters"), ("a" * 1_000_000, "1,000,000 characters")],
 )
-def test_a_prompt_that_cannot_be_used_gets_a_sentence_and_nothing_is_lost(
-    page: AppTest, prompt: str, sentence: str
-) -> None:
+def test_a_prompt_that_cannot_be_used_is_a_sentence(page: AppTest, prompt: str, sentence: str) -> None:
     page.text_area(key="prompt").set_value(prompt).run()
     assert sentence in texts(page)
     assert stage_of(page)["run_id"] == "first"
@@ -145,9 +143,7 @@ def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTe
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 
-def test_a_link_alone_loads_no_model_a_broken_one_falls_back_and_a_recorded_one_runs_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     data = stage_of(page := opened(run="story-costly"))
     assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
     assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
@@ -180,9 +176,7 @@ def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
 
 
 @pytest.mark.usefixtures("real_engine")
-def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sentence(
-    page: AppTest,
-) -> None:
+def test_a_catalogued_pair_says_what_it_needs_and_no_hub_is_a_sentence(page: AppTest) -> None:
     """No network is asked: the engine's Hub is an address on this machine where nothing listens."""
     page.selectbox(key="pair").set_value(6).run()
     assert page.selectbox(key="target").value == "openai-community/gpt2"
@@ -239,9 +233,7 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     assert stage_of(page)["badge"].startswith("imported from transformers")
 
 
-def test_a_trace_of_an_own_model_can_be_run_again_where_the_operator_allows_it(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_own_models_trace_can_be_run_again_where_allowed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = known(first_trace())
     own = dump_trace(replace(trace, target=replace(trace.target, name="somebody/something"))).encode()
     page.get_by_key("trace_file").set_value(("own.json", own, "application/json")).run()
@@ -257,9 +249,7 @@ def test_a_trace_of_an_own_model_can_be_run_again_where_the_operator_allows_it(
     ("name", "reason"),
     [("gone", "There is no folder '{}' on this server"), ("", "mine is not a model: it has no config.json")],
 )
-def test_an_own_folder_is_shown_by_its_last_part_and_refused_with_a_reason(
-    name: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_own_folder_is_refused(name: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """By a link, because AppTest cannot type into a menu."""
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     folder = tmp_path / "mine" / name

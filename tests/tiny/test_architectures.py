@@ -32,9 +32,7 @@ def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedM
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(("target_size", "draft_size"), [(7, 12), (12, 7), (12, 9)])
-def test_padding_of_an_embedding_is_never_drafted_or_written(
-    target_size: int, draft_size: int, temperature: float
-) -> None:
+def test_padding_is_never_drafted_or_written(target_size: int, draft_size: int, temperature: float) -> None:
     target, draft = (padded(seed, size, likely=size > 7) for seed, size in ((1, target_size), (2, draft_size)))
     if target_size > 7:
         assert int(target.model(torch.tensor([[1, 2, 3]])).logits[0, -1].argmax()) >= 7, (

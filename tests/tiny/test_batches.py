@@ -97,9 +97,7 @@ def test_a_long_prompt_is_read_in_chunks_beside_a_short_one() -> None:
         ([[1] * 60], {}, "do not fit"),
     ],
 )
-def test_what_cannot_be_decoded_together_is_refused_in_a_sentence(
-    prompts: list[list[int]], more: dict[str, object], says: str
-) -> None:
+def test_what_cannot_be_together_is_refused(prompts: list[list[int]], more: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
         BatchRun(TARGET, DRAFT, prompts, settings_of("greedy", **more))
     by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
@@ -169,9 +167,7 @@ def test_passes_are_timed_in_batches_of_each_size() -> None:
     assert passes[0].growth.value == pytest.approx(1)
 
 
-def test_a_study_decodes_every_prompt_in_every_way_and_counts_the_texts_that_differ(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_study_decodes_every_prompt_and_counts_the_texts_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     study = measure_batches(TARGET, DRAFT, NAMED, PLAN, told.append)
     assert (study.target, study.draft, study.prompts) == ("target", "draft", list(NAMED))

@@ -196,9 +196,7 @@ def test_the_draft_proposes_what_it_would_if_it_read_everything_again() -> None:
 
 @pytest.mark.parametrize(("temperature", "top_k", "most"), [(0.0, None, 7), (1.0, None, 7), (1.0, 2, 2)])
 @pytest.mark.parametrize("tree", ["12,2", "3,9", "dynamic:40"])
-def test_a_place_has_no_more_children_than_there_are_tokens_to_choose_from(
-    tree: str, temperature: float, top_k: int | None, most: int
-) -> None:
+def test_a_place_has_only_so_many_children(tree: str, temperature: float, top_k: int | None, most: int) -> None:
     settings = DecodeSettings(12, draft_length=2, tree=tree, temperature=temperature, top_k=top_k)
     trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
     children = [Counter(token.parent for token in round.drafted) for round in trace.rounds]

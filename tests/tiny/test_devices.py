@@ -52,9 +52,7 @@ def test_the_processor_has_no_name_of_its_own_and_a_gpu_has(monkeypatch: pytest.
     assert names == [None, GPU, "the Apple GPU"]
 
 
-def test_memory_of_removed_models_is_free_on_a_gpu_and_one_that_cannot_say_is_not_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_removed_models_are_free_memory_and_a_gpu_that_cannot_say_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, answer in (("mem_get_info", (10, 100)), ("memory_reserved", 50), ("memory_allocated", 20)):
         monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
     assert devices.free_bytes("cuda") == 40

@@ -36,9 +36,7 @@ def command(repeats: int = 2, **settings: Any) -> say.Race:
     return say.Race(7, request, prompts, repeats)
 
 
-def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
 
     def heard(name: str, *arguments: Any, **options: Any) -> None:

@@ -56,9 +56,7 @@ def disk_with(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
 # What works
 
 
-def test_a_model_is_downloaded_once_without_its_other_files_and_its_progress_counts_bytes(
-    hub: HubServer, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_is_downloaded_once_and_progress_is_bytes(hub: HubServer, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("pytorch_model.bin", "training_args.bin", "custom.py", "README.md", "model.onnx"):
         (hub.models[NAME] / name).write_bytes(b"x")
     seen: list[Progress] = []
@@ -105,9 +103,7 @@ def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> 
 
 
 @pytest.mark.parametrize("trouble", ["cut", "no ranges"])
-def test_a_download_that_was_cut_continues_from_there_or_starts_again_where_the_server_has_no_ranges(
-    hub: HubServer, trouble: Trouble
-) -> None:
+def test_a_download_that_was_cut_continues_or_starts_again_without_ranges(hub: HubServer, trouble: Trouble) -> None:
     hub.trouble = trouble
     weights = (hub.models[NAME] / "model.safetensors").read_bytes()
     list(fetch(NAME))
@@ -274,9 +270,7 @@ def test_small_files_are_bounded_before_any_is_downloaded(hub: HubServer, monkey
     assert not [path for _, path, _ in hub.requests if "/resolve/" in path]
 
 
-def test_a_reserve_of_the_disk_stays_free_and_all_downloads_have_a_limit(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reserve_stays_free_and_all_downloads_have_a_limit(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     look_up(NAME)
     with monkeypatch.context() as patch:
         patch.setattr(downloads, "limit_bytes", lambda: SIZE - 1)
@@ -291,9 +285,7 @@ def test_a_reserve_of_the_disk_stays_free_and_all_downloads_have_a_limit(
     assert find_cached(NAME)
 
 
-def test_the_least_recently_used_model_makes_room_and_one_in_use_by_any_process_never_does(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_model_makes_room_and_one_in_use_never_does(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     list(fetch(NAME))
     one = downloads._bytes(downloads._model(NAME))
     monkeypatch.setattr(downloads, "limit_bytes", lambda: int(1.5 * one))
@@ -321,9 +313,7 @@ def test_the_least_recently_used_model_makes_room_and_one_in_use_by_any_process_
     assert downloads._bytes(downloads.folder()) <= 2.5 * one
 
 
-def test_what_other_programs_downloaded_is_read_and_never_removed(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [Path(hf_hub_download(NAME, file.name)) for file in hub.models[NAME].iterdir()]
     theirs = files[0].parent
     assert find_cached(NAME) == theirs
@@ -345,9 +335,7 @@ def test_the_bound_is_a_number_of_gigabytes(text: str, gigabytes: int, monkeypat
 
 
 @pytest.mark.parametrize("short_of", ["memory", "disk", "budget"])
-def test_known_sizes_are_checked_before_the_network(
-    short_of: str, hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_known_sizes_are_checked_first(short_of: str, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     if short_of == "memory":
         monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
     elif short_of == "disk":
@@ -362,9 +350,7 @@ def test_known_sizes_are_checked_before_the_network(
     assert hub.requests == []
 
 
-def test_with_bundled_models_only_nothing_is_ever_asked_of_the_hub(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     for name in [*{*known_names()}.difference(bundled_names()), NAME, str(tmp_path)]:
         known = name in known_names()
@@ -399,9 +385,7 @@ def test_a_sentence_names_no_folder_of_the_server(sentence: str, told: str | Non
     ("place", "file"),
     [("hub", "config.json"), ("hub", "model.safetensors"), ("folder", "config.json"), ("folder", "tokenizer.json")],
 )
-def test_a_broken_model_tells_nothing_about_the_servers_folders(
-    place: str, file: str, hub: HubServer, tmp_path: Path
-) -> None:
+def test_a_broken_model_names_no_folder(place: str, file: str, hub: HubServer, tmp_path: Path) -> None:
     folder = hub.models[NAME]
     (folder / file).write_text("{")
     name = str(folder) if place == "folder" else NAME
@@ -435,9 +419,7 @@ def until_bytes(job: Steps) -> Loading:
     return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
 
 
-def test_the_engine_sends_the_progress_of_a_download_that_two_jobs_share(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_sends_the_progress_that_two_jobs_share(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
     pace, workshop = Pace(monkeypatch), Workshop()
     other = all_steps(workshop, NAME)

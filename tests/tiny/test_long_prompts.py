@@ -99,9 +99,7 @@ def test_the_budget_counts_the_bytes_that_the_cache_takes(kind: str) -> None:
     assert taken == 5 * loaded.cache_bytes_per_token
 
 
-def test_a_prompt_whose_keys_and_values_do_not_fit_is_refused_before_it_is_read(
-    passes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_and_values_that_do_not_fit_are_refused(passes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = len(LONG) + SETTINGS.max_new_tokens
     each = 2 * TARGET.cache_bytes_per_token + DRAFT.cache_bytes_per_token  # both decoders read with the target
     needed = int(1.1 * tokens * each)
@@ -116,9 +114,7 @@ def test_a_prompt_whose_keys_and_values_do_not_fit_is_refused_before_it_is_read(
     assert passes == []
 
 
-def test_the_quality_of_a_text_needs_only_a_few_rows_of_logits_at_a_time(
-    passes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quality_needs_only_a_few_rows_of_logits(passes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     output = [(3 * place + place // 2) % 7 for place in range(100)]
     rows: list[int] = []
     real = CachedModel.read

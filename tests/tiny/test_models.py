@@ -129,9 +129,7 @@ BROKEN: list[tuple[Wrong, str]] = [
 
 
 @pytest.mark.parametrize(("wrong", "says"), BROKEN, ids=lambda value: str(value)[:60])
-def test_what_is_wrong_with_a_model_is_one_sentence_of_the_check_and_of_loading(
-    folder: Path, wrong: Wrong, says: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_is_a_sentence(folder: Path, wrong: Wrong, says: str, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")  # never read
     if isinstance(wrong, dict):
         config = folder / "config.json"

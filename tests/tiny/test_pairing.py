@@ -87,9 +87,7 @@ def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_p
     [("bert", "BertForMaskedLM"), ("bert", "BertModel"), ("bert", None), ("roberta", "RobertaForMaskedLM"),
      ("llama", "LlamaForSequenceClassification"), ("t5", "T5ForConditionalGeneration"), ("vit", "ViTModel")],
 )  # fmt: skip
-def test_a_model_that_is_not_a_causal_language_model_is_refused(
-    kind: str, architecture: str | None, folder: Path
-) -> None:
+def test_what_is_no_causal_model_is_refused(kind: str, architecture: str | None, folder: Path) -> None:
     (folder / "config.json").unlink()
     transformers.AutoConfig.for_model(kind).save_pretrained(folder)
     sentence = only_problem(check_pair(change(folder, architectures=[architecture] if architecture else None), None))
@@ -147,9 +145,7 @@ def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize(("dtype", "room", "ok"), [("float32", 5, True), ("float32", 4, False), ("bfloat16", 3, True)])
-def test_memory_is_counted_in_the_dtype_asked_for(
-    saved: Path, dtype: str, room: int, ok: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_the_dtypes(saved: Path, dtype: str, room: int, ok: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = 2 * tiny_model(seed=1).info.parameters
     monkeypatch.setattr(memory, "available_bytes", lambda: room * parameters)  # 4.4 a parameter are needed, or 2.2
     report = check_pair(str(saved), str(saved), dtype, dtype)

@@ -54,9 +54,7 @@ def test_a_round_without_a_draft_is_one_step_of_the_target(tree: bool) -> None:
         assert found.rows == ([0] if tree else None)
 
 
-def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sampling_keeps_with_p_over_q_and_corrects_from_the_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     # token 0: q .5, p .25, so it is accepted with probability .5. (p - q)+ = [0, .15, .10] -> [0, .6, .4]
     draft = Draft([0], rows([0.5, 0.25, 0.25]))
     target = rows([0.25, 0.40, 0.35], [1.0, 0.0, 0.0])
@@ -71,9 +69,7 @@ def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual
     assert rejected.residual.tolist() == pytest.approx([0, 0.6, 0.4], abs=1e-6)
 
 
-def test_what_the_target_likes_better_is_kept_and_a_guess_without_a_distribution_is_a_point_mass(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_target_likes_better_is_kept_and_no_q_is_a_point_mass(monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, [0.999999, 0.31])
     better = SamplingRule(GENERATOR).verify(Draft([1], rows([0.9, 0.1])), rows([0.2, 0.8], [1, 0]))
     assert (better.accepted, better.accept_probs) == (1, [1.0])

@@ -47,9 +47,7 @@ REQUEST, HELD = RunRequest("rounds 3"), RunRequest("hold")
 # ---- a run
 
 
-def test_a_run_arrives_round_by_round_with_the_plain_steps_beside_and_no_view_changes(
-    service: EngineService,
-) -> None:
+def test_a_run_arrives_round_by_round_with_the_plain_steps_and_no_view_changes(service: EngineService) -> None:
     job = run(service, "ada", "rounds 3")
     early = service.wait(job, lambda view: view.rounds >= 2, PATIENCE)
     assert early.rounds >= 2
@@ -103,9 +101,7 @@ def test_first_come_first_served_places_are_shown_and_a_cancelled_run_has_its_ro
     assert service.view(third).place == 1
 
 
-def test_a_new_request_replaces_its_sessions_old_one_in_the_queue_and_goes_to_the_end_after_a_running_one(
-    service: EngineService,
-) -> None:
+def test_a_new_request_takes_the_place_of_a_waiting_one_but_not_of_a_running_one(service: EngineService) -> None:
     begun = run(service, "ada", "hold")
     until_state(service, begun, "running")
     old, other = run(service, "bob", "rounds 1"), run(service, "cleo", "hold")
@@ -324,9 +320,7 @@ def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
         ("2001:4860:4860:1:2:3:4:5", "2001:4860:4860:1::", True),
     ],
 )
-def test_what_stands_for_a_visitors_address_and_whether_it_has_a_limit(
-    text: str | None, address: str, limited: bool
-) -> None:
+def test_what_an_address_is_and_if_it_has_a_limit(text: str | None, address: str, limited: bool) -> None:
     assert normal_address(text) == address
     service = EngineService(ENGINE, Limits(sessions_at_once=1))
     states = []
@@ -555,9 +549,7 @@ def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines(start: Star
     assert until_state(service, job, "done").items == 3
 
 
-def test_a_driver_that_fails_at_every_step_gives_up_and_the_visitor_sees_why(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_driver_that_always_fails_gives_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fleet.EngineDriver, "_find_step", Mock(side_effect=RuntimeError("injected")))
     service = start(pause=0.01)
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")

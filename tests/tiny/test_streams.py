@@ -36,9 +36,9 @@ def serve(server: StreamServer) -> Iterator[Serve]:
     """Makes app servers' services whose engines are behind the server's URL."""
     made: list[EngineService] = []
 
-    def make(limits: Limits = FAST, token: str = TOKEN, silence: float = PATIENCE) -> EngineService:
+    def make(limits: Limits = FAST, streams: int = 1, token: str = TOKEN, silence: float = PATIENCE) -> EngineService:
         where = Where(server.url, token, silence, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where), limits))
+        made.append(EngineService(partial(StreamEngine, where), limits, engines=streams))
         made[-1].start()
         return made[-1]
 
@@ -56,9 +56,7 @@ def test_a_run_comes_round_by_round_and_a_texts_own_line_ends_end_no_line(serve:
 
 
 @pytest.mark.parametrize("order", ["once", "busy"])
-def test_a_stream_that_ends_in_the_middle_or_has_no_place_is_tried_once_more(
-    serve: Serve, server: StreamServer, order: str
-) -> None:
+def test_a_stream_that_ends_is_tried_again(serve: Serve, server: StreamServer, order: str) -> None:
     service = serve()
     assert until_state(service, run(service, "ada", order), "done").rounds == 1
     assert server.asked == [order, order]
@@ -98,6 +96,16 @@ def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: 
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
 
 
+def test_so_many_streams_so_many_jobs_at_once(serve: Serve) -> None:
+    service = serve(streams=2)
+    for name in ("ada", "bob"):
+        until_state(service, run(service, name, "hold"), "running")
+    third = run(service, "cleo", "rounds 1")
+    assert service.view(third).place == 1
+    service.cancel("ada", "run")
+    until_state(service, third, "done")
+
+
 def test_a_wrong_token_is_said_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     service = serve(token="another token, as long")
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message == KEEPS_DYING
@@ -125,9 +133,7 @@ def test_engines_that_are_never_there_are_one_sentence() -> None:
     service.close()
 
 
-def test_a_url_makes_streams_and_a_number_engines_here(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("SPECVIZ_RUNS", "memory")
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))

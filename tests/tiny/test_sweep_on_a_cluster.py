@@ -99,9 +99,7 @@ def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_senten
         ray_nodes._connect(FakeRay(), parse_ray_address("auto"))
 
 
-def test_when_all_nodes_are_gone_the_rows_are_saved_and_the_same_command_goes_on(
-    run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_nodes_the_rows_are_saved(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
     prompts.write_text("Once\nOne day\nThe cat\n")
     command = ["compare", *COMMAND, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]

@@ -193,9 +193,7 @@ def test_a_bad_command_is_one_sentence(
     assert capsys.readouterr().err == f"training: {sentence}\n"
 
 
-def test_a_corpus_must_hold_documents_and_fit_its_mix_and_rows(
-    tmp_path: Path, domains: list[Domain], mixture: Mixture
-) -> None:
+def test_a_corpus_fits_its_mix_and_rows(tmp_path: Path, domains: list[Domain], mixture: Mixture) -> None:
     with pytest.raises(InputError, match=r"no \.txt files"):
         read_documents(tmp_path)
     (tmp_path / "one.txt").write_text("only one document\n")
@@ -209,9 +207,7 @@ def test_a_corpus_must_hold_documents_and_fit_its_mix_and_rows(
         mixture.batch(0, 1, 10**7)
 
 
-def test_the_loss_of_a_head_is_the_divergence_at_the_places_that_all_guesses_have(
-    mixture: Mixture,
-) -> None:
+def test_the_loss_of_a_head_is_the_divergence_where_all_guesses_are(mixture: Mixture) -> None:
     """By definition, without slices: guess d at place j is compared with the target after token j + d + 1."""
     target = new_model(2, 32, VOCABULARY, heads=2, context=64)
     lessons = read_with(target, corpus_rows(mixture, 4, 12))
