@@ -69,6 +69,8 @@ def test_bfloat16_runs_write_valid_traces_that_name_their_drafter(name: str, tem
 
 
 def test_end_of_text_ends_the_run_where_transformers_ends_it(target: LoadedModel, nano: LoadedModel) -> None:
+    report = check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)
+    assert (report.ok, report.notes) == (True, [])
     endings = ["The end.", "They lived happily ever after. The end.", "She hugged her mom and said thank you. The end."]
     settings = DecodeSettings(max_new_tokens=48)
     traces = [speculative_decode(target, ModelDrafter(nano), prompt, settings) for prompt in endings]
@@ -79,11 +81,6 @@ def test_end_of_text_ends_the_run_where_transformers_ends_it(target: LoadedModel
         assert written == greedy_of_transformers(target, trace.prompt.token_ids, 48)
         assert [token in target.end_ids for token in written] == [False] * (len(written) - 1) + [True]
         assert "<|endoftext|>" not in trace.output.text
-
-
-def test_the_bundled_pairs_are_fine() -> None:
-    report = check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)
-    assert (report.ok, report.notes) == (True, [])
 
 
 def test_both_heads_are_listed_with_their_target_and_share_its_output_embedding(target: LoadedModel) -> None:

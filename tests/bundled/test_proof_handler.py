@@ -27,16 +27,12 @@ def workshop() -> Workshop:
     return workshop_with(load_model("wren-base"), load_model("wren-nano"))
 
 
-def sent(steps: say.Steps) -> list[say.JobEvent]:
-    """The events as the server has them: after their way through the pipe."""
+def found(steps: say.Steps) -> list[Any]:
+    """The results as the server has them: after their way through the pipe."""
     events = [say.parse_event(say.dump_event(event)) for event in steps if event]
     assert isinstance(events[0], say.Started)
     assert isinstance(events[-1], say.Finished)
-    return [event for event in events if event and not isinstance(event, say.Ready)]
-
-
-def found(steps: say.Steps) -> list[Any]:
-    return [event.item for event in sent(steps) if isinstance(event, say.Item)]
+    return [event.item for event in events if isinstance(event, say.Item)]
 
 
 def compared(workshop: Workshop, request: RunRequest, presets: list[str], **more: Any) -> list[GreedyRow]:

@@ -90,7 +90,7 @@ def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: 
     assert not known(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9])).exact
 
 
-def test_one_wrong_guess_room_for_the_target_and_an_end_of_text() -> None:
+def test_by_hand_wrong_guesses_room_for_the_target_an_end_of_text_and_prompt_lookup() -> None:
     draft_guesses = foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15])
     assert statuses(replay(draft_guesses, 2, 6)) == ["aa bonus", "aa bonus"]
     assert statuses(replay(draft_guesses, 4, 6)) == ["aarD correction", "aa bonus"]
@@ -108,9 +108,7 @@ def test_one_wrong_guess_room_for_the_target_and_an_end_of_text() -> None:
     assert statuses(rounds) == ["aaaDD none"]
     assert (rounds[0].token_id, rounds[0].emitted) == (None, 3)
     assert statuses(replay(draft_guesses, 2, 64, ends={0})) == ["aa bonus"]  # the target's own token ends it
-
-
-def test_prompt_lookup_may_propose_little_or_nothing_and_knows_all_it_proposes() -> None:
+    # prompt lookup may propose little or nothing, and knows all it proposes
     info = DrafterInfo("prompt-lookup", "lookup")
     draft_guesses = DraftGuesses(info, [1, 2, 3, 4], None, [[], [2, 9, 9, 9], [3], [4]], {}, True)
     assert statuses(replay(draft_guesses, 4, 4)) == [" bonus", "ar correction", " bonus"]

@@ -220,8 +220,7 @@ def test_a_plan_has_three_files_and_an_own_address_gives_a_warning(monkeypatch: 
         from specviz.data.lessons.plans import find_plan
         from specviz.ui.lesson.lesson_page import offer_papers
 
-        plan = find_plan("ten-minutes")
-        offer_papers(plan)
+        offer_papers(find_plan("ten-minutes"))
 
     drawn = alone(page)
     for key in ("lesson_sheet", "lesson_key", "lesson_lesson"):  # a Chromium opens them in tests/browser

@@ -40,6 +40,7 @@ def test_a_link_decides_what_is_shown(link: dict[str, str], view: str, said: lis
     page = opened(**link)
     assert view_of(page) == view
     assert [line.value.partition(" is not ")[2] for line in page.warning] == said
+    assert ("tour" in [button.key for button in page.button]) == (view == "simple"), "no other view offers it"
 
 
 def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembered() -> None:
@@ -116,8 +117,3 @@ def test_the_tour_brings_the_recorded_run_and_its_settings_back_and_begins_again
         assert tour_of(page)["at"] == at
     visit(page).watch.tour.take(7, beats=6)  # its end
     assert page.run().button(key="tour").label == "New here? Three-minute tour"
-
-
-@pytest.mark.parametrize("view", ["full", "projector", "stage"])
-def test_only_the_simple_view_offers_the_tour(view: str) -> None:
-    assert not [button for button in opened(view=view).button if button.key == "tour"]

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -21,10 +20,6 @@ from tests.support.known import known
 from tests.support.payloads import payload_of, trace_in
 from tests.support.records import record
 from tests.support.watch_page import release_slider, stage_of, until_done
-
-
-def drafter_in(data: dict[str, Any]) -> str:
-    return str(data["run"]["method"]["kind"])
 
 
 def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_for_it(page: AppTest) -> None:
@@ -117,7 +112,7 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     gone = opened(run="0123456789abcdef", preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
     assert "no longer has the run of this link" in texts(gone)
     data = until_done(gone)
-    assert (trace_in(data)["settings"]["draft_length"], drafter_in(data)) == (3, "prompt-lookup")
+    assert (trace_in(data)["settings"]["draft_length"], data["run"]["method"]["kind"]) == (3, "prompt-lookup")
     assert data["playhead"] == 4
     assert data["run"]["guesses"], "prompt lookup needs no model to be replayed"
 

@@ -86,7 +86,9 @@ def test_other_architectures_stay_with_transformers(kind: str) -> None:
     assert ready(model).info.forward == "transformers"
 
 
-def test_a_forward_pass_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_that_disagrees_is_not_used_and_the_old_one_can_be_forced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     build = transformers_models.build
 
     def wrong(*arguments: object) -> Llama:
@@ -100,9 +102,7 @@ def test_a_forward_pass_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPat
     loaded = ready(model)
     assert loaded.info.forward == "transformers"
     torch.testing.assert_close(loaded.model(TEXT[None]).logits, before)  # its weights are what they were
-
-
-def test_the_old_forward_pass_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
     monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
     assert ready(random_weights("llama", {})).info.forward == "transformers"
 

@@ -100,6 +100,10 @@ def test_a_long_prompt_is_read_in_chunks_beside_a_short_one() -> None:
 def test_what_cannot_be_together_is_refused(prompts: list[list[int]], more: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
         BatchRun(TARGET, DRAFT, prompts, settings_of("greedy", **more))
+    with pytest.raises(InputError, match="3 prompts cannot be divided into batches of 2"):
+        measure_batches(TARGET, DRAFT, dict(list(NAMED.items())[:3]), PLAN)
+    with pytest.raises(InputError, match="at least 2 repeats"):
+        BatchPlan(repeats=1)
     by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
     with pytest.raises(InputError, match="reads one text at a time"):
         BatchRun(by_transformers, DRAFT, PROMPTS, settings_of("greedy"))
@@ -188,10 +192,3 @@ def test_a_study_decodes_every_prompt_and_counts_the_texts_that_differ(monkeypat
 
     monkeypatch.setattr(BatchRun, "outputs", property(outputs))
     assert measure_batches(TARGET, DRAFT, NAMED, PLAN).different == 2 * 3  # one of four, in each repeat and way
-
-
-def test_prompts_that_do_not_fill_the_batches_are_refused() -> None:
-    with pytest.raises(InputError, match="3 prompts cannot be divided into batches of 2"):
-        measure_batches(TARGET, DRAFT, dict(list(NAMED.items())[:3]), PLAN)
-    with pytest.raises(InputError, match="at least 2 repeats"):
-        BatchPlan(repeats=1)

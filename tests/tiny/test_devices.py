@@ -46,13 +46,10 @@ def test_a_run_names_the_gpu_that_computed_it(target: str | None, draft: str | N
     assert ('"device"' in dump_trace(trace)) == bool(target or draft), "files of a processor stay as they were"
 
 
-def test_the_processor_has_no_name_of_its_own_and_a_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_has_a_name_and_free_memory_and_one_that_cannot_say_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: GPU)
     names = [device_name(torch.device(kind)) for kind in ("cpu", "cuda", "mps")]
     assert names == [None, GPU, "the Apple GPU"]
-
-
-def test_removed_models_are_free_memory_and_a_gpu_that_cannot_say_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, answer in (("mem_get_info", (10, 100)), ("memory_reserved", 50), ("memory_allocated", 20)):
         monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
     assert devices.free_bytes("cuda") == 40

@@ -95,21 +95,16 @@ def test_what_is_no_causal_model_is_refused(kind: str, architecture: str | None,
     assert "such as GPT-2" in sentence
 
 
-def other_words(folder: Path, words: dict[str, int]) -> str:
-    tokenizer_of(words).save_pretrained(folder)
-    return str(folder)
-
-
 WORDS = {f"w{i}": i for i in range(7)}
 
 
 def test_the_first_differing_token_is_named_and_sampling_refused(saved: Path, folder: Path) -> None:
-    stranger = other_words(folder, {**WORDS, "w5": 6, "w6": 5})
-    report = check_pair(str(saved), stranger)
+    tokenizer_of({**WORDS, "w5": 6, "w6": 5}).save_pretrained(folder)
+    report = check_pair(str(saved), str(folder))
     assert report.ok
     assert "differ first at token 5, 'w5' for the target and 'w6' for the draft" in report.notes[0]
     assert "greedy decoding only" in report.notes[0]
-    sentence = only_problem(check_pair(str(saved), stranger, greedy=False))
+    sentence = only_problem(check_pair(str(saved), str(folder), greedy=False))
     assert "differ first at token 5" in sentence
     assert "set the temperature to 0" in sentence
 

@@ -120,12 +120,9 @@ def lengths_of_block(passes: list[float]) -> list[float]:
     return [left, *reversed(lengths)]
 
 
-def test_a_later_prefix_that_passes_accepts_the_tokens_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    verification = judged(Draft([0, 1], PROPOSED), TARGET, [0.9, 0.9], monkeypatch)
-    assert (verification.accepted, verification.residual) == (2, None)
-
-
 def test_what_is_not_accepted_is_replaced_from_the_rest_of_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = judged(Draft([0, 1], PROPOSED), TARGET, [0.9, 0.9], monkeypatch)
+    assert (later.accepted, later.residual) == (2, None), "a later prefix that passes accepts the tokens before it"
     first = judged(Draft([0, 0], PROPOSED), TARGET, [0.5, 0.5], monkeypatch)
     assert first.accepted == 0
     assert first.token_id == 1  # (p - q)+ is all on b
@@ -148,6 +145,8 @@ def test_a_draft_of_one_token_is_judged_as_by_the_token_rule() -> None:
         token = SamplingRule(torch.Generator().manual_seed(seed)).verify(draft, target)
         assert (block.accepted, block.token_id) == (token.accepted, token.token_id)
         assert block.accept_probs == pytest.approx(token.accept_probs)
+    rules = [make_rule(DecodeSettings(temperature=1.0, verification=name), GENERATOR) for name in ("block", "token")]
+    assert [type(rule) for rule in rules] == [BlockRule, SamplingRule], "the setting chooses"
 
 
 def test_guesses_without_a_distribution_are_accepted_as_often_as_by_the_token_rule() -> None:
@@ -159,12 +158,6 @@ def test_guesses_without_a_distribution_are_accepted_as_often_as_by_the_token_ru
     assert passes[1] == pytest.approx(0.3 * 0.6)
     at_least_one = passes[1] + (1 - passes[1]) * passes[0]
     assert at_least_one == pytest.approx(0.3)
-
-
-def test_the_setting_chooses_the_rule() -> None:
-    block = DecodeSettings(temperature=1.0, verification="block")
-    assert type(make_rule(block, GENERATOR)) is BlockRule
-    assert type(make_rule(DecodeSettings(temperature=1.0), GENERATOR)) is SamplingRule
 
 
 # ---- exact, over all drafts of a random pair: what the paper proves

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -163,19 +164,15 @@ class FakeRay:
         return reference
 
 
-def answering(answer: object) -> SimpleNamespace:
-    return SimpleNamespace(load=SimpleNamespace(remote=lambda pair: answer))
-
-
 def answers(**each: object) -> Iterator[tuple[str, Answer]]:
-    nodes = RayNodes(FakeRay(), {name: answering(answer) for name, answer in each.items()})
+    nodes = RayNodes(FakeRay(), {name: Mock(**{"load.remote.return_value": answer}) for name, answer in each.items()})
     for name in each:
         nodes.ask(name, PAIR)
     for _ in each:
         yield nodes.answer()
 
 
-def test_whoever_is_ready_answers_and_an_error_of_ray_is_a_node_that_is_gone() -> None:
+def test_whoever_is_ready_answers_an_error_of_ray_is_a_node_that_is_gone_and_ones_own_is_raised() -> None:
     loaded = ("a model",)
     missing = RayError("The actor died.\nModuleNotFoundError: No module named 'specviz'")
     assert list(answers(first=loaded, second=RayError("The node died."), third=missing)) == [
@@ -183,9 +180,6 @@ def test_whoever_is_ready_answers_and_an_error_of_ray_is_a_node_that_is_gone() -
         ("second", Gone("its process or its machine ended")),
         ("first", loaded),
     ]
-
-
-def test_an_error_of_our_own_on_a_node_is_raised_and_input_that_it_refuses_names_it() -> None:
     with pytest.raises(ValueError, match=r"^a bug$"):
         list(answers(first=RayTaskError(ValueError("a bug"))))
     with pytest.raises(InputError, match=r"^On node first: There is no model x\.$"):

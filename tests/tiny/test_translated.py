@@ -109,14 +109,9 @@ def test_no_token_is_read_twice(target: str, draft: str) -> None:
         assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the whole text again
 
 
-def ending_with(loaded: LoadedModel, token: str) -> LoadedModel:
-    """Takes `token` for the end of the text."""
-    return ending(loaded, loaded.tokenizer.convert_tokens_to_ids(token))
-
-
 def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
     big, small = (
-        ending_with(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), "</s>")
+        ending(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), 0)  # </s> in both
         for kind in ("story", "code")
     )
     trace = translated(big, small, "Once upon", max_new_tokens=40, draft_length=12)
