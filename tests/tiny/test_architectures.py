@@ -86,9 +86,7 @@ def test_other_architectures_stay_with_transformers(kind: str) -> None:
     assert ready(model).info.forward == "transformers"
 
 
-def test_a_pass_that_disagrees_is_not_used_and_the_old_one_can_be_forced(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_pass_that_disagrees_is_not_used_and_the_old_one_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     build = transformers_models.build
 
     def wrong(*arguments: object) -> Llama:

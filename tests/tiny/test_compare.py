@@ -229,13 +229,6 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
     assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}, "the first pass of a block is not timed"
 
 
-def test_no_tree_is_measured_for_a_target_that_reads_none_or_that_is_too_small_for_it(still: None) -> None:
-    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
-    assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}
-    small = tiny_model(seed=1, name="small", context=14)
-    assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10]
-
-
 def test_the_shape_of_a_calibration(still: None) -> None:
     costs, lookup = calibrate(TARGET, DRAFT, turns=1), calibrate(TARGET, None, turns=1)
     named = (costs.target, costs.target_dtype, costs.draft, costs.draft_dtype, costs.threads)
@@ -244,6 +237,10 @@ def test_the_shape_of_a_calibration(still: None) -> None:
     assert costs.verification[1] == 1
     assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0
     assert (lookup.draft, lookup.draft_dtype) == (None, None), "prompt lookup has no model to name"
+    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
+    assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}, "it reads no tree"
+    small = tiny_model(seed=1, name="small", context=14)
+    assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"
 
 
 @pytest.mark.parametrize("window", [20, 6])

@@ -177,6 +177,8 @@ def test_the_context_of_a_pair_is_the_shorter_one(tmp_path: Path, saved: Path) -
     assert report.ok
     assert "may have 32 tokens" in report.notes[0]
     assert "context window of 32: choose fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
+    both = check_pair("no/../path", str(tmp_path))
+    assert (len(both.problems), both.sizes) == (2, {}), "each wrong model gets its own sentence"
 
 
 def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Path) -> None:
@@ -191,9 +193,3 @@ def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Pa
     assert inspect_model(name).parameters == sum(
         value.numel() for key, value in weights.items() if key != "h.0.attn.bias"
     )
-
-
-def test_each_wrong_model_gets_its_own_sentence(tmp_path: Path) -> None:
-    report = check_pair("no/../path", str(tmp_path))
-    assert len(report.problems) == 2
-    assert report.sizes == {}
