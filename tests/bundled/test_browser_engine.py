@@ -42,13 +42,12 @@ def in_node(
     passes: Sequence[tuple[str, list[int]]] = (),
     runs: Sequence[dict[str, Any]] = (),
     draws: Sequence[tuple[dict[str, Any], int]] = (),
-) -> dict[str, Any]:
+) -> Any:
     asked = json.dumps({"texts": texts, "passes": passes, "runs": runs, "draws": draws})
     done = subprocess.run(
         ["node", "tests/js/in_node.js"], cwd=ROOT, input=asked, capture_output=True, text=True, check=True
     )
-    made: dict[str, Any] = json.loads(done.stdout)
-    return made
+    return json.loads(done.stdout)
 
 
 def request(prompt: str, draft: str, settings: DecodeSettings) -> dict[str, Any]:
@@ -101,7 +100,6 @@ def test_greedy_texts_are_the_ones_of_pytorch_and_of_transformers(
         assert written[kind] == greedy_of_transformers(target, ids, SETTINGS.max_new_tokens), kind
     for (kind, draft, length), raw in zip(cells, in_node(runs=runs)["traces"], strict=True):
         trace = parse_trace(json.dumps(raw))  # every other part of the program opens it
-        assert trace.autoregressive is not None
         assert trace.output.token_ids == trace.autoregressive.token_ids, (kind, draft, length)
         if trace.output.token_ids != written[kind]:
             gap = gap_at_first_difference(target, trace.prompt.token_ids, trace.output.token_ids, written[kind])
@@ -143,9 +141,7 @@ def grouped(pairs: list[list[int]], joint: Joint) -> Counter[tuple[int, ...]]:
     [{}, {"verification": "block"}, {"top_k": 12, "top_p": 0.9, "verification": "block"}],
     ids=["token", "block", "block, top-k and top-p"],
 )
-def test_sampled_pairs_are_distributed_as_pytorchs_probabilities(
-    target: LoadedModel, nano: LoadedModel, how: dict[str, Any]
-) -> None:
+def test_sampled_pairs_are_distributed_as_pytorchs(target: LoadedModel, nano: LoadedModel, how: dict[str, Any]) -> None:
     """A right engine fails once in 10,000 sets of seeds; these are fixed. The draft's own pairs would be found out."""
     settings = replace(SETTINGS, temperature=1.0, max_new_tokens=3, draft_length=2, stop_at_eos=False, **how)
     expected, of_draft = (exact_pairs(model, settings) for model in (target, nano))

@@ -18,18 +18,15 @@ import pytest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace, read_trace
 from specviz.measure.sweep import measure
+from tests.conftest import ROOT
 from tests.support.commands import LOOKUP, MARKUP, PAIR, PROMPT, SHORT, Cli, hostile_trace, without_progress
 from tests.support.fake_traces import fake_trace
-
-ROOT = Path(__file__).parents[2]
-
+from tests.support.grids import grid
 
 # What each command says
 
 
-def test_run_prints_every_tokens_status_without_colour_codes_and_writes_a_trace_that_show_accepts(
-    ok: Callable[..., str], tmp_path: Path
-) -> None:
+def test_run_prints_every_status_and_writes_a_trace_that_show_takes(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT, "--json", file)
     assert "\x1b" not in shown
@@ -41,7 +38,6 @@ def test_run_prints_every_tokens_status_without_colour_codes_and_writes_a_trace_
     assert "Identical: both wrote the same 24 tokens." in shown
     trace = read_trace(file)
     assert trace.prompt.text == "Once upon a time"
-    assert trace.autoregressive is not None
     assert trace.autoregressive.token_ids == trace.output.token_ids
     assert ok("show", file) == shown
     assert parse_trace(ok("show", file, "--json", "-")) == trace
@@ -52,12 +48,10 @@ def test_every_setting_reaches_the_trace(ok: Callable[..., str]) -> None:
     more = ["--seed", "3", "--ignore-eos", "--target-dtype", "bfloat16", "--draft-dtype", "float32"]
     trace = parse_trace(ok("run", *PAIR, *PROMPT, *given, *more, "--json", "-"))
     assert trace.settings == DecodeSettings(5, 2, 0.7, 9, 0.8, 3, stop_at_eos=False)
-    assert trace.drafter is not None
     assert (trace.target.dtype, trace.drafter.dtype) == ("bfloat16", "float32")
     assert trace.recorded_on.threads == 1
     self_drafting = ["--target", "wren-nano", "--draft", "wren-nano", "--max-new-tokens", "2"]
     both = parse_trace(ok("run", *self_drafting, *PROMPT, "--dtype", "bfloat16", "--threads", "2", "--json", "-"))
-    assert both.drafter is not None
     assert (both.target.dtype, both.drafter.dtype, both.recorded_on.threads) == ("bfloat16", "bfloat16", 2)
 
 
@@ -72,7 +66,6 @@ def test_a_prompt_may_come_from_a_file_and_one_that_looks_like_a_list_gets_a_not
     assert (status, err) == (0, "")
     trace = parse_trace(out)
     assert trace.prompt.text == "Ein Mädchen,\n“日本”"
-    assert trace.drafter is not None
     assert (trace.drafter.kind, trace.drafter.parameters) == ("prompt-lookup", None)
 
 
@@ -152,9 +145,7 @@ def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> 
 SWEEP = ["sweep", *SHORT, "--workload", "story", "copy", "--prompts", "1", "--draft-lengths", "1,3"]
 
 
-def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring_again(
-    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sweep_measures_all_once(ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "sweep.csv"
     rows = json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"]
     measured = [(row["preset"], row["draft_length"]) for row in rows]
@@ -266,9 +257,7 @@ def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
 # Text that tries to steer a terminal
 
 
-def test_markup_in_a_trace_is_shown_as_text(
-    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_markup_is_shown_as_text(ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "hostile.json"
     file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
     shown = ok("show", file)
@@ -295,14 +284,54 @@ def test_progress_is_for_a_terminal_only(run: Cli, monkeypatch: pytest.MonkeyPat
     assert err.endswith("\x1b[2K")  # the line is erased at the end
 
 
-def test_show_of_a_plain_run_says_if_the_weights_changed_since_the_trace(
-    ok: Callable[..., str], tmp_path: Path
-) -> None:
+def test_show_of_a_plain_run_says_if_the_weights_changed(ok: Callable[..., str], tmp_path: Path) -> None:
     file, trace = tmp_path / "plain.json", replace(fake_trace(tokens=8), drafter=None, rounds=[])
     file.write_text(dump_trace(trace), encoding="utf-8")  # its weights hash is not that of wren-base
     shown = ok("show", file)
     assert trace.output.text.split()[0] in shown
     assert "note: The weights of wren-base on this machine differ from those in this trace." in shown
+
+
+# Every way to draft and to verify, in every command that measures, saves or shows a run
+
+BASE = ["--target", "wren-base", "--max-new-tokens", "8"]
+SAMPLED = ["--temperature", "1"]
+WAYS = {
+    "a head with a tree": ["--draft", "wren-eagle", "--tree", "2,2"],
+    "several heads": ["--draft", "wren-medusa", "--draft-length", "3"],
+    "early exit with a dynamic tree": ["--draft", "early-exit:2", "--tree", "dynamic:6"],
+    "a tree": ["--draft", "wren-nano", "--tree", "4,2,1"],
+    "most probable drafts": ["--draft", "wren-nano", "--draft-sampling", "argmax", *SAMPLED],
+    "block verification": ["--draft", "wren-nano", "--verification", "block", *SAMPLED],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_with_a_grammar_is_saved_shown_and_exported(ok: Callable[..., str], tmp_path: Path, way: str) -> None:
+    file, page = tmp_path / "run.json", tmp_path / "run.html"
+    grammar = ["--prompt", "Number: ", "--regex", "[0-9]{6}", "--ignore-eos"]
+    ok("run", *BASE, *WAYS[way], *grammar, "--json", file)
+    trace = read_trace(file)
+    assert trace.drafter.name == WAYS[way][1]
+    assert trace.output.text[:6].isdigit()
+    assert sum(len(round.drafted) for round in trace.rounds) > 0
+    assert ("┬" in ok("show", file)) == bool(trace.settings.tree)
+    ok("export", file, "-o", page)
+    assert trace.drafter.name in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("way", grid(WAYS, ("a tree", "block verification")))
+def test_it_is_compared_and_swept(ok: Callable[..., str], way: str) -> None:
+    compared = json.loads(ok("compare", *BASE, *WAYS[way], *PROMPT, "--repeats", "2", "--json", "-"))
+    assert compared["speedup"] > 0
+    assert compared["identical"] is (None if SAMPLED[0] in WAYS[way] else True)
+    plan = ["--workload", "copy", "--prompts", "1", "--draft-lengths", "2"]
+    rows = json.loads(ok("sweep", *BASE, *WAYS[way], *plan, "--json", "-"))["rows"]
+    assert len(rows) == 1
+    assert rows[0]["drafted"] > 0
+    asked = dict(zip(WAYS[way][::2], WAYS[way][1::2], strict=True))
+    for name, default in (("draft-sampling", "sample"), ("verification", "token"), ("tree", None)):
+        assert rows[0][name.replace("-", "_")] == asked.get(f"--{name}", default)
 
 
 # As a process of its own
@@ -315,12 +344,13 @@ def process(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "specviz", *arguments], env=environment, **pipes)
 
 
-def test_as_a_process_from_any_folder(tmp_path: Path) -> None:
-    done = process("run", *SHORT, *PROMPT, "--json", "-", cwd=tmp_path)
+def test_as_a_process_from_any_folder_also_on_a_terminal_without_the_glyphs(tmp_path: Path) -> None:
+    done = process("run", *SHORT, *PROMPT, "--json", "run.json", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
     out, err = done.communicate()
     assert (done.returncode, err) == (0, b"")
-    assert parse_trace(out).prompt.text == "Once upon a time"
-    assert not list(tmp_path.iterdir())
+    assert b"?" in out
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+    assert read_trace(tmp_path / "run.json").prompt.text == "Once upon a time"
 
 
 @pytest.fixture
@@ -337,13 +367,11 @@ def test_as_a_process_ctrl_c_is_status_130_and_the_rows_so_far_are_saved(tmp_pat
     prompts.write_text("\n".join(f"Once upon a time {number}" for number in range(150)))
     command = ["compare", *LOOKUP, "--prompts-file", str(prompts), "--draft-length", "2", "--csv", str(rows)]
     with process(*command, cwd=tmp_path) as running:
-        assert running.stderr is not None
         assert any(b": 3 of 150" in line for line in running.stderr), "two rows are saved by then"
         running.send_signal(signal.SIGINT)
         said = running.stderr.read().decode()
     assert running.returncode == 130
     found = re.search(r"has (\d+) rows; the same command measures the rest", said)
-    assert found is not None
     assert 2 <= int(found[1]) <= len(rows.read_text().splitlines()) - 1
     assert "Traceback" not in said
 
@@ -355,12 +383,3 @@ def test_a_reader_that_ends_early_causes_no_error_message() -> None:
     os.close(writing)
     assert done.communicate()[1] == b""
     assert done.returncode == 1
-
-
-def test_a_terminal_without_the_glyphs_gets_question_marks(tmp_path: Path) -> None:
-    file = tmp_path / "run.json"
-    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")
-    done = process("show", str(file), env={"PYTHONIOENCODING": "ascii"})
-    out, err = done.communicate()
-    assert (done.returncode, err) == (0, b"")
-    assert b"?" in out

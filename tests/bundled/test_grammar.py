@@ -53,9 +53,7 @@ def test_plain_output_matches_the_grammar(target: LoadedModel, preset: Preset) -
     assert matches(known(preset.grammar), plain.text)
 
 
-def test_greedy_output_is_the_targets_own_and_sampled_output_matches_the_grammar(
-    target: LoadedModel, nano: LoadedModel
-) -> None:
+def test_greedy_output_is_the_targets_own_and_a_sample_matches(target: LoadedModel, nano: LoadedModel) -> None:
     model = ModelDrafter(nano)
     for preset, drafter, length in ((LIST, model, 4), (TABLE, model, 11), (TABLE, PromptLookupDrafter(), 3)):
         constraint, settings = constraint_of(target, drafter, preset), DecodeSettings(TOKENS, draft_length=length)
@@ -130,11 +128,6 @@ def test_only_an_end_of_text_follows_an_end_of_text() -> None:
     assert plain[-8:] == [0] * 8
 
 
-def test_an_output_that_begins_in_the_prompt_continues() -> None:
-    constraint = make_constraint(TINY, None, Grammar("regex", "abc", opened="a"), [2, 1])
-    assert constraint.allowed([2, 1]).nonzero().flatten().tolist() == [ALPHABET.index("b"), ALPHABET.index("bc")]
-
-
 def test_padding_of_an_embedding_is_never_allowed() -> None:
     target, draft = lettered(2, vocabulary=12), lettered(1, vocabulary=9)
     constraint = make_constraint(target, draft, Grammar("regex", "(.|\n)*"), TINY_PROMPT)
@@ -188,23 +181,22 @@ def test_a_bad_grammar_gets_one_sentence(kind: str, text: str, says: str) -> Non
     assert str(caught.value).endswith(".")
 
 
+ENDLESS = tiny_model(seed=1, name="endless")
+
+
 @pytest.mark.parametrize(
-    ("grammar", "prompt", "says"),
+    ("target", "grammar", "prompt", "says"),
     [
-        (Grammar("regex", "abc", opened="a"), [2, 2], "prompt must end with 'a'"),
-        (Grammar("regex", "abc", opened="b"), [1, 2], "cannot begin with 'b'"),
-        (Grammar("regex", "b"), [], "prompt is empty"),
-        (Grammar("regex", "b"), [99], "outside 0 to 6"),
+        (TINY, Grammar("regex", "abc", opened="a"), [2, 2], "prompt must end with 'a'"),
+        (TINY, Grammar("regex", "abc", opened="b"), [1, 2], "cannot begin with 'b'"),
+        (TINY, Grammar("regex", "b"), [], "prompt is empty"),
+        (TINY, Grammar("regex", "b"), [99], "outside 0 to 6"),
+        (ENDLESS, LANGUAGE, [1], "endless has no end-of-text token"),
+        (ending(ENDLESS, 0), LANGUAGE, [1], "The output of endless cannot be constrained"),
     ],
 )
-def test_a_grammar_has_to_fit_its_prompt(grammar: Grammar, prompt: Sequence[int], says: str) -> None:
+def test_a_grammar_has_to_fit(target: LoadedModel, grammar: Grammar, prompt: Sequence[int], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        make_constraint(TINY, None, grammar, prompt)
-
-
-def test_models_that_cannot_be_constrained_say_why() -> None:
-    endless = tiny_model(seed=1, name="endless")
-    with pytest.raises(InputError, match="endless has no end-of-text token"):
-        make_constraint(endless, None, LANGUAGE, [1])
-    with pytest.raises(InputError, match="The output of endless cannot be constrained"):
-        make_constraint(ending(endless, 0), None, LANGUAGE, [1])
+        make_constraint(target, None, grammar, prompt)
+    begun = make_constraint(TINY, None, Grammar("regex", "abc", opened="a"), [2, 1])
+    assert begun.allowed([2, 1]).nonzero().flatten().tolist() == [ALPHABET.index("b"), ALPHABET.index("bc")]

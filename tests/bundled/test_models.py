@@ -1,36 +1,38 @@
 """The bundled models from disk: what their files say, the texts of their tokens, the memory that loading uses."""
 
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+import torch
 
 from specviz import DecodeSettings, PromptLookupDrafter, load_model
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.models import loading
+from specviz.models import llama_weights, loading
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
+from specviz.models.forward import LightForward
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.tokens import LightTokens, TokenTexts
+from specviz.models.transformers_models import MOST_APART, TransformersForward, agree
+from tests.conftest import ROOT
 from tests.support.fake_traces import fake_trace
 from tests.support.tiny_models import save, tiny_model
 
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[object] = []
-
-    def refuse(*arguments: object) -> None:
-        calls.append(arguments)
-        raise OSError("no network in this test")
-
+    refuse = Mock(side_effect=OSError("no network in this test"))
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     loaded = load_model(name)
-    assert not calls
+    assert not refuse.called
     described = next(model for model in bundled_models() if model.name == name)
     config = loaded.model.config
     assert described.parameters == count_parameters(MODELS_FOLDER / described.name / "model.safetensors")
@@ -40,10 +42,13 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
     assert loaded.info.weights_hash == hash_of(MODELS_FOLDER / described.name)
 
 
-def test_a_bundled_name_wins_over_a_folder_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bundled_name_wins_and_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Mock()
+    monkeypatch.setattr(loading, "give_back", given)
     save(tiny_model(seed=1), tmp_path / "wren-nano")
     monkeypatch.chdir(tmp_path)
     assert len(load_model("wren-nano").tokenizer) == 4096
+    assert given.called
 
 
 def test_weights_that_changed_since_a_trace_are_named() -> None:
@@ -60,13 +65,6 @@ def test_weights_that_changed_since_a_trace_are_named() -> None:
     stranger = ModelInfo("someone/else", 1, "float32", "0" * 16)
     without_a_model = replace(unchanged, target=stranger, drafter=DrafterInfo("prompt-lookup", "wren-nano"))
     assert changed_weights(without_a_model) == []  # nothing here to compare with
-
-
-def test_what_loading_used_for_a_moment_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[str] = []
-    monkeypatch.setattr(loading, "give_back", lambda: given.append("back"))
-    loading.read_bundled("wren-nano", "float32")
-    assert given
 
 
 def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(nano: LoadedModel) -> None:
@@ -127,3 +125,58 @@ def test_a_text_has_the_same_tokens_and_every_token_and_mark_is_written_the_same
     assert light.all_special_tokens == theirs.all_special_tokens
     ours, other = TokenTexts(light), TokenTexts(theirs)
     assert [ours[token] for token in range(len(light) + 2)] == [other[token] for token in range(len(light) + 2)]
+
+
+# ---- the light forward pass gives transformers' own logits, without transformers' model classes
+
+TEXT = torch.randint(4096, (300,), generator=torch.Generator().manual_seed(1))
+WIDTHS = [128, 72, 1, 5, 2, 17, 1, 4, 70]
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_float32_logits_differ_by_rounding_alone(name: str) -> None:
+    """On most machines not at all; a matrix library may add the products of a joined matrix in another order."""
+    loaded = load_model(name)
+    ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, name).reader()
+    assert isinstance(loaded.forward, LightForward)
+    for part in TEXT.split(WIDTHS):
+        torch.testing.assert_close(ours.read(part), theirs.read(part), rtol=1e-5, atol=2e-5)
+        for reader in (ours, theirs):
+            reader.crop(3)
+
+
+@pytest.mark.parametrize("processor", ["AMD EPYC", "Intel(R) Xeon(R) Processor", "Apple M3"])
+def test_the_order_of_weights_changes_only_rounding(processor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llama_weights, "processor", lambda: processor)
+    other, loaded = loading.read_bundled("wren-nano", "float32"), load_model("wren-nano")
+    ours, theirs = other.forward.reader(), loaded.forward.reader()
+    for part in TEXT.split(WIDTHS):
+        torch.testing.assert_close(ours.read(part), theirs.read(part), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_bfloat16_logits_differ_by_rounding_alone(name: str) -> None:
+    loaded = load_model(name, "bfloat16")
+    other = TransformersForward(loaded.model, name)
+    assert agree(loaded.forward.reader(), other.reader(), 4096, torch.device("cpu"))
+    ours, theirs = loaded.forward.reader(), other.reader()
+    for part in TEXT.split(WIDTHS):
+        one, two = ours.read(part).float(), theirs.read(part).float()
+        assert float((one - two).abs().max()) <= MOST_APART[torch.bfloat16] * float(two.abs().max())
+        best = one.argmax(-1)
+        behind = two.max(-1).values - two.gather(-1, best[:, None])[:, 0]
+        assert float(behind.max()) <= 0.5, "another choice only where two tokens are nearly equal"
+
+
+def test_decoding_with_bundled_models_and_an_engine_import_no_transformers() -> None:
+    program = """
+import sys
+import specviz.service.handlers, specviz.service.workshop
+from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
+sampled = DecodeSettings(max_new_tokens=5, temperature=0.8, top_k=40, top_p=0.9)
+trace = speculative_decode(load_model("wren-base"), ModelDrafter(load_model("wren-nano")), "Once upon a time", sampled)
+print(trace.target.forward, "transformers" in sys.modules)
+print(type(load_model("wren-nano").model).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["light", "False", "LlamaForCausalLM"]

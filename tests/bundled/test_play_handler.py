@@ -106,9 +106,7 @@ def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedMod
         assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
 
 
-def test_the_text_goes_on_from_the_ids_that_are_sent_and_a_skipped_turn_adds_one(
-    play: Any, target: LoadedModel
-) -> None:
+def test_the_text_goes_on_from_the_ids_sent_and_a_skip_adds_one(play: Any, target: LoadedModel) -> None:
     first = play(guess="sandbox")
     second = play(text_ids=first.text_ids, guess="and it was")
     assert second.text.startswith(first.text)
@@ -136,18 +134,13 @@ def test_a_draft_holds_sixteen_tokens_and_a_text_that_ends_says_so(play: Any, ta
     assert "ends the text" in explain(turn)[-1]
 
 
-# ---- the seam
-
-
 def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel) -> None:
     ids = list(target.tokenizer(PROMPT)["input_ids"])
     for words in ("sandbox", " sandbox", "sandcastle.", ", red house", "n't", '"Hello," said Tim'):
         got = guess_ids(target, ids, words)
         added = words if words.startswith((" ", ",")) else f" {words}"
         assert ids + got == list(target.tokenizer(PROMPT + added)["input_ids"])
-
-
-def test_where_the_tokenizer_would_merge_across_the_seam_the_text_stays(target: LoadedModel) -> None:
+    # where the tokenizer would merge across the seam, the text stays
     ids = list(target.tokenizer("The children made a snow")["input_ids"])
     open_word = [*ids[:-1], *guess_ids(target, ids[:-1], "b")]  # "... a snow" becomes "... a b"
     got = guess_ids(target, open_word, "ig dog", inside_word=True)
@@ -184,9 +177,7 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
         (Ask("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
     ],
 )
-def test_bad_input_is_refused_before_anything_is_played(
-    ask: Ask, says: str, target: LoadedModel, nano: LoadedModel
-) -> None:
+def test_bad_input_is_refused(ask: Ask, says: str, target: LoadedModel, nano: LoadedModel) -> None:
     steps = play_steps(Play(3, RunRequest(PROMPT), ask), workshop_with(target, nano))
     with pytest.raises(InputError, match=says):
         assert not any(isinstance(event, Item) for event in steps)
@@ -194,9 +185,6 @@ def test_bad_input_is_refused_before_anything_is_played(
     with pytest.raises(InputError, match="no tokens that spell this"):
         guess_ids(tiny, [1, 2], "zebra")
     assert guess_ids(target, [1, 2], "zebra"), "a tokenizer of bytes spells everything"
-
-
-# ---- candidates
 
 
 def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:

@@ -50,13 +50,8 @@ def same_as(trace: Trace, rounds: list[Round]) -> None:
     assert count(rounds) == count(trace.rounds)
 
 
-# ---- against real decoding
-
-
 @pytest.mark.parametrize(("draft", "preset"), [("wren-nano", "story-2"), ("lookup", "copy-1")])
-def test_every_draft_length_is_replayed_as_it_is_decoded(
-    target: LoadedModel, nano: LoadedModel, draft: str, preset: str
-) -> None:
+def test_a_replay_is_the_decoded_run(target: LoadedModel, nano: LoadedModel, draft: str, preset: str) -> None:
     drafter = PromptLookupDrafter() if draft == "lookup" else ModelDrafter(nano)
     prompt = known(find_preset(preset))
     plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
@@ -93,10 +88,7 @@ def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: 
     assert not known(result_of(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9]))).exact
 
 
-# ---- by hand
-
-
-def test_one_wrong_guess_at_two_lengths() -> None:
+def test_by_hand_wrong_guesses_room_for_the_target_an_end_of_text_and_prompt_lookup() -> None:
     draft_guesses = foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15])
     assert statuses(replay(draft_guesses, 2, 6)) == ["aa bonus", "aa bonus"]
     assert statuses(replay(draft_guesses, 4, 6)) == ["aarD correction", "aa bonus"]
@@ -108,17 +100,13 @@ def test_one_wrong_guess_at_two_lengths() -> None:
     assert statuses(replay(draft_guesses, 1, 4)) == ["a bonus", "a bonus"]
     assert statuses(replay(draft_guesses, 3, 4)) == ["aaa bonus"]
     assert statuses(replay(foreseen([1], [2]), 5, 1)) == [" bonus"]
-
-
-def test_an_accepted_end_of_text_discards_what_follows() -> None:
+    # an accepted end of text discards what follows
     draft_guesses = foreseen([1, 2, 0], [1, 2, 0])
     rounds = replay(draft_guesses, 5, 64, ends={0})
     assert statuses(rounds) == ["aaaDD none"]
     assert (rounds[0].emitted.id, rounds[0].emits) == (None, 3)
     assert statuses(replay(draft_guesses, 2, 64, ends={0})) == ["aa bonus"]  # the target's own token ends it
-
-
-def test_prompt_lookup_may_propose_little_or_nothing_and_knows_all_it_proposes() -> None:
+    # prompt lookup may propose little or nothing, and knows all it proposes
     info = DrafterInfo("prompt-lookup", "lookup")
     draft_guesses = DraftGuesses(info, [1, 2, 3, 4], None, [[], [2, 9, 9, 9], [3], [4]], {}, True)
     assert statuses(replay(draft_guesses, 4, 4)) == [" bonus", "ar correction", " bonus"]

@@ -33,13 +33,8 @@ def test_the_text_of_a_name_in_a_link_never_changes_and_no_prompt_is_there_twice
     texts = "\0".join(f"{preset.name}\0{preset.text}" for preset in PRESETS)
     assert len(PRESETS) == len({preset.text for preset in PRESETS}) == 80
     assert sha256(texts.encode()).hexdigest()[:16] == "a23c92c92a56b8ea"
-
-
-def test_lookup() -> None:
-    preset = workloads.find_preset("code-2")
     code = WORKLOADS[1]
-    assert preset is code.prompts[1]
+    assert workloads.find_preset("code-2") is code.prompts[1]
     assert workloads.workload_of("code-2") is workloads.find_workload("code") is code
-    assert workloads.find_preset("code-99") is None
-    assert workloads.find_workload("poetry") is None
-    assert workloads.workload_of("poetry-1") is None
+    unknown = (workloads.find_preset("code-99"), workloads.find_workload("poetry"), workloads.workload_of("poetry-1"))
+    assert unknown == (None, None, None)

@@ -85,25 +85,6 @@ def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str)
     assert visit(other).play.plan == Plan()
 
 
-def test_rounds_and_answers_arrive_on_the_board(teacher: AppTest, code: str) -> None:
-    student = joined(code, "Ada")
-    state = visit(student).play
-    state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
-    student.run()
-    visit(student).learn.part = "quiz"
-    student.switch_page("pages/learn.py").run()
-    click(student, "quiz-1-0")
-    assert "as **Ada**" in said(student)
-    board = html_of(part(teacher, "scores"))
-    assert "The class: <b>2.00</b> tokens per target call" in board
-    assert "0 better, 0 about even, 1 worse" in board
-    students = html_of(part(teacher, "students"))
-    assert "<bdi>Ada</bdi>" in students
-    assert "1 of 1" in students
-    assert "The target wrote" in html_of(part(teacher, "guesses"))
-    assert "1 answer" in html_of(part(teacher, "quiz"))
-
-
 def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> None:
     student = joined(code)
     student.number_input(key="play_seed").set_value(8).run()
@@ -114,9 +95,7 @@ def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> No
 
 
 @pytest.mark.parametrize("forged", [False, True])
-def test_rounds_that_a_tab_hands_back_count_only_as_this_server_checked_them(
-    teacher: AppTest, code: str, forged: bool
-) -> None:
+def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str, forged: bool) -> None:
     played = Playing(Plan(seed=7))
     played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
     held = known(held_text(played))
@@ -166,9 +145,7 @@ def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code
     assert shown_code(code) in html_of(teacher.run()), "the own board is there when the other is over"
 
 
-def test_where_no_cookie_comes_through_a_reload_has_what_the_tab_holds(
-    teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = payload_of(teacher.get_by_key("kept-class"))["text"]
     again = opened("class")
     assert payload_of(again.get_by_key("kept-class"))["text"] is None, "it wants what the tab has"
@@ -210,9 +187,7 @@ def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
     assert "You are no longer in the class" not in said(student)
 
 
-def test_a_restart_of_the_server_ends_all_classes_and_clearing_streamlits_caches_none(
-    teacher: AppTest, code: str
-) -> None:
+def test_a_restart_ends_all_classes_and_clearing_caches_none(teacher: AppTest, code: str) -> None:
     """Any visitor can ask the server to clear those."""
     st.cache_resource.clear()
     st.cache_data.clear()
@@ -223,12 +198,16 @@ def test_a_restart_of_the_server_ends_all_classes_and_clearing_streamlits_caches
     assert "the server was started again" in said(student.run())
 
 
-def test_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
-    joined(code, "Ada")
-    part(teacher, "students")
+def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
+    student = joined(code, "Ada")
+    state = visit(student).play
+    state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
+    student.run()
+    assert "<bdi>Ada</bdi>" in html_of(part(teacher, "students"))
     click(teacher, "present")
     for name in ("join", "scores", "guesses", "quiz"):
         assert "Ada" not in html_of(part(teacher, name))
+    assert "The target wrote" in html_of(part(teacher, "guesses"))
     assert visit(teacher).classes.part != "students"
     click(teacher, "leave")
 

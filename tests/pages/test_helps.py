@@ -1,27 +1,35 @@
-"""The "When it helps" page by AppTest: the recorded sweep first, then a small one of its own on the bundled models."""
+"""The "When it helps" page by AppTest: the recorded sweep, one of its own, and its panels by drafter and by method."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses, Prospect
+from specviz.core.trace import DrafterInfo
 from specviz.data.batches import recorded_batches
-from specviz.measure.batch_sentences import reading, where
+from specviz.data.measured_methods import MeasuredMethods
+from specviz.measure.batch_sentences import reading as batch_reading
+from specviz.measure.batch_sentences import where
 from specviz.measure.sweep.table import dump_frame, frame_of
-from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
+from specviz.ui.helps.by_draft import best_of, drafts_to_compare, points_of, prospects_figure, reading, tokens_figure
+from specviz.ui.helps.helps_state import HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
 from tests.support import app_pages
-from tests.support.app_pages import texts, until, visit
+from tests.support.app_pages import alone, texts, until, visit
 from tests.support.fake_rows import row_at
+from tests.support.figures import parts_of
 from tests.support.hostile import figures_of
+from tests.support.measured_methods import NAMES, measured
 
 SMALL = Choice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
 
 def opened(**state: Any) -> AppTest:
-    page = app_pages.opened("pages/helps.py", Session(sweeps=Sweeps(**state)))
-    return page
+    return app_pages.opened("pages/helps.py", Session(sweeps=Sweeps(**state)))
 
 
 def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
@@ -34,7 +42,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     assert len(figures_of(page)) >= 7
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}
-    for said in (reading(recorded_batches()), where(recorded_batches())):
+    for said in (batch_reading(recorded_batches()), where(recorded_batches())):
         assert said in texts(page).replace("\\", "")
     for start in ("Speedup against the number of texts", "The cost of checking k tokens of each text"):
         assert any(alt.startswith(start) for alt in figures_of(page))
@@ -72,8 +80,8 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     assert visit(page).sweeps.slot.busy
     until(page, lambda: not visit(page).sweeps.slot.busy)
     rows = visit(page).sweeps.rows[HERE]
-    measured = list(zip(rows["preset"], rows["draft_length"], strict=True))
-    assert measured == [("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4)]
+    cells = list(zip(rows["preset"], rows["draft_length"], strict=True))
+    assert cells == [("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4)]
     assert "**Measured here**" in texts(page)
     assert visit(page).sweeps.sources() == [HERE, RECORDED]
     assert "going by your last sweep here" in texts(page)
@@ -94,16 +102,6 @@ def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
     page.get_by_key("sweep_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
     assert "The file is not UTF-8 text." in page.error[0].value
     assert "1 prompt taken" in texts(page), "nothing is lost"
-
-
-def test_a_cancelled_sweep_keeps_what_it_has() -> None:
-    page = opened(choice=Choice(tokens=64, prompts=3))
-    page.button(key="sweep_start").click().run()
-    until(page, lambda: len(visit(page).sweeps.rows_of(HERE)) >= 2)
-    page.button(key="sweep_cancel").click().run()
-    assert not visit(page).sweeps.slot.busy
-    assert CANCELLED in texts(page)
-    assert 2 <= len(visit(page).sweeps.rows[HERE]) < 72
 
 
 def test_clearing_can_be_undone() -> None:
@@ -138,3 +136,115 @@ def test_impossible_times_are_left_out_and_one_of_several_pairs_is_chosen() -> N
     menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
     menu.set_value(1).run()
     assert "it looks like it hurts on" in texts(page)
+
+
+# ---- by drafter
+
+
+def by_draft_panel() -> None:
+    from specviz.ui.helps.by_draft import show_by_draft
+    from specviz.ui.session import session
+
+    show_by_draft(session().by_draft)
+
+
+def prospect(draft: str, right: bool, cost_ratio: float) -> Prospect:
+    output = list(range(20))
+    guesses = output if right else [token + 100 for token in output]
+    draft_guesses = DraftGuesses(DrafterInfo("model", draft), output, guesses, None, {}, True)
+    return Prospect(draft, draft_guesses, Costs(0.01, cost_ratio, {1: 1.0, 17: 1.0}, 0.0), 20, [])
+
+
+def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
+    always, never = points_of(prospect("a", True, 0.0)), points_of(prospect("b", False, 0.1))
+    assert best_of(always).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
+    assert best_of(always).speedup == pytest.approx(10)
+    assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
+    assert best_of(never).speedup < 1
+    assert "a would help most: 10.00× at γ = 9 (modelled)" in reading([never, always])
+    assert "Not told apart" not in reading([never, always])
+    near = [replace(point, draft="near", speedup=0.96 * point.speedup) for point in always]
+    assert reading([never, always, near]).endswith("Not told apart from it, because within 5 %: near (9.60×).")
+    tried = len(never) + len(always)
+    assert f"the best of {tried} combinations of draft and γ, all tried on this one text" in reading([never, always])
+    assert "No draft helps on this text: the best, b" in reading([never])
+    assert "No draft so far would help on this text: the best, b" in reading([never], complete=False)
+
+
+def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
+    drafts = [points_of(prospect("a", True, 0.05)), points_of(prospect("b", False, 0.1))]
+    calls = [[point.per_call for point in points] for points in drafts]
+    assert [line["y"] for line in parts_of(tokens_figure(drafts))] == calls
+    parts = parts_of(prospects_figure(drafts))
+    stars = [(*part["x"], *part["y"]) for part in parts if part["mode"] == "markers"]
+    assert stars == [(best_of(points).draft_length, best_of(points).speedup) for points in drafts]
+    lines = [part for part in parts if part["mode"] != "markers"]
+    assert len({(line["line"]["dash"], line["marker"]["symbol"]) for line in lines}) == 2, "colour is not alone"
+    hostile = [points_of(prospect("<b>x</b>%{x}", True, 0.05))]  # a name from a file
+    for figure in (tokens_figure(hostile), prospects_figure(hostile)):
+        assert "&lt;b&gt;" in str(figure)
+        assert "<b>" not in str(figure)
+
+
+def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:
+    page = alone(by_draft_panel)
+    assert "Press **Compare drafts**" in page.info[0].value
+    page.button(key="fs_start").click().run()
+    by_draft = visit(page).by_draft
+    until(page, lambda: not by_draft.slot.busy)
+    assert by_draft.message == ""
+    assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
+    assert "wren-eagle" in drafts_to_compare()
+    assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"
+    assert len(page.dataframe[0].value) == len(by_draft.prospects)
+    assert "✓" in texts(page)
+    assert "✗" in texts(page)
+
+
+# ---- by method
+
+
+def by_method_panel() -> None:
+    from specviz.ui.helps.by_method import show_by_method
+
+    show_by_method()
+
+
+def stored(found: MeasuredMethods | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: found)
+
+
+def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored(measured(1.5, 1.4, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35), monkeypatch)
+    page = alone(by_method_panel)
+    said = texts(page)
+    for part in (
+        "**Recorded** on a machine, 2026",
+        "Highest: wren-nano, 1.50× \\[1.40 to 1.60\\]",
+        "Medusa beside EAGLE",
+        "wren-medusa: 0.40 target steps",
+        "Nothing in this part was measured by specviz",
+        *("arxiv.org/abs/2404.16710", "arxiv.org/abs/2406.16858", "Spec-Bench"),
+    ):
+        assert part in said
+    assert "short trial" not in said
+    assert "wren-medusa" in said.split("What would change on a GPU")[1], "it does not pay here"
+    assert "wren-eagle" not in said.split("What would change on a GPU")[1]
+    table = page.dataframe[0].value
+    assert list(table["no."]) == [1, 2, 3, 4, 5, 6]
+    assert list(table["method"])[-1] == "wren-nano (tree)"
+    assert len(figures_of(page)) == 3
+    page.button_group(key="methods_temperature").set_value("1").run()
+    assert len(page.dataframe[0].value) == len(NAMES)
+    assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
+    page.button_group(key="methods_kind").set_value("story").run()
+    assert len(figures_of(page)) == 3
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [(None, "python -m benchmarks.methods CORPUS"), (replace(measured(), prompts=2), "short trial")],
+)
+def test_no_or_a_short_comparison(monkeypatch: pytest.MonkeyPatch, found: MeasuredMethods | None, said: str) -> None:
+    stored(found, monkeypatch)
+    assert said in texts(alone(by_method_panel))

@@ -63,8 +63,18 @@ def test_the_whole_story_step_by_step_to_the_quiz() -> None:
     assert page.button(key="quiz-1-0")
 
 
-@pytest.mark.parametrize("words", ["technical", "plain"])
-def test_the_pass_lesson_hands_the_measured_times_to_its_picture(words: str) -> None:
+@pytest.mark.parametrize("words", get_args(Words))
+def test_the_lessons_of_a_pass_and_of_many_texts_hand_what_was_measured_to_their_pictures(words: Words) -> None:
+    study = recorded_batches()
+    length, most = study.draft_lengths[-1], study.batches[-1]
+    together = study.at(most, length)
+    assert diagram_of(open_page(lesson="together", words=words))["batch"] == {
+        "texts": 16,
+        "tokens": length + 1,
+        "alone": study.at(1, length).verification.value,
+        "together": together.verification.value,
+        "empty": together.empty_places,
+    }
     passes = diagram_of(open_page(lesson="arithmetic", words=words))["passes"]
     drawn = [(each["dtype"], each["tokens"]) for each in passes["passes"]]
     assert (passes["tokens"], drawn) == (5, [(dtype, n) for dtype in ("float32", "bfloat16") for n in (1, 5)])
@@ -161,20 +171,6 @@ def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch:
     finally:
         monkeypatch.undo()
         recorded_runs.story_trace.cache_clear()
-
-
-def test_the_step_on_many_texts_shows_what_a_check_costs_in_a_batch() -> None:
-    study = recorded_batches()
-    length, texts = study.draft_lengths[-1], study.batches[-1]
-    together = study.at(texts, length)
-    assert texts == 16
-    assert diagram_of(open_page(lesson="together"))["batch"] == {
-        "texts": texts,
-        "tokens": length + 1,
-        "alone": study.at(1, length).verification.value,
-        "together": together.verification.value,
-        "empty": together.empty_places,
-    }
 
 
 @pytest.mark.parametrize("words", get_args(Words))

@@ -53,9 +53,7 @@ def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8
     return page.run()
 
 
-def test_the_first_screen_plays_a_recorded_race_with_its_verdict_above_and_a_plot_beside_its_table(
-    page: AppTest,
-) -> None:
+def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(page: AppTest) -> None:
     data = lanes_of(page)
     assert data["badge"].startswith("recorded on")
     assert len(data["laps"]) == 4
@@ -98,8 +96,6 @@ def test_a_press_counts_where_another_message_begins_the_script_again(
     def interrupted(*arguments: Any) -> str:
         monkeypatch.setattr(race_page, "size_sentence", said)
         context = get_script_run_ctx()
-        assert context
-        assert context.script_requests
         message = RerunData(page_script_hash=context.page_script_hash, widget_states=WidgetStates())
         context.script_requests.request_rerun(message)
         return said(*arguments)
@@ -134,9 +130,13 @@ def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
     assert list(page.dataframe[0].value["prompt"]) == ["random-1"]
 
 
-def test_a_race_of_two_prompts(page: AppTest) -> None:
+def test_a_link_and_a_changed_control_start_nothing_and_a_race_has_the_presets_and_ones_own_prompt() -> None:
+    page = opened_in_app("race", preset=["code-1", "story-2"], gamma="6", repeats="99")
+    assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
+    assert page.slider(key="race_gamma").value == 6
+    assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
     small_race(page, ["story-1"], own="The dog ran to the")
-    assert not visit(page).race.slot.busy, "changing settings starts nothing"
+    assert not visit(page).race.slot.busy
     page.button(key="race_start").click().run()
     assert page.button(key="race_start").disabled
     assert visit(page).race.slot.busy
@@ -152,11 +152,6 @@ def test_a_race_of_two_prompts(page: AppTest) -> None:
     page.slider(key="race_gamma").set_value(2).run()
     assert "From before you changed the settings" in texts(page)
     assert lanes_of(page)["run_id"] == data["run_id"], "the last results stay"
-    # another page and back
-    page.switch_page("pages/worksheet.py").run()
-    page.switch_page("pages/race.py").run()
-    assert lanes_of(page)["run_id"] == data["run_id"]
-    assert page.slider(key="race_gamma").value == 2
 
 
 def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_words(page: AppTest) -> None:
@@ -196,11 +191,3 @@ def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) ->
     assert "Cancelled: the previous results are shown." in texts(page)
     assert lanes_of(page)["run_id"] == "recorded"
     assert not page.button(key="race_start").disabled
-
-
-def test_a_link_fills_the_controls_and_starts_nothing() -> None:
-    page = opened("pages/race.py", preset=["code-1", "story-2"], gamma="6", repeats="99")
-    assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
-    assert page.slider(key="race_gamma").value == 6
-    assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
-    assert not visit(page).race.slot.busy

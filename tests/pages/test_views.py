@@ -1,4 +1,6 @@
-"""How much Watch shows: simple for a newcomer, everything by choice or by a link. By AppTest; nothing runs live."""
+"""How much Watch shows: simple for a newcomer, everything by choice or by a link; and the tour. Nothing runs live."""
+
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -25,23 +27,20 @@ def test_a_newcomer_sees_the_tokens_and_one_result_and_can_show_everything() -> 
 
 
 @pytest.mark.parametrize(
-    ("link", "view"),
+    ("link", "view", "said"),
     [
-        ({"view": "simple", "gamma": "2"}, "simple"),
-        ({"gamma": "2", "run": "first"}, "full"),  # links of before say nothing of a view
-        ({"view": "projector"}, "projector"),
+        ({"view": "simple", "gamma": "2"}, "simple", []),
+        ({"gamma": "2", "run": "first"}, "full", []),  # links of before say nothing of a view
+        ({"view": "projector"}, "projector", []),
+        ({"view": "stage", "run": "first"}, "stage", []),
+        ({"view": "huge"}, "full", ["one of simple, full, projector, stage: using full."]),
     ],
 )
-def test_a_link_decides_what_is_shown(link: dict[str, str], view: str) -> None:
-    assert view_of(opened(**link)) == view
-
-
-def test_a_frame_shows_the_player_alone_and_an_unknown_view_is_one_line() -> None:
-    page = opened(view="stage", run="first")
-    assert ([*page.button], [*page.selectbox], [*page.get("file_uploader")]) == ([], [], [])
-    assert (view_of(page), stage_of(page)["link"]["run"]) == ("stage", "first")
-    (line,) = opened(view="huge").warning
-    assert line.value.endswith("is not one of simple, full, projector, stage: using full.")
+def test_a_link_decides_what_is_shown(link: dict[str, str], view: str, said: list[str]) -> None:
+    page = opened(**link)
+    assert view_of(page) == view
+    assert [line.value.partition(" is not ")[2] for line in page.warning] == said
+    assert ("tour" in [button.key for button in page.button]) == (view == "simple"), "no other view offers it"
 
 
 def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembered() -> None:
@@ -81,3 +80,40 @@ def test_a_setting_that_the_short_view_hides_is_kept() -> None:
         page.run()
         assert visit(page).watch.form.current[0].settings.temperature == 0.7
     assert page.slider(key="temperature").value == 0.7
+
+
+# ---- the tour of a first visit
+
+
+def tour_of(page: AppTest) -> Any:
+    """What the stage gets of the tour; None while it is closed."""
+    return stage_of(page).get("tour")
+
+
+def test_a_link_with_a_place_opens_the_tour_there_in_the_simple_view_or_says_that_there_is_none() -> None:
+    page = opened(tour="3", gamma="9")  # the tour has a run of its own: the link's other settings do not count
+    assert (tour_of(page)["at"], view_of(page), page.session_state["gamma"]) == (3, "simple", 4)
+    assert stage_of(page)["run_id"] == "first"
+    none = opened(tour="99")
+    assert tour_of(none) is None
+    (line,) = [line.value for line in none.warning]
+    assert line == "tour=99 is not a step of the tour, 1 to 6: the tour is not opened."
+
+
+def test_the_tour_brings_the_recorded_run_and_its_settings_back_and_begins_again() -> None:
+    """tests/browser/test_tour.py walks it, leaves it and goes on."""
+    page = opened(view="simple", gamma="7", run="first")
+    assert page.session_state["gamma"] == 7
+    assert page.button(key="tour").label == "New here? Three-minute tour"
+    page.button(key="tour").click().run()
+    assert (page.session_state["gamma"], tour_of(page)["at"]) == (4, 1)
+    assert visit(page).watch.form.undo()[0].settings.draft_length == 7  # nothing is lost
+    for at in (4, 0):  # the stage's report of the visitor's place
+        visit(page).watch.tour.take(at, beats=6)
+        page.run()
+    for label, at in (("Continue the tour: step 4 of 6", 4), ("Start the tour again", 1)):
+        assert page.button(key="tour").label == label
+        page.button(key="tour").click().run()
+        assert tour_of(page)["at"] == at
+    visit(page).watch.tour.take(7, beats=6)  # its end
+    assert page.run().button(key="tour").label == "New here? Three-minute tour"

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +12,7 @@ from specviz.core.trace import dump_trace
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.watch import watch_state
+from specviz.ui.watch.controls import request_of
 from tests.conftest import ROOT
 from tests.support.app_pages import SECONDS, opened, texts, until, visit
 from tests.support.drawn import drawn
@@ -20,10 +20,6 @@ from tests.support.known import known
 from tests.support.payloads import payload_of, trace_in
 from tests.support.records import record
 from tests.support.watch_page import release_slider, stage_of, until_done
-
-
-def drafter_in(data: dict[str, Any]) -> str:
-    return str(data["run"]["method"]["kind"])
 
 
 def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_for_it(page: AppTest) -> None:
@@ -76,19 +72,6 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert first == second != ""
 
 
-def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
-    page.button(key="again").click().run()
-    first = until_done(page)["run_id"]
-    page.button(key="again").click().run()
-    assert until_done(page)["run_id"] != first
-    before = page.selectbox(key="draft").value
-    page.selectbox(key="draft").set_value("lookup").run()
-    assert drafter_in(until_done(page)) == "prompt-lookup"
-    page.button(key="undo").click().run()
-    assert page.selectbox(key="draft").value == before
-    assert drafter_in(until_done(page)) == "model"
-
-
 def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
     page = opened(preset="code-1", draft="lookup", temperature="0.7", tokens="20")
@@ -108,7 +91,6 @@ def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: py
     monkeypatch.setattr(watch_state, "WHOLE_RUN_SECONDS", SECONDS)
     page.button(key="again").click().run()
     news = payload_of(page.get_by_key("feed"))
-    assert news
     assert news["growth"] is None, "the script waited for the end"
     stored = known(visit(page).watch.shown).stored_id
     assert (news["whole"]["running"], news["whole"]["link"]["run"]) == (False, stored)
@@ -130,7 +112,7 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     gone = opened(run="0123456789abcdef", preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
     assert "no longer has the run of this link" in texts(gone)
     data = until_done(gone)
-    assert (trace_in(data)["settings"]["draft_length"], drafter_in(data)) == (3, "prompt-lookup")
+    assert (trace_in(data)["settings"]["draft_length"], data["run"]["method"]["kind"]) == (3, "prompt-lookup")
     assert data["playhead"] == 4
     assert data["run"]["guesses"], "prompt lookup needs no model to be replayed"
 
@@ -139,9 +121,7 @@ def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page:
     ("prompt", "sentence"),
     [("", "prompt is empty"), ("\x00\x07\x1b", "control characters"), ("a" * 1_000_000, "1,000,000 characters")],
 )
-def test_a_prompt_that_cannot_be_used_gets_a_sentence_and_nothing_is_lost(
-    page: AppTest, prompt: str, sentence: str
-) -> None:
+def test_a_prompt_that_cannot_be_used_is_a_sentence(page: AppTest, prompt: str, sentence: str) -> None:
     page.text_area(key="prompt").set_value(prompt).run()
     assert sentence in texts(page)
     assert stage_of(page)["run_id"] == "first"
@@ -158,9 +138,7 @@ def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTe
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 
-def test_a_link_alone_loads_no_model_a_broken_one_falls_back_and_a_recorded_one_runs_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     data = stage_of(page := opened(run="story-costly"))
     assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
     assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
@@ -193,9 +171,7 @@ def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
 
 
 @pytest.mark.usefixtures("real_engine")
-def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sentence(
-    page: AppTest,
-) -> None:
+def test_a_catalogued_pair_says_what_it_needs_and_no_hub_is_a_sentence(page: AppTest) -> None:
     """No network is asked: the engine's Hub is an address on this machine where nothing listens."""
     page.selectbox(key="pair").set_value(6).run()
     assert page.selectbox(key="target").value == "openai-community/gpt2"
@@ -252,9 +228,7 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     assert stage_of(page)["badge"].startswith("imported from transformers")
 
 
-def test_a_trace_of_an_own_model_can_be_run_again_where_the_operator_allows_it(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_own_models_trace_can_be_run_again_where_allowed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = known(first_trace())
     own = dump_trace(replace(trace, target=replace(trace.target, name="somebody/something"))).encode()
     page.get_by_key("trace_file").set_value(("own.json", own, "application/json")).run()
@@ -270,9 +244,7 @@ def test_a_trace_of_an_own_model_can_be_run_again_where_the_operator_allows_it(
     ("name", "reason"),
     [("gone", "There is no folder '{}' on this server"), ("", "mine is not a model: it has no config.json")],
 )
-def test_an_own_folder_is_shown_by_its_last_part_and_refused_with_a_reason(
-    name: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_own_folder_is_refused(name: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """By a link, because AppTest cannot type into a menu."""
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     folder = tmp_path / "mine" / name
@@ -283,3 +255,66 @@ def test_an_own_folder_is_shown_by_its_last_part_and_refused_with_a_reason(
     until(page, lambda: page.error)
     assert reason.format(folder) in page.error[0].value.replace("\\", "").replace("\u2060", "")
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
+
+
+# ---- heads, trees and the ways to draft and verify
+
+
+def test_the_draft_may_be_a_head_and_a_tree_is_as_deep_as_the_draft_is_long(page: AppTest) -> None:
+    page.selectbox(key="draft").set_value("wren-eagle").run()
+    assert visit(page).watch.form.current[0].draft == "wren-eagle"
+    (tree,) = [box for box in page.selectbox if box.label == "Tree"]
+    tree.set_value("4,2,1").run()
+    data = until_done(page)
+    assert trace_in(data)["settings"]["draft_length"] == 3
+    assert page.query_params["draft"] == "wren-eagle"
+    assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2,1", "3")
+    assert all(radio.disabled for radio in page.radio if radio.label in ("Draft length schedule", "Verification"))
+    release_slider(page, 2)
+    until_done(page)
+    assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2", "2")
+    assert "Identical: both wrote the same 64 tokens." in texts(page)
+    page.button(key="undo").click().run()
+    until_done(page)
+    assert (page.query_params["tree"], page.query_params["gamma"]) == ("4,2,1", "3")
+
+
+def test_drafts_of_most_probable_tokens_and_block_verification_are_asked_for(page: AppTest) -> None:
+    page.slider(key="temperature").set_value(1.0).run()
+    for label, value in (("The draft takes", "argmax"), ("Verification", "block")):
+        (radio,) = [radio for radio in page.radio if radio.label == label]
+        radio.set_value(value).run()
+    until_done(page)
+    assert (page.query_params["draft_sampling"], page.query_params["verification"]) == ("argmax", "block")
+    settings = visit(page).watch.shown.trace.settings
+    assert (settings.draft_sampling, settings.verification) == ("argmax", "block")
+
+
+def test_a_link_to_a_head_and_a_tree_runs_them_at_once() -> None:
+    page = opened(draft="early-exit:2", tree="2,2", gamma="2", tokens="12", view="full")
+    until_done(page)
+    assert not page.warning
+    assert visit(page).watch.shown.trace.drafter.asked_as == "early-exit:2"
+    assert page.selectbox(key="draft").value == "early-exit:2"
+
+
+def test_a_head_of_another_target_is_refused_and_the_sentence_says_why(page: AppTest) -> None:
+    page.selectbox(key="draft").set_value("wren-eagle").run()
+    until_done(page)
+    page.selectbox(key="target").set_value("wren-mini").run()
+    assert "wren-eagle drafts from the hidden states of wren-base" in page.error[0].value
+    assert not visit(page).watch.run.busy
+    assert trace_in(stage_of(page))["rounds"], "the previous run stays on screen"
+    page.button(key="undo").click().run()
+    until_done(page)
+    assert not page.error
+
+
+def test_a_saved_run_with_a_head_sets_the_controls_and_nothing_else_does() -> None:
+    trace = known(first_trace())
+    drafter, settings = known(trace.drafter), replace(trace.settings, draft_length=2, tree="2,2")
+    eagle = replace(trace, drafter=replace(drafter, kind="eagle", name="wren-eagle"), settings=settings)
+    request = known(request_of(eagle))
+    assert (request.draft, request.settings) == ("wren-eagle", settings)
+    other = replace(trace, drafter=replace(drafter, kind="other", name="an engine"))
+    assert request_of(other) is None

@@ -1,8 +1,12 @@
-"""Widgets of every page, by AppTest: a slider shows what a key press changes; what the page's state holds is shown."""
+"""Widgets and timers of every page, by AppTest: what a key press changes, what comes through, what a look draws."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.support.app_pages import alone, opened, opened_in_app
+from specviz.ui.shared import job_slot
+from specviz.ui.shared.callbacks import keep_callbacks_whole
+from tests.support.app_pages import SECONDS, alone, opened, opened_in_app
+from tests.support.payloads import payload_of
 
 
 @pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play"])
@@ -35,3 +39,94 @@ def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last
     """Found by the soak: a proof's part was drawn again in the moment in which its visitor opened another page."""
     page = alone(script)
     assert (page.slider[0].value, page.selectbox[0].value, page.multiselect[0].value) == (3, "b", ["a"])
+
+
+# ---- callbacks
+
+
+def two_things_at_once() -> None:
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+    def clicked() -> None:
+        context = get_script_run_ctx()
+        context.script_requests.request_rerun(RerunData())  # what the stage reports comes in this moment
+        st.session_state.begun = st.session_state.get("begun", 0) + 1
+        st.query_params["tour"] = "3"
+        st.session_state.ended = st.session_state.get("ended", 0) + 1
+
+    st.session_state.runs = st.session_state.get("runs", 0) + 1
+    st.button("Save", on_click=clicked)
+
+
+def test_a_click_is_not_lost_where_something_else_is_reported_while_it_is_handled() -> None:
+    """Found in the browser: a file was uploaded right after "Last step". Its name stood there, and nothing came."""
+    keep_callbacks_whole()
+    page = alone(two_things_at_once)
+    page.button[0].click().run()
+    assert (page.session_state["begun"], page.session_state["ended"]) == (1, 1)
+    assert page.session_state["runs"] == 2, "the other request is not lost either: the script ran once for both"
+
+
+# ---- a job under way
+
+
+def page_with_a_job() -> None:
+    import streamlit as st
+
+    from specviz.ui.shared.job_slot import while_busy
+    from specviz.ui.shared.persistent_widgets import set_widgets
+
+    st.session_state.runs = st.session_state.get("runs", 0) + 1
+    if st.session_state.get("sets"):
+        set_widgets({"a": 1})
+    looks = iter(st.session_state.pop("looks", [False, False]))
+    while_busy(lambda: next(looks), lambda: st.caption("under way") and None, lambda: False)
+    st.markdown("the page")
+
+
+def page_after(looks: list[bool], sets: bool = False) -> AppTest:
+    page = AppTest.from_function(page_with_a_job, default_timeout=SECONDS)
+    page.session_state["looks"], page.session_state["sets"] = looks, sets
+    return page.run()
+
+
+@pytest.mark.parametrize(
+    ("looks", "runs"),
+    [
+        ([False], 1),  # without a job nothing polls
+        ([True, True], 1),  # while one is under way, only its progress is drawn
+        ([True, False], 2),  # when it is over, the page is drawn once more
+    ],
+)
+def test_a_page_is_drawn_again_only_when_its_job_is_over(looks: list[bool], runs: int) -> None:
+    page = page_after(looks)
+    assert (page.session_state["runs"], len(page.markdown)) == (runs, 1)
+
+
+def test_a_script_that_sets_widgets_does_not_run_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow browser would never receive their values."""
+    assert page_after([True, False], sets=True).session_state["runs"] == 1
+    monkeypatch.setattr(job_slot, "RECEIVED_SECONDS", 0)
+    assert page_after([True, False], sets=True).session_state["runs"] == 2
+
+
+def page_that_looks_at_a_run() -> None:
+    import streamlit as st
+
+    from specviz.ui.session import session
+    from specviz.ui.watch.watch_page import _feed
+    from specviz.ui.watch.watch_state import first_run
+
+    watching = session().watch
+    watching.shown = watching.shown or first_run()
+    st.session_state.gamma = 4
+    _feed(watching)
+
+
+def test_what_is_new_is_handed_on_until_there_is_something_newer() -> None:
+    """Found on a busy machine: a look that began before the one before it was sent threw its news away."""
+    page = alone(page_that_looks_at_a_run)
+    news = payload_of(page.get_by_key("feed"))
+    assert news["whole"]
+    assert payload_of(page.run().get_by_key("feed")) == news

@@ -32,8 +32,6 @@ from tests.support.records import record
 EXPLANATION = re.compile(
     r'<button type="button" class="explained"[^>]*>(.*?)</button><span class="explanation".*?</span>'
 )
-
-
 LINE = (
     "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
     "Per-position acceptance rate: 0.929, 0.857, Avg Draft acceptance rate: 89.3%"
@@ -280,9 +278,7 @@ def test_v_in_batches_is_shown_as_measured_and_can_be_started_from(page: AppTest
     assert re.search(said, texts(page).replace("\\", ""))
     page.select_slider(key="worksheet_batch").set_value(64).run()
     assert "for one text" not in texts(page)  # not measured
-    options = page.selectbox(key="worksheet_start").options
-    label = next(each for each in options if each.startswith("measured in batches of 16"))
-    page.selectbox(key="worksheet_start").set_value(label).run()
+    start_from(page, "measured in batches of 16")
     point = recorded_batches().at(16, 4)
     assert page.slider(key="worksheet_verification").value == pytest.approx(point.verification.value, abs=0.001)
     assert page.select_slider(key="worksheet_batch").value == 1

@@ -35,8 +35,7 @@ def opened_in_app(name: str, **link: Any) -> AppTest:
 
 def visit(page: AppTest) -> Session:
     """What the server remembers of the page's visitor."""
-    found: Session = page.session_state["session"]
-    return found
+    return page.session_state["session"]
 
 
 def alone(script: Callable[[], None]) -> AppTest:

@@ -49,7 +49,7 @@ class HubServer:
     commit: str = COMMIT  # the only one there is
     requests: list[tuple[str, str, str]] = field(default_factory=list)  # method, path, range
     cuts: int = 0
-    answers: Event = field(default_factory=Event)  # not set: a request is answered only once it is set
+    answers: Event = field(default_factory=Event)  # cleared: a request is answered only once it is set
     tokens: list[str] = field(default_factory=list)  # the tokens that requests carried
 
     def __post_init__(self) -> None:
@@ -63,24 +63,24 @@ class HubServer:
 @contextmanager
 def serve() -> Iterator[HubServer]:
     """A server on a free port of this machine, until the block ends."""
-    hub = HubServer()
-
-    class Handler(_Handler):
-        server_of_test = hub
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        hub.url = f"http://127.0.0.1:{server.server_port}"
+    with _Server() as server:
         thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
-            yield hub
+            yield server.hub
         finally:
             server.shutdown()
             thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.hub = HubServer(url=f"http://127.0.0.1:{self.server_port}")
+
+
 class _Handler(BaseHTTPRequestHandler):
-    server_of_test: HubServer
+    server: _Server
     protocol_version = "HTTP/1.1"
 
     def do_HEAD(self) -> None:
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _answer(self) -> None:
-        hub, path = self.server_of_test, urlparse(self.path).path
+        hub, path = self.server.hub, urlparse(self.path).path
         hub.requests.append((self.command, path, self.headers.get("Range", "")))
         hub.tokens += filter(None, [self.headers.get("Authorization")])
         hub.answers.wait(60)
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, b"")
 
     def _list(self, name: str, commit: str | None) -> None:
-        hub = self.server_of_test
+        hub = self.server.hub
         if hub.trouble == "gated":
             self._refuse(401, "GatedRepo")
         elif name not in hub.models:
@@ -117,15 +117,12 @@ class _Handler(BaseHTTPRequestHandler):
         elif commit not in (None, "main", hub.commit):
             self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
         else:
-            listed = {
-                "id": name,
-                "sha": hub.commit,
-                "siblings": [_sibling(file) for file in files_of(hub.models[name])],
-            }
+            files = sorted(file for file in hub.models[name].iterdir() if file.is_file())
+            listed = {"id": name, "sha": hub.commit, "siblings": [_sibling(file) for file in files]}
             self._send(200, json.dumps(listed).encode(), {"Content-Type": "application/json"})
 
     def _file(self, name: str, file: str) -> None:
-        hub = self.server_of_test
+        hub = self.server.hub
         path = hub.models.get(name, Path("/nowhere")) / file
         if hub.trouble == "gated weights":
             self._refuse(403, "GatedRepo")
@@ -136,8 +133,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _content(self, path: Path) -> None:
         content, weights = path.read_bytes(), path.suffix == ".safetensors"
-        known = {"X-Repo-Commit": self.server_of_test.commit, "ETag": f'"{_hash(content)}"'}
-        trouble = self.server_of_test.trouble if weights else "none"
+        known = {"X-Repo-Commit": self.server.hub.commit, "ETag": f'"{_hash(content)}"'}
+        trouble = self.server.hub.trouble if weights else "none"
         status, size = 200, len(content)
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         headers_only = bool(wanted and wanted[2])  # the client looks at a safetensors header
@@ -153,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(status, content, known)
 
     def _cut(self, status: int, content: bytes, headers: dict[str, str]) -> None:
-        hub = self.server_of_test
+        hub = self.server.hub
         always, hub.cuts = hub.trouble == "cut always", hub.cuts + 1
         if not always and hub.cuts > 1:
             return self._send(status, content, headers)
@@ -176,10 +173,6 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {"Content-Length": str(length), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-
-
-def files_of(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.is_file())
 
 
 def _sibling(file: Path) -> dict[str, object]:

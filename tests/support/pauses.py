@@ -1,11 +1,12 @@
-"""Drives work in steps with a pause at every one, on a clock that only these pauses and looks at it move."""
+"""Measured work: in steps with a pause at every one, on a clock that only these and looks at it move; and heard."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 
 from specviz.decoding import autoregressive, speculative
+from specviz.measure import compare
 from specviz.models import pass_timing
 
 PAUSE = 1000.0  # seconds
@@ -34,3 +35,17 @@ def with_pauses(steps: Generator[Any, None, Any], clock: Clock) -> tuple[Any, in
             return end.value, pauses
         clock.now += PAUSE
         pauses += 1
+
+
+def listen_to_runs(monkeypatch: pytest.MonkeyPatch, heard: Callable[..., None]) -> None:
+    """`heard` is called with the class's name and the arguments of each run that is made to be timed."""
+
+    def listened(name: str, made: Callable[..., Any]) -> Callable[..., Any]:
+        def make(*arguments: Any, **options: Any) -> Any:
+            heard(name, *arguments, **options)
+            return made(*arguments, **options)
+
+        return make
+
+    for name in ("AutoregressiveRun", "SpeculativeRun"):
+        monkeypatch.setattr(compare, name, listened(name, getattr(compare, name)))

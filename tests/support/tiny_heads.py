@@ -4,7 +4,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
-from transformers import LlamaForCausalLM
 
 from specviz.models.heads import LoadedHead, load_head
 from specviz.models.loaded_model import LoadedModel
@@ -14,16 +13,9 @@ from training.heads import Head, Medusa, save_head
 KINDS = ("eagle", "medusa")
 
 
-def llama(loaded: LoadedModel) -> LlamaForCausalLM:
-    model = loaded.model
-    assert isinstance(model, LlamaForCausalLM)
-    return model
-
-
 def random_head(kind: str, target: LoadedModel) -> Head:
     """A head as training has it. Random changes leave no part of it without effect."""
-    model = llama(target)
-    head = Eagle(model, width=24) if kind == "eagle" else Medusa(model.config.hidden_size, depths=3)
+    head = Eagle(target.model, width=24) if kind == "eagle" else Medusa(target.model.config.hidden_size, depths=3)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for weight in head.parameters():
@@ -34,7 +26,7 @@ def random_head(kind: str, target: LoadedModel) -> Head:
 
 def loaded_head(head: Head, target: LoadedModel, folder: Path) -> LoadedHead:
     kind = str(head.config()["kind"])
-    save_head(head, llama(target), target.name, target.info.weights_hash, folder, {})
+    save_head(head, target.model, target.name, target.info.weights_hash, folder, {})
     return load_head(f"tiny-{kind}", target, folder=folder)
 
 

@@ -17,7 +17,7 @@ LETTERS = "Née à Zürich, 猫が好き、日本語の本 🦆🦆 déjà vu �
 CODE = "for i in range(10):\n    print(i, end=' ')\n\nwhile True:\n\tbreak\n"
 LEARNED = 0.9  # the least probability that a taught model gives to any token of its text
 MOST_STEPS = 5000  # 30 to 70 steps are enough where this was tried
-TEXTS = [STORY, LETTERS, CODE, "the the  the   the", " leading space", "x", "🦆", "ends with a space "]
+TEXTS = [STORY, LETTERS, CODE, "the the  the   the"]
 
 
 def bytes_tokenizer(text: str, size: int, start: bool = False) -> PreTrainedTokenizerFast:
@@ -53,8 +53,7 @@ def spaces_tokenizer(text: str, size: int) -> PreTrainedTokenizerFast:
     )
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
     marks = {"eos_token": "</s>", "bos_token": "<s>", "unk_token": "<unk>"}
-    made = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks)
-    return made
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks)
 
 
 def words_tokenizer(words: Sequence[str], marked: bool = True) -> PreTrainedTokenizerFast:

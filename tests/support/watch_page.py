@@ -8,12 +8,11 @@ from tests.support.app_pages import until
 from tests.support.payloads import stage_payload_of
 
 
-def stage_of(page: AppTest) -> dict[str, Any]:
-    data: dict[str, Any] = stage_payload_of(page)
-    return data
+def stage_of(page: AppTest) -> Any:
+    return stage_payload_of(page)
 
 
-def until_done(page: AppTest) -> dict[str, Any]:
+def until_done(page: AppTest) -> Any:
     """Run the script until the live run on the stage is over."""
 
     def done() -> bool:

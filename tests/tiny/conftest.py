@@ -12,7 +12,7 @@ from specviz.models import downloads
 from specviz.service import EngineService, Limits
 from specviz.service.run_store import RunStore
 from tests.support.hub_server import NAME, OTHER, THIRD, HubServer, serve, use
-from tests.support.services import ENGINE
+from tests.support.services import ENGINE, until
 from tests.support.tiny_models import save, tiny_model
 
 Start = Callable[..., EngineService]
@@ -65,6 +65,27 @@ def start() -> Iterator[Start]:
     for service in services:
         service.close()
     assert children() <= before
+
+
+@pytest.fixture(scope="session")
+def one_service() -> Iterator[EngineService]:
+    service = EngineService(ENGINE, Limits(reconnect=3600, runs_at_once=1))
+    service.start()
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def service(one_service: EngineService) -> Iterator[EngineService]:
+    """A service at rest with one engine, for tests that end no engine. What is left of a test's jobs ends after it."""
+    one_service._store = RunStore(None)
+    one_service._costs.clear()
+    yield one_service
+    with one_service._changed:
+        for ticket in one_service._sessions._tickets.values():
+            one_service._sessions.leave(ticket.session, float("-inf"))
+        one_service._changed.notify_all()
+    until(one_service, lambda: not one_service._sessions._tickets and not one_service._fleet.drivers[0].running)
 
 
 def children() -> set[int]:

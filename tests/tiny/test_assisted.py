@@ -79,11 +79,9 @@ def test_a_greedy_run_is_the_targets_own_and_its_rounds_are_those_of_our_loop() 
     assert all(round.draft_seconds > 0 for round in trace.rounds if round.drafted)
     assert all(round.verify_seconds > 0 and round.overhead_seconds >= 0 for round in trace.rounds)
     assert (trace.prefill_seconds.target, trace.prefill_seconds.draft, trace.autoregressive) == (None, None, None)
-    assert trace.drafter is not None
     assert (trace.drafter.kind, trace.drafter.name) == ("model", "LlamaForCausalLM")
     assert (trace.target.parameters, trace.target.dtype) == (TARGET.model.num_parameters(), "float32")
     assert trace.target.forward == trace.drafter.forward == "transformers"
-    assert trace.imported is not None
     assert (trace.imported.system, trace.imported.unknown) == (f"transformers {transformers.__version__}", [])
     assert (trace.prompt.token_ids, trace.prompt.tokens) == (PROMPT, ["w1", "w2", "w3", "w1", "w2"])
 
@@ -91,7 +89,6 @@ def test_a_greedy_run_is_the_targets_own_and_its_rounds_are_those_of_our_loop() 
 def test_a_sampled_run_draws_the_same_tokens_and_has_p_q_and_acceptance() -> None:
     trace = recorded(assistant_model=DRAFT.model, **SAMPLED)
     settings = trace.settings
-    assert trace.imported is not None
     assert trace.imported.unknown == ["seed"]
     assert (settings.temperature, settings.top_k, settings.top_p) == (0.8, 5, 0.95)
     for round in trace.rounds:
@@ -113,7 +110,6 @@ def test_a_sampled_run_draws_the_same_tokens_and_has_p_q_and_acceptance() -> Non
 def test_prompt_lookup_is_recorded_too() -> None:
     trace = recorded(prompt_lookup_num_tokens=3, max_matching_ngram_size=2, **GREEDY)
     assert trace.output.token_ids == generate(**GREEDY)
-    assert trace.drafter is not None
     assert (trace.drafter.kind, trace.drafter.name) == ("prompt-lookup", "prompt lookup, n-grams up to 2")
     assert (trace.drafter.parameters, trace.settings.draft_length) == (None, 3)
     assert {token.draft_prob for round in trace.rounds for token in round.drafted} == {1.0}

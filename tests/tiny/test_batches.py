@@ -87,9 +87,6 @@ def test_a_long_prompt_is_read_in_chunks_beside_a_short_one() -> None:
         assert written == autoregressive_decode(target, prompt, settings_of("greedy")).output.token_ids
 
 
-# ---- what cannot be done
-
-
 @pytest.mark.parametrize(
     ("prompts", "more", "says"),
     [
@@ -100,17 +97,16 @@ def test_a_long_prompt_is_read_in_chunks_beside_a_short_one() -> None:
         ([[1] * 60], {}, "do not fit"),
     ],
 )
-def test_what_cannot_be_decoded_together_is_refused_in_a_sentence(
-    prompts: list[list[int]], more: dict[str, object], says: str
-) -> None:
+def test_what_cannot_be_together_is_refused(prompts: list[list[int]], more: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
         BatchRun(TARGET, DRAFT, prompts, settings_of("greedy", **more))
+    with pytest.raises(InputError, match="3 prompts cannot be divided into batches of 2"):
+        measure_batches(TARGET, DRAFT, dict(list(NAMED.items())[:3]), PLAN)
+    with pytest.raises(InputError, match="at least 2 repeats"):
+        BatchPlan(repeats=1)
     by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
     with pytest.raises(InputError, match="reads one text at a time"):
         BatchRun(by_transformers, DRAFT, PROMPTS, settings_of("greedy"))
-
-
-# ---- measuring them
 
 
 NAMED = {"one": [1, 2, 1], "two": [3], "three": [5, 5, 0, 4], "four": [6, 1]}
@@ -175,9 +171,7 @@ def test_passes_are_timed_in_batches_of_each_size() -> None:
     assert passes[0].growth.value == pytest.approx(1)
 
 
-def test_a_study_decodes_every_prompt_in_every_way_and_counts_the_texts_that_differ(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_study_decodes_every_prompt_and_counts_the_texts_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     study = measure_batches(TARGET, DRAFT, NAMED, PLAN, told.append)
     assert (study.target, study.draft, study.prompts) == ("target", "draft", list(NAMED))
@@ -198,10 +192,3 @@ def test_a_study_decodes_every_prompt_in_every_way_and_counts_the_texts_that_dif
 
     monkeypatch.setattr(BatchRun, "outputs", property(outputs))
     assert measure_batches(TARGET, DRAFT, NAMED, PLAN).different == 2 * 3  # one of four, in each repeat and way
-
-
-def test_prompts_that_do_not_fill_the_batches_are_refused() -> None:
-    with pytest.raises(InputError, match="3 prompts cannot be divided into batches of 2"):
-        measure_batches(TARGET, DRAFT, dict(list(NAMED.items())[:3]), PLAN)
-    with pytest.raises(InputError, match="at least 2 repeats"):
-        BatchPlan(repeats=1)

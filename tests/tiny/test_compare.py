@@ -1,6 +1,7 @@
 """Calibration and Compare on a tiny pair: what is measured, in which order, and what the figures are made of."""
 
 import math
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean, stdev
@@ -14,6 +15,7 @@ from specviz.cli.compare import comparison_json
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import count
 from specviz.core.settings import MAX_SEED, repeat_settings
+from specviz.core.steps import result_of
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import LONGEST_PASS, Calibration, calibrate, calibration_steps, check_costs
@@ -29,6 +31,8 @@ from specviz.measure.compare import (
     top2_gap,
 )
 from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, lap_figures
+from specviz.measure.sweep.measure import measure
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import pass_seconds
@@ -64,17 +68,8 @@ def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings
         assert len(texts) == 3, "three draws"
         counts = [count(trace.rounds) for trace in measured.speculative]
         assert [draw.counts for draw in measured.draws] == counts
-
-
-def test_pauses_are_in_no_time_of_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, whole, paused = Clock(monkeypatch), *(PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY) for _ in "ab")
-    for _ in range(2):
-        whole.repeat()
-        _, pauses = with_pauses(paused.repeat_steps(), clock)
-        assert pauses > 20, "one after every step and round"
-    for name in ("plain", "speculative"):
-        one, other = getattr(paused.measured, name), getattr(whole.measured, name)
-        assert (one.seconds, one.prefill) == (other.seconds, other.prefill)
+    largest = replace(settings, temperature=1.0, seed=MAX_SEED)
+    assert [repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0], "it never grows beyond that"
 
 
 def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
@@ -99,26 +94,11 @@ def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
     assert (result["seed"], result["seeds"]) == (2, [2, 3, 4])
     assert result["all_seeds"]["emitted"] == comparison.counts.emitted == 60
     assert result["speculative"]["rounds"] == len(comparison.speculative.rounds)
-    assert comparison.terms is not None
     assert comparison.terms.alpha == comparison.counts.per_judgement_rate
 
 
-def test_a_seed_never_grows_beyond_the_largest() -> None:
-    largest = replace(SAMPLED, seed=MAX_SEED)
-    assert [repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0]
-
-
-COSTS = Calibration(
-    target="target",
-    target_dtype="float32",
-    draft="draft",
-    draft_dtype="float32",
-    threads=1,
-    step_seconds=0.01,
-    cost_ratio=0.1,
-    verification={1: 1.0, 5: 1.5},
-    overhead=0.2,
-)
+NAMES = {"target": "target", "target_dtype": "float32", "draft": "draft", "draft_dtype": "float32"}
+COSTS = Calibration(**NAMES, threads=1, step_seconds=0.01, cost_ratio=0.1, verification={1: 1.0, 5: 1.5}, overhead=0.2)
 
 
 def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formula_of_its_parts() -> None:
@@ -148,7 +128,6 @@ def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formul
     assert comparison.predicted_speedup == pytest.approx(tokens / (4 * 0.1 + 1.5 + 0.2))
 
 
-# Quality
 def test_mean_log_probability_against_a_pass_for_each_token() -> None:
     output = [4, 0, 2, 2, 6]
     texts = [torch.tensor([[*PROMPT, *output[:i]]]) for i in range(len(output))]
@@ -234,10 +213,7 @@ def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyP
     assert comparison.terms is not None, "those of its own runs"
     result = comparison_json(comparison)
     assert (result["calibrated"], result["predicted_speedup"]) == (False, None)
-
-
-def test_a_little_below_one_step_is_noise() -> None:
-    check_costs(replace(COSTS, verification={1: 1.0, 2: 0.96, 5: 1.5}))
+    check_costs(replace(COSTS, verification={1: 1.0, 2: 0.96, 5: 1.5}))  # a little below one step is noise
     with pytest.raises(DisturbedError):
         check_costs(replace(COSTS, verification={1: 1.0, 2: 0.94, 5: 1.5}))
 
@@ -251,17 +227,7 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
     assert (costs.step_seconds, costs.cost_ratio, costs.overhead) == (4, 2 / 4, 0)
     assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
     assert costs.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
-
-
-def test_no_tree_is_measured_for_a_target_that_reads_none_or_that_is_too_small_for_it(still: None) -> None:
-    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
-    assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}
-    small = tiny_model(seed=1, name="small", context=14)
-    assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10]
-
-
-def test_the_first_pass_of_a_block_is_not_timed(pair: tuple[LoadedModel, LoadedModel]) -> None:
-    assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}
+    assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}, "the first pass of a block is not timed"
 
 
 def test_the_shape_of_a_calibration(still: None) -> None:
@@ -272,6 +238,10 @@ def test_the_shape_of_a_calibration(still: None) -> None:
     assert costs.verification[1] == 1
     assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0
     assert (lookup.draft, lookup.draft_dtype) == (None, None), "prompt lookup has no model to name"
+    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
+    assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}, "it reads no tree"
+    small = tiny_model(seed=1, name="small", context=14)
+    assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"
 
 
 @pytest.mark.parametrize("window", [20, 6])
@@ -282,9 +252,30 @@ def test_a_short_context_window_limits_the_measured_passes(window: int, still: N
     assert 1 < reads.longest <= window
 
 
-@pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])
-def test_pauses_are_in_no_figure(draft: LoadedModel | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    found, pauses = with_pauses(calibration_steps(TARGET, draft), clock)
-    assert found == calibrate(TARGET, draft)
-    assert pauses > 17 * 3
+def repeats() -> Generator[Any, None, Any]:
+    runs = PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY)
+    for _ in range(2):
+        yield from runs.repeat_steps()
+    measured = runs.measured
+    return [(each.seconds, each.prefill) for each in (measured.plain, measured.speculative)]
+
+
+def rows_of_a_sweep() -> Generator[Any, None, Any]:
+    prompt, pair = SweepPrompt("a", "a-1", "w1"), SweepPair("target", "draft")
+    return measure((TARGET, DRAFT), SweepPlan((prompt,), (pair,), (1, 3), settings=GREEDY).cells())
+
+
+WORKS: dict[str, tuple[Callable[[], Generator[Any, None, Any]], int]] = {  # and the fewest pauses it must have
+    "repeats of a race": (repeats, 2 * 20),  # one after every step and round
+    "rows of a sweep": (rows_of_a_sweep, 3 * 10),
+    "costs of a model": (lambda: calibration_steps(TARGET, DRAFT), 17 * 3),
+    "costs of prompt lookup": (lambda: calibration_steps(TARGET, None), 17 * 3),
+}
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_pauses_are_in_no_figure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, (work, fewest) = Clock(monkeypatch), WORKS[name]
+    found, pauses = with_pauses(work(), clock)
+    assert found == result_of(work())
+    assert pauses > fewest

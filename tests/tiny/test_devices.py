@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -22,7 +23,6 @@ needs_gpu = pytest.mark.skipif(accelerator() == "cpu", reason="there is no GPU h
 
 def on(target: str | None, draft: str | None) -> Trace:
     trace = fake_trace(tokens=12)
-    assert trace.drafter
     return replace(
         trace,
         target=replace(trace.target, forward="light", device=target),
@@ -46,23 +46,14 @@ def test_a_run_names_the_gpu_that_computed_it(target: str | None, draft: str | N
     assert ('"device"' in dump_trace(trace)) == bool(target or draft), "files of a processor stay as they were"
 
 
-def test_the_processor_has_no_name_of_its_own_and_a_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_has_a_name_and_free_memory_and_one_that_cannot_say_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: GPU)
     names = [device_name(torch.device(kind)) for kind in ("cpu", "cuda", "mps")]
     assert names == [None, GPU, "the Apple GPU"]
-
-
-def test_memory_of_removed_models_is_free_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, answer in (("mem_get_info", (10, 100)), ("memory_reserved", 50), ("memory_allocated", 20)):
         monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
     assert devices.free_bytes("cuda") == 40
-
-
-def test_a_gpu_that_cannot_say_how_much_is_free_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> tuple[int, int]:
-        raise RuntimeError("CUDA error: operation not supported")
-
-    monkeypatch.setattr(torch.cuda, "mem_get_info", refuse)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", Mock(side_effect=RuntimeError("CUDA error: not supported")))
     assert devices.free_bytes("cuda") == 0
 
 

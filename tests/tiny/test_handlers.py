@@ -11,7 +11,6 @@ from specviz import DecodeSettings, InputError, autoregressive_decode, speculati
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import ModelDrafter
-from specviz.measure import compare
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.loaded_model import LoadedModel
 from specviz.service import protocol as say
@@ -23,6 +22,7 @@ from specviz.service.limits import BudgetSpent
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
+from tests.support.pauses import listen_to_runs
 from tests.support.tiny_models import ending, tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -36,23 +36,14 @@ def command(repeats: int = 2, **settings: Any) -> say.Race:
     return say.Race(7, request, prompts, repeats)
 
 
-def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
 
-    def listened(name: str) -> Any:
-        made = getattr(compare, name)
+    def heard(name: str, *arguments: Any, **options: Any) -> None:
+        said.append(name[:4])
+        assert options.get("record", False) is False, "nothing is recorded on the clock"
 
-        def make(*arguments: Any, **options: Any) -> Any:
-            said.append(name[:4])
-            assert options.get("record", False) is False, "nothing is recorded on the clock"
-            return made(*arguments, **options)
-
-        return make
-
-    for name in ("AutoregressiveRun", "SpeculativeRun"):
-        monkeypatch.setattr(compare, name, listened(name))
+    listen_to_runs(monkeypatch, heard)
     events = []
     for event in race_steps(command(repeats=3), TINY):
         if event:
@@ -71,11 +62,6 @@ def laps_of(race: say.Race) -> list[RaceLap]:
     """The laps as the server has them: after their way through the pipe."""
     events = [event for event in race_steps(race, TINY) if event]
     return [event.item for event in map(say.parse_event, map(say.dump_event, events)) if isinstance(event, say.Item)]
-
-
-def test_a_race_goes_on_after_the_laps_already_sent() -> None:
-    assert [lap.name for lap in laps_of(replace(command(repeats=1), done=1))] == ["own-2"]
-    assert laps_of(replace(command(repeats=1), done=2)) == []
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -115,7 +101,6 @@ def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
     steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
     until_repeat(steps, 3)
     event = steps.throw(BudgetSpent(9))
-    assert isinstance(event, say.Item)
     assert len(event.item.ratios) == 2
     with pytest.raises(BudgetSpent, match="one job 9 seconds, and they are over"):
         next(steps)
@@ -138,6 +123,8 @@ def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
 def test_a_race_command_is_read_by_the_engine_as_it_was_written() -> None:
     assert say.parse_command(say.dump_command(command())) == command()
     assert command().texts == ["w1 w2 w3", "w4 w2"]
+    left = [[lap.name for lap in laps_of(replace(command(repeats=1), done=done))] for done in (1, 2)]
+    assert left == [["own-2"], []], "it goes on after the laps already sent"
     with pytest.raises(ValueError, match="repeats"):
         say.parse_command(say.dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
 
@@ -148,12 +135,7 @@ GREEDY = DecodeSettings(max_new_tokens=24, draft_length=3)
 SAMPLED = replace(GREEDY, temperature=1.0)
 
 
-def ending_at(token_id: int) -> LoadedModel:
-    """A target whose texts end at this token."""
-    return ending(tiny_model(seed=1, name="target"), token_id)
-
-
-ENDS = ending_at(3)
+ENDS = ending(TARGET, 3)
 
 
 @pytest.fixture(autouse=True)
@@ -176,7 +158,6 @@ def result_of(events: list[say.JobEvent]) -> RunResult:
     view = JobView(7)
     for event in events:
         view = advance(view, event)
-    assert isinstance(view.result, RunResult)
     return view.result
 
 
@@ -186,7 +167,6 @@ def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
     assert isinstance(last, say.Done)
     written = alone = 0
     for event in going:
-        assert isinstance(event, say.Rounds)
         before = written
         written = len(event.output.token_ids)
         alone += len(event.plain.token_ids) if event.plain else 0
@@ -197,10 +177,9 @@ def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
 
 @pytest.mark.parametrize(("end", "stopped_by"), [(5, "eos"), (3, "length")])
 def test_a_greedy_run_is_what_both_decoders_write_by_themselves(end: int, stopped_by: str) -> None:
-    target = ending_at(end)
+    target = ending(TARGET, end)
     found = result_of(events_of(GREEDY, target))
     plain = autoregressive_decode(target, PROMPT, GREEDY)
-    assert found.trace.autoregressive
     assert found.trace.autoregressive.token_ids == plain.output.token_ids == found.trace.output.token_ids
     assert found.trace.autoregressive.alternating
     assert found.plain_text == plain.output.text
@@ -213,7 +192,6 @@ def test_sampled_texts_are_those_of_separate_runs_and_the_longer_one_goes_on_alo
     for seed in range(12):
         settings = replace(SAMPLED, seed=seed)
         trace = result_of(events_of(settings)).trace
-        assert trace.autoregressive
         assert (
             trace.output.token_ids == speculative_decode(ENDS, ModelDrafter(OTHER), PROMPT, settings).output.token_ids
         )
@@ -228,6 +206,5 @@ def test_a_run_stopped_in_the_middle_keeps_what_both_have_written() -> None:
     settings = replace(GREEDY, stop_at_eos=False)
     heard = [event for event in islice(steps(settings), 12) if event]
     trace = result_of(heard).trace
-    assert trace.autoregressive
     assert 0 < len(trace.autoregressive.token_ids) <= len(trace.output.token_ids) < 24
     assert trace.output.stopped_by is None

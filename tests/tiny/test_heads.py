@@ -1,6 +1,7 @@
-"""Heads on a tiny random target: they draft as they were trained, and the output is the target's all the same."""
+"""Drafts of the target's own parts: heads draft as they were trained, and its first layers as a model of its own."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -9,31 +10,52 @@ import torch
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
 from specviz.core.steps import result_of
+from specviz.core.trace import dump_trace, parse_trace
+from specviz.decoding import make_drafter
+from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
-from specviz.models.heads import EagleHead, LoadedHead, load_head
+from specviz.models.heads import load_head
 from specviz.models.key_values import HiddenStates
-from tests.support.tiny_heads import KINDS, llama, loaded_head, random_head, tiny_head
+from tests.support.tiny_heads import KINDS, loaded_head, random_head, tiny_head
 from tests.support.tiny_models import tiny_model
 
-TARGET = tiny_model(seed=3, context=400)
+TARGET = tiny_model(seed=3, layers=3, name="target", context=400)
+HEADS = {kind: tiny_head(kind, TARGET) for kind in KINDS}
+EXIT = early_exit("early-exit:1", 1, TARGET)
+DRAFTERS = {kind: HeadDrafter(head) for kind, head in HEADS.items()} | {"early-exit": EarlyExitDrafter(EXIT)}
 LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
 
 
-@pytest.fixture(scope="module")
-def heads() -> dict[str, LoadedHead]:
-    return {kind: tiny_head(kind, TARGET) for kind in KINDS}
+@pytest.mark.parametrize("kind", DRAFTERS)
+@pytest.mark.parametrize("prompt", [[1, 2, 3], [4]])
+def test_what_it_guesses_along_an_output_gives_every_draft_length(kind: str, prompt: list[int]) -> None:
+    drafter = DRAFTERS[kind]
+    settings = DecodeSettings(max_new_tokens=24)
+    output = autoregressive_decode(TARGET, prompt, settings).output.token_ids
+    guesses = result_of(drafter.guess_along(TARGET, prompt, output))
+    assert (guesses.drafter.kind, guesses.exact) == (kind, True)
+    for length in (1, 2, 5):
+        real = speculative_decode(TARGET, drafter, prompt, replace(settings, draft_length=length))
+        replayed = replay(guesses, length, settings.max_new_tokens)
+        assert [[guess.status for guess in round.drafted] for round in replayed] == [
+            [token.status for token in round.drafted] for round in real.rounds
+        ]
+        pairs = zip(chain(*(r.drafted for r in replayed)), chain(*(r.drafted for r in real.rounds)), strict=True)
+        assert all(guess.id == token.id or (guess.id is None and kind == "early-exit") for guess, token in pairs)
+
+
+# ---- heads
 
 
 def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
     """Step by step the same states, at every place: what was read again after a round has left nothing behind."""
     trained = random_head("eagle", TARGET)
     loaded = loaded_head(trained, TARGET, tmp_path)
-    assert isinstance(loaded.network, EagleHead)
     text, steps = torch.tensor(LONG[:40]), 4
     with torch.no_grad():
-        known = llama(TARGET).model(text[None]).last_hidden_state
+        known = TARGET.model.model(text[None]).last_hidden_state
         made = trained.guesses(known, text[None], steps)
     states = HiddenStates()
     states.append(known[0, :9])
@@ -50,12 +72,11 @@ def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
         assert torch.allclose(torch.cat(rows), torch.stack(wanted), atol=1e-4), place
 
 
-def test_medusa_guesses_from_the_last_state_alone(heads: dict[str, LoadedHead]) -> None:
+def test_medusa_guesses_from_the_last_state_alone() -> None:
     settings = DecodeSettings(max_new_tokens=12, draft_length=3)
-    guesses = speculative_decode(TARGET, HeadDrafter(heads["medusa"]), [1, 2, 3], settings).rounds[0].drafted
-    state = llama(TARGET).model(torch.tensor([[1, 2]])).last_hidden_state[0, -1]
-    network = heads["medusa"].network
-    assert not isinstance(network, EagleHead)
+    guesses = speculative_decode(TARGET, DRAFTERS["medusa"], [1, 2, 3], settings).rounds[0].drafted
+    state = TARGET.model.model(torch.tensor([[1, 2]])).last_hidden_state[0, -1]
+    network = HEADS["medusa"].network
     assert [token.id for token in guesses] == network.logits(state).argmax(-1).tolist()
 
 
@@ -67,20 +88,16 @@ def test_another_target_is_refused_in_one_sentence(kind: str, tmp_path: Path) ->
         lambda: load_head(f"tiny-{kind}", other, folder=tmp_path),
         lambda: speculative_decode(other, HeadDrafter(loaded), [1, 2]),
     ):
-        with pytest.raises(InputError, match=rf"^tiny-{kind} drafts from the hidden states of tiny, .* other\.$"):
+        with pytest.raises(InputError, match=rf"^tiny-{kind} drafts from the hidden states of target, .* other\.$"):
             refused()
-
-
-def test_a_head_that_is_not_bundled_is_refused() -> None:
     with pytest.raises(InputError, match=r"^There is no head named 'nobody' here\.$"):
         load_head("nobody", TARGET)
 
 
-def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has(heads: dict[str, LoadedHead]) -> None:
-    network = heads["eagle"].network
-    assert isinstance(network, EagleHead)
+def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has() -> None:
+    network = HEADS["eagle"].network
     states = HiddenStates()
-    states.append(llama(TARGET).model(torch.tensor([LONG[:9]])).last_hidden_state[0])
+    states.append(TARGET.model.model(torch.tensor([LONG[:9]])).last_hidden_state[0])
     tree = Tree([1, 2, 3, 4, 5, 6], [-1, -1, 0, 0, 1, 4])
     reader = EagleReader(network, states, LONG[:10], 7)
     reader.after_text(LONG[:10])
@@ -93,19 +110,42 @@ def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has(heads: dict[str, Loa
         assert torch.allclose(logits, branched[rows], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("prompt", [[1, 2, 3], [4]])
-def test_what_it_guesses_along_an_output_gives_every_draft_length(
-    heads: dict[str, LoadedHead], kind: str, prompt: list[int]
-) -> None:
-    drafter = HeadDrafter(heads[kind])
-    settings = DecodeSettings(max_new_tokens=24)
-    output = autoregressive_decode(TARGET, prompt, settings).output.token_ids
-    guesses = result_of(drafter.guess_along(TARGET, prompt, output))
-    assert guesses.exact
-    for length in (1, 2, 5):
-        real = speculative_decode(TARGET, drafter, prompt, replace(settings, draft_length=length))
-        replayed = replay(guesses, length, settings.max_new_tokens)
-        assert [[(guess.id, guess.status) for guess in round.drafted] for round in replayed] == [
-            [(token.id, token.status) for token in round.drafted] for round in real.rounds
-        ]
+# ---- first layers
+
+
+def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
+    first, whole = EXIT.forward.llama, TARGET.forward.llama
+    assert first.layers == whole.layers[:1]
+    assert first.output is whole.output
+    assert first.embedding is whole.embedding
+    assert EXIT.info.parameters == tiny_model(seed=0, layers=1).info.parameters
+    assert EXIT.bytes == 0
+    assert EXIT.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
+
+
+def test_a_trace_says_that_it_exited_early() -> None:
+    trace = speculative_decode(TARGET, DRAFTERS["early-exit"], [1, 2, 3], DecodeSettings(max_new_tokens=8))
+    assert (trace.drafter.kind, trace.drafter.name, trace.drafter.asked_as) == ("early-exit", *["early-exit:1"] * 2)
+    assert trace.drafter.weights_hash == trace.target.weights_hash
+    assert parse_trace(dump_trace(trace)) == trace
+
+
+@pytest.mark.parametrize(
+    ("layers", "says"),
+    [
+        *((text, "takes a number of layers, like early-exit:2") for text in ("", "0", "two", "-1", "1.5")),
+        *((text, f"target has 3 layers: an early exit takes 1 to 2 of them, not {text}") for text in ("3", "99")),
+    ],
+)
+def test_a_name_without_a_number_of_some_layers_is_refused(layers: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        make_drafter(f"early-exit:{layers}", TARGET)
+
+
+def test_another_models_layers_and_a_target_read_by_transformers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="layers of another model, so they cannot draft for stranger"):
+        speculative_decode(tiny_model(seed=9, name="stranger"), DRAFTERS["early-exit"], [1, 2, 3])
+    monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
+    theirs = tiny_model(seed=1, name="theirs")
+    with pytest.raises(InputError, match="transformers' forward pass, which cannot stop at an early layer here"):
+        make_drafter("early-exit:1", theirs)

@@ -1,41 +1,63 @@
-"""Models from the Hub: the real client against a server on loopback, in each of the ways that can fail."""
+"""Models from the Hub: the real client against a server on loopback, in each of the ways that can fail.
+
+And what a visitor's choice may download: which version, how much, with whose token, and for how long.
+"""
 
 import errno
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Semaphore
-from typing import Any
+from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import pytest
-from huggingface_hub import constants
+from huggingface_hub import HfApi, close_session, constants, hf_hub_download
 
-from specviz import DecodeSettings, load_model
+from specviz import DecodeSettings, InputError, load_model
+from specviz.core.drafters import PROMPT_LOOKUP
+from specviz.core.errors import without_folders
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
+from specviz.models import downloads, memory
+from specviz.models import hub as hub_module
+from specviz.models.catalogue import HUB_MODELS, KnownModel, bundled_names, known_names
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.loading import download
 from specviz.models.pairing import check_pair
 from specviz.service import JobView
 from specviz.service import workshop as workshop_module
+from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
 from specviz.service.job import advance
 from specviz.service.protocol import Done, JobEvent, Loading, Run, Steps, dump_event, parse_event
+from specviz.service.service import admit
 from specviz.service.workshop import Workshop
-from tests.support.hub_server import CHUNK, COMMIT, NAME, HubServer, Trouble, refusal
+from tests.conftest import ROOT
+from tests.support.hub_server import CHUNK, COMMIT, NAME, OTHER, THIRD, HubServer, Trouble, refusal, serve, use
 from tests.support.tiny_models import save, tiny_model
 
+SIZE = 23_768  # bytes of the tiny model's weights
+CATALOGUED = HUB_MODELS[-1].name
 
-def blobs(name: str = NAME) -> list[Path]:
-    return sorted(Path(constants.HF_HUB_CACHE).glob(f"specviz/models--{name.replace('/', '--')}/blobs/*"))
+
+def all_steps(workshop: Workshop, target: str) -> Steps:
+    request = RunRequest("w1 w2", target, PROMPT_LOOKUP, settings=DecodeSettings(max_new_tokens=4))
+    return job_steps(workshop, Run(1, request))
+
+
+def disk_with(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
 
 
 # What works
 
 
-def test_a_downloaded_model_is_the_one_that_was_served_and_its_progress_counts_bytes(
-    hub: HubServer, capfd: pytest.CaptureFixture[str]
-) -> None:
-    size = (hub.models[NAME] / "model.safetensors").stat().st_size
+def test_a_model_is_downloaded_once_and_progress_is_bytes(hub: HubServer, capfd: pytest.CaptureFixture[str]) -> None:
+    for name in ("pytorch_model.bin", "training_args.bin", "custom.py", "README.md", "model.onnx"):
+        (hub.models[NAME] / name).write_bytes(b"x")
     seen: list[Progress] = []
     loaded = load_model(NAME, progress=seen.append)
     assert (loaded.name, loaded.info.weights_hash) == (NAME, COMMIT[:16])
@@ -46,17 +68,14 @@ def test_a_downloaded_model_is_the_one_that_was_served_and_its_progress_counts_b
     done = [step.bytes_done for step in seen]
     assert len(set(done)) > 3
     assert done == sorted(done)
-    assert seen[-1] == Progress(NAME, size, size, 1, 1)
-    assert {step.bytes_total for step in seen} == {size}
-
-
-def test_a_cached_model_is_loaded_without_a_request(hub: HubServer) -> None:
-    reported: list[Progress] = []
-    load_model(NAME, progress=reported.append)
-    assert reported
-    hub.trouble, hub.requests[:], reported[:] = "down", [], []
-    load_model(NAME, progress=reported.append)
-    assert (hub.requests, reported) == ([], [])
+    assert seen[-1] == Progress(NAME, SIZE, SIZE, 1, 1)
+    assert {step.bytes_total for step in seen} == {SIZE}
+    fetched = {Path(path).name for method, path, _ in hub.requests if method == "GET" and "/resolve/" in path}
+    assert fetched <= {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
+                       "special_tokens_map.json", "model.safetensors"}  # fmt: skip
+    hub.trouble, hub.requests[:], seen[:] = "down", [], []
+    load_model(NAME, progress=seen.append)
+    assert (hub.requests, seen) == ([], []), "it is here"
 
 
 def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
@@ -71,15 +90,6 @@ def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
     assert load_model(NAME).info.parameters == tiny_model(seed=1).info.parameters
 
 
-def test_only_the_files_of_a_model_are_downloaded(hub: HubServer) -> None:
-    for name in ("pytorch_model.bin", "training_args.bin", "custom.py", "README.md", "model.onnx"):
-        (hub.models[NAME] / name).write_bytes(b"x")
-    load_model(NAME)
-    fetched = {Path(path).name for method, path, _ in hub.requests if method == "GET" and "/resolve/" in path}
-    assert fetched <= {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
-                       "special_tokens_map.json", "model.safetensors"}  # fmt: skip
-
-
 def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> None:
     report = check_pair(NAME, NAME)
     assert (report.problems, report.notes) == ([], [])
@@ -92,37 +102,27 @@ def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> 
 
 
 @pytest.mark.parametrize("trouble", ["cut", "no ranges"])
-def test_a_download_that_was_cut_continues_from_there_or_starts_again_where_the_server_has_no_ranges(
-    hub: HubServer, trouble: Trouble
-) -> None:
+def test_a_download_that_was_cut_continues_or_starts_again_without_ranges(hub: HubServer, trouble: Trouble) -> None:
     hub.trouble = trouble
     weights = (hub.models[NAME] / "model.safetensors").read_bytes()
     list(fetch(NAME))
     assert hub.ranges() == ["", f"bytes={len(weights) // 2 // CHUNK * CHUNK}-"]
     folder = find_cached(NAME)
-    assert folder
     assert (folder / "model.safetensors").read_bytes() == weights
 
 
-def test_an_interrupted_download_says_so_and_is_resumed_later(hub: HubServer) -> None:
+def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_a_time(hub: HubServer) -> None:
     hub.trouble = "cut always"
     sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The download of {NAME} was interrupted after ")
     assert sentence.endswith("load it again to continue from there.")
     assert find_cached(NAME) is None
-    size = (hub.models[NAME] / "model.safetensors").stat().st_size
     hub.trouble, hub.requests[:] = "none", []
-    first = next(iter(fetch(NAME)))
-    stored = size // 2 // CHUNK * CHUNK
-    assert first.bytes_done == stored + CHUNK
+    stored, going = SIZE // 2 // CHUNK * CHUNK, fetch(NAME)
+    assert next(going).bytes_done == stored + CHUNK
     assert hub.ranges() == [f"bytes={stored}-"]
-
-
-def test_two_programs_never_write_one_file_at_once(hub: HubServer) -> None:
-    first = fetch(NAME)
-    next(first)
     assert "is being downloaded by another program" in refusal(lambda: list(fetch(NAME)))
-    list(first)
+    list(going)
     assert find_cached(NAME)
 
 
@@ -166,8 +166,6 @@ def test_one_refusal_is_for_one_model(hub: HubServer, monkeypatch: pytest.Monkey
 
 def test_offline_by_choice_is_no_network(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    from huggingface_hub import close_session
-
     close_session()  # the client looks when it is made
     assert "cannot be reached" in refusal(lambda: load_model(NAME))
     assert hub.requests == []
@@ -209,6 +207,193 @@ def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) 
     assert "names files outside the model" in refusal(lambda: look_up(NAME))
 
 
+def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve() as server:
+        use(server.url, tmp_path, monkeypatch)
+    now, asked = [1_000.0], create_autospec(HfApi.model_info, side_effect=HfApi.model_info)
+    monkeypatch.setattr(HfApi, "model_info", asked)
+    monkeypatch.setattr(hub_module, "monotonic", lambda: now[0])
+    first = refusal(lambda: look_up(NAME))
+    assert first.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
+    assert refusal(lambda: look_up(OTHER)) == first.replace(NAME, OTHER)
+    assert [call.kwargs["timeout"].connect for call in asked.call_args_list] == [hub_module.CONNECT_SECONDS]
+    now[0] += hub_module.SILENT_SECONDS
+    refusal(lambda: look_up(NAME))
+    assert asked.call_count == 2
+
+
+# Whose token, and which version
+
+
+DOWNLOAD = f"from specviz.models.hub import fetch; list(fetch({NAME!r}))"
+
+
+def test_the_engine_never_sends_the_operators_token(hub: HubServer, tmp_path: Path) -> None:
+    """In a process of its own, with the environment that the server gives the engine; a person's own does send it."""
+    own = {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_secret", "HF_HUB_DISABLE_XET": "1"}
+    for environment, sent in ((_environment(), False), (dict(os.environ), True)):
+        home = {"HF_HOME": str(tmp_path / f"home-{sent}"), "PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-c", DOWNLOAD], env=environment | own | home, check=True, cwd=ROOT)
+        assert bool(hub.tokens) is sent
+    assert set(hub.tokens) == {"Bearer hf_secret"}
+
+
+def catalogued(monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
+    model = KnownModel(NAME, 1_000, 2, 64, 7, "the test", commit)
+    monkeypatch.setattr(hub_module, "known_models", lambda: {NAME: model})
+
+
+def test_a_model_of_the_catalogue_is_downloaded_at_its_commit(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogued(monkeypatch, COMMIT)
+    assert load_model(NAME).info.weights_hash == COMMIT[:16]
+    paths = {path for _, path, _ in hub.requests}
+    assert {path for path in paths if path.startswith("/api/models/")} == {f"/api/models/{NAME}/revision/{COMMIT}"}
+    assert {path.split("/")[4] for path in paths if "/resolve/" in path} == {COMMIT}
+    catalogued(monkeypatch, "feed" + "0" * 36)  # what was published since is not used
+    assert find_cached(NAME) is None
+    assert "the version that this app knows is gone" in refusal(lambda: look_up(NAME))
+
+
+# How much
+
+
+def test_small_files_are_bounded_before_any_is_downloaded(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = hub_module.MOST_SMALL_FILES
+    for number in range(most + 1):
+        (hub.models[NAME] / f"{number}.txt").write_bytes(b" " * 1_000)
+    assert f"files of configuration and vocabulary with 1 MB, and at most {most} " in refusal(lambda: look_up(NAME))
+    assert hub_module.MOST_SMALL_BYTES >= 100 * 2**20, "room for the largest vocabularies"
+    monkeypatch.setattr(hub_module, "MOST_SMALL_FILES", 10**6)
+    monkeypatch.setattr(hub_module, "MOST_SMALL_BYTES", 3_000)
+    assert "with 1 MB are downloaded: " in refusal(lambda: look_up(NAME))
+    assert not [path for _, path, _ in hub.requests if "/resolve/" in path]
+
+
+def test_a_reserve_stays_free_and_all_downloads_have_a_limit(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up(NAME)
+    with monkeypatch.context() as patch:
+        patch.setattr(downloads, "limit_bytes", lambda: SIZE - 1)
+        assert "set SPECVIZ_CACHE_GB higher" in refusal(lambda: list(fetch(NAME)))
+    disk_with(downloads.RESERVE_BYTES + SIZE - downloads._bytes(downloads._model(NAME)) - 1, monkeypatch)
+    sentence = refusal(lambda: list(fetch(NAME)))
+    assert sentence.startswith(f"The disk is too full for {NAME}: ")
+    assert "reserve of 2.0 GB" in sentence
+    assert "" not in hub.ranges(), "no weights were sent"
+    disk_with(downloads.RESERVE_BYTES + SIZE, monkeypatch)
+    list(fetch(NAME))
+    assert find_cached(NAME)
+
+
+def test_the_oldest_model_makes_room_and_one_in_use_never_does(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    list(fetch(NAME))
+    one = downloads._bytes(downloads._model(NAME))
+    monkeypatch.setattr(downloads, "limit_bytes", lambda: int(1.5 * one))
+    expected = f"There is no room for {OTHER} beside the models that are in use: try again later."
+    assert refusal(lambda: list(fetch(OTHER))) == expected
+    downloads.release()
+    with downloads.lock(f"{downloads._model(NAME).name}.1"):  # as another process holds it
+        assert refusal(lambda: list(fetch(OTHER))) == expected
+    assert find_cached(NAME)
+    left = downloads.folder() / ".locks" / f"{downloads._model(NAME).name}.1.lock"
+    left.touch()  # of a process that has ended
+    assert downloads._removable(OTHER) == [downloads._model(NAME)]
+    assert not left.exists()
+    list(fetch(OTHER))
+    assert find_cached(NAME) is None
+    monkeypatch.setattr(downloads, "limit_bytes", lambda: int(2.5 * one))
+    list(fetch(NAME))
+    downloads.release()
+    for when, name in enumerate((OTHER, NAME)):
+        os.utime(downloads._model(name), (1_000 + when, 1_000 + when))
+    downloads.hold(OTHER)  # used again, so that the other one is the older
+    downloads.release()
+    list(fetch(THIRD))
+    assert [bool(find_cached(name)) for name in (NAME, OTHER, THIRD)] == [False, True, True]
+    assert downloads._bytes(downloads.folder()) <= 2.5 * one
+
+
+def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [Path(hf_hub_download(NAME, file.name)) for file in hub.models[NAME].iterdir()]
+    theirs = files[0].parent
+    assert find_cached(NAME) == theirs
+    hub.requests.clear()
+    assert load_model(NAME).name == NAME
+    assert hub.requests == []
+    monkeypatch.setattr(downloads, "limit_bytes", lambda: 4 * SIZE)
+    disk_with(downloads.RESERVE_BYTES, monkeypatch)
+    assert "too full" in refusal(lambda: list(fetch(OTHER)))
+    assert find_cached(NAME) == theirs
+
+
+@pytest.mark.parametrize(
+    ("text", "gigabytes"), [("5", 5), ("0", 0), ("", 20), ("-1", 20), ("much", 20), ("9" * 5000, 20)]
+)
+def test_the_bound_is_a_number_of_gigabytes(text: str, gigabytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_CACHE_GB", text)
+    assert downloads.limit_bytes() == gigabytes * 10**9
+
+
+@pytest.mark.parametrize("short_of", ["memory", "disk", "budget"])
+def test_known_sizes_are_checked_first(short_of: str, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    if short_of == "memory":
+        monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
+    elif short_of == "disk":
+        disk_with(downloads.RESERVE_BYTES + 10**9, monkeypatch)
+        monkeypatch.setattr(memory, "available_bytes", lambda: 10**12)
+    budget = "1000" if short_of == "budget" else "100000"
+    monkeypatch.setenv("SPECVIZ_MODEL_MB", budget)
+    sentence = refusal(lambda: list(all_steps(Workshop(), CATALOGUED)))
+    assert sentence.startswith("The disk is too full" if short_of == "disk" else f"{CATALOGUED} ")
+    if short_of != "budget":  # which only an engine has
+        assert refusal(lambda: load_model(CATALOGUED)) == sentence
+    assert hub.requests == []
+
+
+def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
+    for name in [*{*known_names()}.difference(bundled_names()), NAME, str(tmp_path)]:
+        known = name in known_names()
+        reason = "is not on this server, which downloads no models" if known else "^There is no model named "
+        with pytest.raises(InputError, match=reason):
+            admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
+    for name in bundled_names():
+        admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
+    assert isinstance(list(filter(None, all_steps(Workshop(), "wren-nano")))[-1], Done)
+    assert hub.requests == []
+
+
+# What visitors are told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("'/home/ada/.cache/x/config.json' is not JSON.", "'config.json' is not JSON."),
+        ("/srv/models/mine has no config.json.", "mine has no config.json."),
+        (r"C:\Users\me\x.json is broken.", "x.json is broken."),
+        ("~/models/mine has no weights.", "mine has no weights."),
+        ("See https://huggingface.co/owner/name: 3 tokens/s, and/or owner/name.", None),
+        ("1/2 of it, at 10 / 3, or 2 // 3", None),
+    ],
+)
+def test_a_sentence_names_no_folder_of_the_server(sentence: str, told: str | None) -> None:
+    assert without_folders(sentence) == (told or sentence)
+
+
+@pytest.mark.parametrize(
+    ("place", "file"),
+    [("hub", "config.json"), ("hub", "model.safetensors"), ("folder", "config.json"), ("folder", "tokenizer.json")],
+)
+def test_a_broken_model_names_no_folder(place: str, file: str, hub: HubServer, tmp_path: Path) -> None:
+    folder = hub.models[NAME]
+    (folder / file).write_text("{")
+    name = str(folder) if place == "folder" else NAME
+    with pytest.raises(InputError) as refused:
+        list(all_steps(Workshop(), name))
+    sentence = without_folders(str(refused.value))  # as the bench says it
+    assert not [each for each in (str(tmp_path), "/tmp", "cache/") if each in sentence]
+
+
 # In the engine
 
 
@@ -228,38 +413,31 @@ class Pace:
             assert self._parts.acquire(timeout=300)
 
 
-def all_steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> Steps:
-    request = RunRequest("w1 w2", target, draft, settings=DecodeSettings(max_new_tokens=4, **settings))
-    return job_steps(workshop, Run(1, request))
-
-
-def steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> list[JobEvent]:
-    return [event for event in all_steps(workshop, target, draft, **settings) if event]
-
-
 def until_bytes(job: Steps) -> Loading:
     """Go on until the first bytes are here."""
     return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
 
 
-def test_the_engine_sends_the_progress_of_a_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_sends_the_progress_that_two_jobs_share(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
-    size = (hub.models[NAME] / "model.safetensors").stat().st_size
-    pace = Pace(monkeypatch)
+    pace, workshop = Pace(monkeypatch), Workshop()
+    other = all_steps(workshop, NAME)
+    assert until_bytes(other).bytes_done == CHUNK
     events: list[JobEvent] = []
-    for event in all_steps(Workshop(), NAME):
+    for event in all_steps(workshop, NAME):
         events += [event] if event else []
         if isinstance(event, Loading) and event.bytes_total:
             pace.go_on()
     loading = [event for event in events if isinstance(event, Loading)]
     assert loading[0] == Loading(1, NAME)
-    done = [event.bytes_done for event in loading if event.bytes_total == size]
+    done = [event.bytes_done for event in loading if event.bytes_total == SIZE]
     assert len(done) > 3
-    assert done == sorted(done)
-    assert done[-1] == size
+    assert (done, done[0], done[-1]) == (sorted(done), CHUNK, SIZE)
     assert isinstance(events[-1], Done)
+    assert isinstance(list(filter(None, other))[-1], Done)
+    assert hub.ranges().count("") == 1, "the weights were sent once"
     view = advance(JobView(1), loading[2])
-    assert (view.state, view.loading) == ("loading", Loading(1, NAME, done[1], size))
+    assert (view.state, view.loading) == ("loading", Loading(1, NAME, loading[2].bytes_done, SIZE))
     assert parse_event(dump_event(loading[2])) == loading[2]
 
 
@@ -279,18 +457,7 @@ def test_a_stopped_job_stops_its_download(hub: HubServer, monkeypatch: pytest.Mo
     pace.go_on()
     under_way.done.result(60)
     assert find_cached(NAME) is None
-    assert [blob for blob in blobs() if blob.suffix == ".specviz"]
-
-
-def test_two_jobs_share_one_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    pace, workshop = Pace(monkeypatch), Workshop()
-    one, other = all_steps(workshop, NAME), all_steps(workshop, NAME)
-    assert until_bytes(one).bytes_done == until_bytes(other).bytes_done == CHUNK
-    for _ in range(50):
-        pace.go_on()
-    assert isinstance([event for event in one if event][-1], Done)
-    assert isinstance([event for event in other if event][-1], Done)
-    assert hub.ranges().count("") == 1, "the weights were sent once"
+    assert list(Path(constants.HF_HUB_CACHE).glob("specviz/models--*/blobs/*.specviz")), "what came stays"
 
 
 def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
@@ -300,4 +467,4 @@ def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
     assert next(job) == Loading(1, NAME)
     assert [next(job) for _ in range(20)] == [None] * 20  # the Hub has said nothing yet
     hub.answers.set()
-    assert isinstance([event for event in job if event][-1], Done)
+    assert isinstance(list(filter(None, job))[-1], Done)

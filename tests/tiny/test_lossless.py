@@ -31,16 +31,10 @@ PROMPT = [1, 2, 1, 2, 1]  # so that prompt lookup has something to find
 RUNS = 1000
 CERTAIN = 1e-9
 
-DRAFTERS: dict[str, dict[str, str]] = {  # and what is special in the settings
-    "model": {},
+DRAFTERS: dict[str, dict[str, str]] = {kind: {} for kind in KINDS} | {  # and what is special in the settings
     "most probable tokens": {"draft_sampling": "argmax"},
     "unsure drafts": {"draft_schedule": "confidence"},
     "growing drafts": {"draft_schedule": "heuristic"},
-    "lookup": {},
-    "early exit": {},
-    "eagle": {},
-    "medusa": {},
-    "early exit of qwen3": {},
 }
 RULES: dict[str, dict[str, object]] = {
     "token": {},

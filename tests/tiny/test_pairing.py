@@ -62,9 +62,6 @@ def only_problem(report: PairReport) -> str:
     return sentence
 
 
-# Architecture
-
-
 @pytest.mark.parametrize("kind", DECODABLE)
 def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted(kind: str, tmp_path: Path) -> None:
     report = check_pair(name := model_of(kind, DECODABLE[kind], tmp_path), name)
@@ -90,9 +87,7 @@ def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_p
     [("bert", "BertForMaskedLM"), ("bert", "BertModel"), ("bert", None), ("roberta", "RobertaForMaskedLM"),
      ("llama", "LlamaForSequenceClassification"), ("t5", "T5ForConditionalGeneration"), ("vit", "ViTModel")],
 )  # fmt: skip
-def test_a_model_that_is_not_a_causal_language_model_is_refused(
-    kind: str, architecture: str | None, folder: Path
-) -> None:
+def test_what_is_no_causal_model_is_refused(kind: str, architecture: str | None, folder: Path) -> None:
     (folder / "config.json").unlink()
     transformers.AutoConfig.for_model(kind).save_pretrained(folder)
     sentence = only_problem(check_pair(change(folder, architectures=[architecture] if architecture else None), None))
@@ -100,24 +95,16 @@ def test_a_model_that_is_not_a_causal_language_model_is_refused(
     assert "such as GPT-2" in sentence
 
 
-# Tokenizers
-
-
-def other_words(folder: Path, words: dict[str, int]) -> str:
-    tokenizer_of(words).save_pretrained(folder)
-    return str(folder)
-
-
 WORDS = {f"w{i}": i for i in range(7)}
 
 
 def test_the_first_differing_token_is_named_and_sampling_refused(saved: Path, folder: Path) -> None:
-    stranger = other_words(folder, {**WORDS, "w5": 6, "w6": 5})
-    report = check_pair(str(saved), stranger)
+    tokenizer_of({**WORDS, "w5": 6, "w6": 5}).save_pretrained(folder)
+    report = check_pair(str(saved), str(folder))
     assert not report.problems
     assert "differ first at token 5, 'w5' for the target and 'w6' for the draft" in report.notes[0]
     assert "greedy decoding only" in report.notes[0]
-    sentence = only_problem(check_pair(str(saved), stranger, greedy=False))
+    sentence = only_problem(check_pair(str(saved), str(folder), greedy=False))
     assert "differ first at token 5" in sentence
     assert "set the temperature to 0" in sentence
 
@@ -139,9 +126,6 @@ def test_a_missing_token_and_one_too_many_are_differences(theirs: dict[str, int]
     assert same_tokens(tokenizer(WORDS), tokenizer(theirs)) == (first is None)
 
 
-# Memory
-
-
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = change(folder, **SEVENTY_B)
     monkeypatch.setattr(
@@ -158,9 +142,7 @@ def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize(("dtype", "room", "ok"), [("float32", 5, True), ("float32", 4, False), ("bfloat16", 3, True)])
-def test_memory_is_counted_in_the_dtype_asked_for(
-    saved: Path, dtype: str, room: int, ok: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_the_dtypes(saved: Path, dtype: str, room: int, ok: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = 2 * tiny_model(seed=1).info.parameters
     monkeypatch.setattr(memory, "available_bytes", lambda: room * parameters)  # 4.4 a parameter are needed, or 2.2
     report = check_pair(str(saved), str(saved), dtype, dtype)
@@ -192,18 +174,14 @@ def test_a_containers_limit_counts(version: int, tmp_path: Path, monkeypatch: py
     assert memory.available_bytes() == 50_000
 
 
-# Context window
-
-
 def test_the_context_of_a_pair_is_the_shorter_one(tmp_path: Path, saved: Path) -> None:
     short = change(shutil.copytree(saved, tmp_path / "short"), max_position_embeddings=32)
     report = check_pair(str(saved), short)
     assert not report.problems
     assert "may have 32 tokens" in report.notes[0]
     assert "context window of 32: choose fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
-
-
-# Configurations that lie
+    both = check_pair("no/../path", str(tmp_path))
+    assert (len(both.problems), both.sizes) == (2, {}), "each wrong model gets its own sentence"
 
 
 def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Path) -> None:
@@ -218,9 +196,3 @@ def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Pa
     assert inspect_model(name).parameters == sum(
         value.numel() for key, value in weights.items() if key != "h.0.attn.bias"
     )
-
-
-def test_each_wrong_model_gets_its_own_sentence(tmp_path: Path) -> None:
-    report = check_pair("no/../path", str(tmp_path))
-    assert len(report.problems) == 2
-    assert report.sizes == {}

@@ -1,5 +1,6 @@
 """The rules that accept drafted tokens: cases worked by hand, and the block rule summed up exactly. No model."""
 
+import math
 from itertools import product
 
 import pytest
@@ -19,6 +20,8 @@ from specviz.decoding.verification import (
     make_rule,
     residual,
 )
+from specviz.measure.proof.other_rules import rule_of_proof
+from specviz.measure.proof.rows import RuleName
 
 
 def rows(*values: list[float]) -> torch.Tensor:
@@ -38,19 +41,14 @@ def given(monkeypatch: pytest.MonkeyPatch, numbers: list[float]) -> None:
     monkeypatch.setattr(torch, "rand", rand)
 
 
-def test_greedy_keeps_the_matching_prefix_and_corrects_with_the_targets_best() -> None:
+def test_greedy_keeps_the_matching_prefix_and_corrects_or_adds_the_targets_best() -> None:
     draft = Draft([2, 0, 1], rows([0, 0, 9], [9, 0, 0], [0, 9, 0]))
-    target = rows([0, 0, 1], [0, 5, 1], [7, 0, 0], [0, 0, 1])
-    verification = GreedyRule().verify(draft, target)
+    verification = GreedyRule().verify(draft, rows([0, 0, 1], [0, 5, 1], [7, 0, 0], [0, 0, 1]))
     assert (verification.accepted, verification.token_id) == (1, 1)
     assert verification.accept_probs == [1.0, 0.0]  # the third was never judged
     assert verification.drawn is None
-
-
-def test_greedy_accepts_all_and_adds_a_bonus() -> None:
-    draft = Draft([2, 0], rows([0, 0, 9], [9, 0, 0]))
-    verification = GreedyRule().verify(draft, rows([0, 0, 1], [5, 0, 1], [0, 3, 0]))
-    assert (verification.accepted, verification.token_id, verification.accept_probs) == (2, 1, [1.0, 1.0])
+    whole = GreedyRule().verify(draft, rows([0, 0, 1], [5, 0, 1], [0, 3, 0], [0, 0, 1]))
+    assert (whole.accepted, whole.token_id, whole.accept_probs) == (3, 2, [1.0, 1.0, 1.0])
 
 
 @pytest.mark.parametrize("tree", [False, True])
@@ -64,9 +62,7 @@ def test_a_round_without_a_draft_is_one_step_of_the_target(tree: bool) -> None:
         assert found.rows == ([0] if tree else None)
 
 
-def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sampling_keeps_with_p_over_q_and_corrects_from_the_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     # token 0: q .5, p .25, so it is accepted with probability .5. (p - q)+ = [0, .15, .10] -> [0, .6, .4]
     draft = Draft([0], rows([0.5, 0.25, 0.25]))
     target = rows([0.25, 0.40, 0.35], [1.0, 0.0, 0.0])
@@ -78,31 +74,19 @@ def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual
     rejected = SamplingRule(GENERATOR).verify(draft, target)
     assert (rejected.accepted, rejected.accept_probs) == (0, [0.5])
     assert rejected.token_id in (1, 2)
-    assert rejected.residual is not None
     assert rejected.residual.tolist() == pytest.approx([0, 0.6, 0.4], abs=1e-6)
 
 
-def test_sampling_always_keeps_what_the_target_likes_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    given(monkeypatch, [0.999999])
-    draft = Draft([1], rows([0.9, 0.1]))
-    verification = SamplingRule(GENERATOR).verify(draft, rows([0.2, 0.8], [1, 0]))
-    assert (verification.accepted, verification.accept_probs) == (1, [1.0])
-
-
-def test_a_guess_without_a_distribution_is_a_point_mass(monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = Draft([1], None)
-    target = rows([0.2, 0.3, 0.5], [1, 0, 0])
-    given(monkeypatch, [0.31])
-    verification = SamplingRule(GENERATOR).verify(draft, target)
-    assert verification.accept_probs == pytest.approx([0.3])
-    assert verification.accepted == 0
-    assert verification.residual is not None
-    assert verification.residual.tolist() == pytest.approx([2 / 7, 0, 5 / 7])
-
-
-def test_a_residual_lost_to_rounding_falls_back_to_the_target() -> None:
+def test_what_the_target_likes_better_is_kept_and_no_q_is_a_point_mass(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(monkeypatch, [0.999999, 0.31])
+    better = SamplingRule(GENERATOR).verify(Draft([1], rows([0.9, 0.1])), rows([0.2, 0.8], [1, 0]))
+    assert (better.accepted, better.accept_probs) == (1, [1.0])
+    certain = SamplingRule(GENERATOR).verify(Draft([1], None), rows([0.2, 0.3, 0.5], [1, 0, 0]))
+    assert certain.accept_probs == pytest.approx([0.3])
+    assert certain.accepted == 0
+    assert certain.residual.tolist() == pytest.approx([2 / 7, 0, 5 / 7])
     same = rows([0.5, 0.5])
-    assert residual(same[0], Draft([0], same), 0).tolist() == [0.5, 0.5]
+    assert residual(same[0], Draft([0], same), 0).tolist() == [0.5, 0.5], "lost to rounding: the target's own"
 
 
 def judged(draft: Draft, target: torch.Tensor, drawn: list[float], monkeypatch: pytest.MonkeyPatch) -> Verification:
@@ -112,34 +96,41 @@ def judged(draft: Draft, target: torch.Tensor, drawn: list[float], monkeypatch: 
 
 # The paper's own example (section 2): p(a) = 1/3, p(b) = 2/3; q(a) = 2/3, q(b) = 1/3; the same at every place.
 P, Q = [1 / 3, 2 / 3], [2 / 3, 1 / 3]
-
-
 TARGET, PROPOSED = rows(P, P, P), rows(Q, Q)
 
 
-@pytest.mark.parametrize(
-    ("guesses", "accept_probs"),
-    [
+def test_each_prefix_passes_as_in_the_paper_which_accepts_eleven_ninths_of_two_tokens() -> None:
+    """The token rule accepts 10/9."""
+    by_block = 0.0
+    for guesses, accept_probs in (
         # shares 1/2, 1/4: the first passes with (1/2·2/3 - 1/3)+ + (1/2·1/3 - 2/3)+ = 0 out of 0 + 1 - 1/2
         ([0, 0], [0.0, 0.25]),
         ([0, 1], [0.0, 1.0]),  # shares 1/2, 1: the second makes up for the first
         ([1, 0], [1.0, 0.5]),  # share 1: 1/3 out of 1/3 + 0
         ([1, 1], [1.0, 1.0]),
-    ],
-)
-def test_each_prefix_passes_with_the_probability_of_the_paper(guesses: list[int], accept_probs: list[float]) -> None:
-    verification = BlockRule(GENERATOR).verify(Draft(guesses, PROPOSED), TARGET)
-    assert verification.accept_probs == pytest.approx(accept_probs, abs=1e-6)
-    assert verification.drawn is not None
-    assert len(verification.drawn) == 2
+    ):
+        verification = BlockRule(GENERATOR).verify(Draft(guesses, PROPOSED), TARGET)
+        assert verification.accept_probs == pytest.approx(accept_probs, abs=1e-6)
+        assert len(verification.drawn) == 2
+        chance = Q[guesses[0]] * Q[guesses[1]]
+        by_block += chance * sum(length * weight for length, weight in enumerate(lengths_of_block(accept_probs)))
+    assert by_block == pytest.approx(11 / 9, abs=1e-6)
+    same = BlockRule(GENERATOR).verify(Draft([0, 1], PROPOSED), rows(Q, Q, P))
+    assert same.accept_probs == pytest.approx([1, 1]), "equal distributions accept everything"
 
 
-def test_a_later_prefix_that_passes_accepts_the_tokens_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    verification = judged(Draft([0, 1], PROPOSED), TARGET, [0.9, 0.9], monkeypatch)
-    assert (verification.accepted, verification.residual) == (2, None)
+def lengths_of_block(passes: list[float]) -> list[float]:
+    """Probability of each accepted length: the longest prefix that passes its own draw."""
+    left, lengths = 1.0, []
+    for chance in reversed(passes):
+        lengths.append(left * chance)
+        left *= 1 - chance
+    return [left, *reversed(lengths)]
 
 
 def test_what_is_not_accepted_is_replaced_from_the_rest_of_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = judged(Draft([0, 1], PROPOSED), TARGET, [0.9, 0.9], monkeypatch)
+    assert (later.accepted, later.residual) == (2, None), "a later prefix that passes accepts the tokens before it"
     first = judged(Draft([0, 0], PROPOSED), TARGET, [0.5, 0.5], monkeypatch)
     assert first.accepted == 0
     assert first.token_id == 1  # (p - q)+ is all on b
@@ -151,7 +142,6 @@ def test_what_is_not_accepted_is_replaced_from_the_rest_of_its_own_prefix(monkey
     second = judged(draft, target, [passes - 0.01, 0.99], monkeypatch)
     assert second.accepted == 1
     assert second.accept_probs == pytest.approx([passes, share * 0.2 / 0.7], abs=1e-6)
-    assert second.residual is not None
     assert second.residual.tolist() == pytest.approx([part / sum(rest) for part in rest], abs=1e-5)
     assert judged(draft, target, [passes + 0.01, 0.99], monkeypatch).accepted == 0
 
@@ -163,12 +153,8 @@ def test_a_draft_of_one_token_is_judged_as_by_the_token_rule() -> None:
         token = SamplingRule(torch.Generator().manual_seed(seed)).verify(draft, target)
         assert (block.accepted, block.token_id) == (token.accepted, token.token_id)
         assert block.accept_probs == pytest.approx(token.accept_probs)
-
-
-def test_equal_distributions_accept_everything() -> None:
-    for seed in range(20):
-        verification = BlockRule(torch.Generator().manual_seed(seed)).verify(Draft([0, 1], PROPOSED), rows(Q, Q, P))
-        assert verification.accepted == 2
+    rules = [make_rule(DecodeSettings(temperature=1.0, verification=name), GENERATOR) for name in ("block", "token")]
+    assert [type(rule) for rule in rules] == [BlockRule, SamplingRule], "the setting chooses"
 
 
 def test_guesses_without_a_distribution_are_accepted_as_often_as_by_the_token_rule() -> None:
@@ -182,90 +168,54 @@ def test_guesses_without_a_distribution_are_accepted_as_often_as_by_the_token_ru
     assert at_least_one == pytest.approx(0.3)
 
 
-def test_the_setting_chooses_the_rule() -> None:
-    block = DecodeSettings(temperature=1.0, verification="block")
-    assert type(make_rule(block, GENERATOR)) is BlockRule
-    assert type(make_rule(DecodeSettings(temperature=1.0), GENERATOR)) is SamplingRule
-
-
 # ---- exact, over all drafts of a random pair: what the paper proves
-class RandomPair:
-    """p and q after every text of a small vocabulary."""
 
-    vocabulary = length = 3
-
-    def __init__(self, seed: int) -> None:
-        generator, vocabulary, length = torch.Generator().manual_seed(seed), self.vocabulary, self.length
-        texts = [text for n in range(length + 1) for text in product(range(vocabulary), repeat=n)]
-        self.p, self.q = (
-            {text: (2 * torch.randn(vocabulary, generator=generator)).softmax(-1) for text in texts} for _ in range(2)
-        )
-
-    def drafts(self) -> list[tuple[tuple[int, ...], float]]:
-        """Every draft and its probability."""
-        texts = list(product(range(self.vocabulary), repeat=self.length))
-        return [(text, self.chance(self.q, text)) for text in texts]
-
-    @staticmethod
-    def chance(of: dict[tuple[int, ...], torch.Tensor], text: tuple[int, ...]) -> float:
-        total = 1.0
-        for i, token in enumerate(text):
-            total *= float(of[text[:i]][token])
-        return total
-
-    def judged(self, text: tuple[int, ...], rule: BlockRule | SamplingRule) -> Verification:
-        prefixes = [text[:i] for i in range(len(text) + 1)]
-        draft = Draft(list(text), torch.stack([self.q[prefix] for prefix in prefixes[:-1]]))
-        return rule.verify(draft, torch.stack([self.p[prefix] for prefix in prefixes]))
+VOCABULARY = LENGTH = 3
+Text = tuple[int, ...]
+After = dict[Text, torch.Tensor]  # a distribution after every text
 
 
-def lengths_of_block(passes: list[float]) -> list[float]:
-    """Probability of each accepted length: the longest prefix that passes its own draw."""
-    left, lengths = 1.0, []
-    for chance in reversed(passes):
-        lengths.append(left * chance)
-        left *= 1 - chance
-    return [left, *reversed(lengths)]
+def random_model(generator: torch.Generator) -> After:
+    texts = [text for n in range(LENGTH + 1) for text in product(range(VOCABULARY), repeat=n)]
+    return {text: (2 * torch.randn(VOCABULARY, generator=generator)).softmax(-1) for text in texts}
+
+
+def chance_of(text: Text, after: After) -> float:
+    return math.prod(float(after[text[:i]][token]) for i, token in enumerate(text))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_output_is_distributed_as_the_targets_to_the_last_digit(seed: int) -> None:
     """All drafts, all accepted lengths, the rest drawn from (s·p - q)+ and then from p: summed up, not sampled."""
-    pair = RandomPair(seed)
-    written: dict[tuple[int, ...], float] = {}
-    for text, chance in pair.drafts():
-        passes = pair.judged(text, BlockRule(GENERATOR)).accept_probs
-        shares = [1.0]
-        for i, token in enumerate(text):
-            shares.append(min(1.0, shares[-1] * float(pair.p[text[:i]][token] / pair.q[text[:i]][token])))
-        for accepted, weight in enumerate(lengths_of_block(passes)):
-            prefix = text[:accepted]
-            p, q = pair.p[prefix], pair.q[prefix]
-            rest = p if accepted == pair.length else (shares[accepted] * p - q).clamp(min=0)
-            rest = rest / rest.sum() if rest.sum() > 0 else p
+    generator = torch.Generator().manual_seed(seed)
+    p, q = random_model(generator), random_model(generator)
+    written: dict[Text, float] = {}
+    texts = list(product(range(VOCABULARY), repeat=LENGTH))
+    for text in texts:
+        prefixes, shares = [text[:i] for i in range(LENGTH + 1)], [1.0]
+        draft = Draft(list(text), torch.stack([q[prefix] for prefix in prefixes[:-1]]))
+        passes = BlockRule(GENERATOR).verify(draft, torch.stack([p[prefix] for prefix in prefixes])).accept_probs
+        for prefix, token in zip(prefixes, text, strict=False):
+            shares.append(min(1.0, shares[-1] * float(p[prefix][token] / q[prefix][token])))
+        for prefix, share, weight in zip(prefixes, shares, lengths_of_block(passes), strict=True):
+            rest = p[prefix] if prefix == text else (share * p[prefix] - q[prefix]).clamp(min=0)
+            rest = rest / rest.sum() if rest.sum() > 0 else p[prefix]
             for token, part in enumerate(rest.tolist()):
-                _add_all(written, pair, (*prefix, token), chance * weight * part)
-    for text in product(range(pair.vocabulary), repeat=pair.length):
-        assert written[text] == pytest.approx(pair.chance(pair.p, text), abs=1e-5)
+                _add_all(written, p, (*prefix, token), chance_of(text, q) * weight * part)
+    for text in texts:
+        assert written[text] == pytest.approx(chance_of(text, p), abs=1e-5)
 
 
-def _add_all(written: dict[tuple[int, ...], float], pair: RandomPair, text: tuple[int, ...], chance: float) -> None:
-    """Cuts the text to the pair's length, or lets the target write on by itself until then."""
-    if len(text) >= pair.length:
-        written[text[: pair.length]] = written.get(text[: pair.length], 0.0) + chance
+def _add_all(written: dict[Text, float], p: After, text: Text, chance: float) -> None:
+    """Cuts the text to the length, or lets the target write on by itself until then."""
+    if len(text) >= LENGTH:
+        written[text[:LENGTH]] = written.get(text[:LENGTH], 0.0) + chance
         return
-    for token, part in enumerate(pair.p[text].tolist()):
-        _add_all(written, pair, (*text, token), chance * part)
+    for token, part in enumerate(p[text].tolist()):
+        _add_all(written, p, (*text, token), chance * part)
 
 
-def test_the_papers_example_accepts_eleven_ninths_instead_of_ten() -> None:
-    """Section 2: 10/9 tokens a draft of two by the token rule, 11/9 by the block rule."""
-    by_block = 0.0
-    for text in product(range(2), repeat=2):
-        chance = Q[text[0]] * Q[text[1]]
-        passes = BlockRule(GENERATOR).verify(Draft(list(text), PROPOSED), TARGET).accept_probs
-        by_block += chance * sum(length * weight for length, weight in enumerate(lengths_of_block(passes)))
-    assert by_block == pytest.approx(11 / 9, abs=1e-6)
+# ---- trees
 
 
 def test_the_second_sibling_is_judged_by_what_the_first_one_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +233,6 @@ def test_the_second_sibling_is_judged_by_what_the_first_one_left(monkeypatch: py
     given(monkeypatch, [0.21, 0.84])
     neither = SamplingTreeRule(generator).verify(draft, target)
     assert (neither.path, neither.accepted, neither.token_id) == ([], 0, 2)
-    assert neither.residual is not None
     assert neither.residual.tolist() == pytest.approx([0, 0, 1])
     given(monkeypatch, [0.19])
     first = SamplingTreeRule(generator).verify(draft, target)
@@ -336,3 +285,36 @@ def test_scores_are_the_probabilities_of_transformers_warpers(
     ours = Sampling(settings, torch.Generator()).scores(logits)
     assert torch.equal(ours, expected(logits, temperature, top_k, top_p))
     assert torch.equal(logits, before), "the logits stay as they are"
+
+
+# ---- rules for comparison
+
+
+def shares(rule: object, draft: Draft, target: torch.Tensor, number: int = 4000) -> list[float]:
+    """How often each token comes first."""
+    counts = [0] * target.shape[-1]
+    for _ in range(number):
+        verification = rule.verify(draft, target)  # type: ignore[attr-defined]
+        counts[draft.token_ids[0] if verification.accepted else verification.token_id] += 1
+    return [count / number for count in counts]
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("lossless", [1 / 3, 0, 2 / 3]),  # accepted with p/q = 1/3, else from (p - q)+, all of it on token 2
+        ("no-residual", [1 / 3 + 2 / 3 * 0.2, 2 / 3 * 0.3, 2 / 3 * 0.5]),
+        ("lenient", [1, 0, 0]),  # 0.2 / (0.3 * 0.6) is more than 1
+        ("top-k", [1, 0, 0]),
+        ("match", [0.2, 0.3, 0.5]),
+    ],
+)
+def test_the_result_for_one_drafted_token(rule: RuleName, expected: list[float]) -> None:
+    """Token 0 is drafted: within four standard errors of what the rule says on paper."""
+    target = rows([0.2, 0.3, 0.5], [1, 0, 0])
+    got = shares(
+        rule_of_proof(rule, DecodeSettings(temperature=1.0), torch.Generator().manual_seed(3)),
+        Draft([0], rows([0.6, 0.3, 0.1])),
+        target,
+    )
+    assert got == pytest.approx(expected, abs=0.032)

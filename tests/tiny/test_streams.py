@@ -12,7 +12,6 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.service import EngineService, Limits
 from specviz.service.fleet import DIED, KEEPS_DYING
-from specviz.service.job import Items
 from specviz.service.service import STARTING
 from specviz.service.stream import StreamEngine, Where
 from specviz.service.wanted import service_wanted, stream_limits
@@ -57,20 +56,18 @@ def test_a_run_comes_round_by_round_and_a_texts_own_line_ends_end_no_line(serve:
 
 
 @pytest.mark.parametrize("order", ["once", "busy"])
-def test_a_stream_that_ends_in_the_middle_or_has_no_place_is_tried_once_more(
-    serve: Serve, server: StreamServer, order: str
-) -> None:
+def test_a_stream_that_ends_is_tried_again(serve: Serve, server: StreamServer, order: str) -> None:
     service = serve()
     assert until_state(service, run(service, "ada", order), "done").rounds == 1
     assert server.asked == [order, order]
-    view = until_state(service, run(service, "ada", "break"), "failed")
+
+
+@pytest.mark.parametrize("order", ["break", "silent"])
+def test_a_stream_that_ends_or_falls_silent_twice_is_lost(serve: Serve, server: StreamServer, order: str) -> None:
+    service = serve(silence=1.0 if order == "silent" else PATIENCE)
+    view = until_state(service, run(service, "ada", order), "failed")
     assert (view.message, view.rounds) == (DIED, 1), "what it found stays"
-
-
-def test_a_silent_stream_is_lost(serve: Serve, server: StreamServer) -> None:
-    service = serve(silence=1.0)
-    assert until_state(service, run(service, "ada", "silent"), "failed").message == DIED
-    assert server.asked == ["silent", "silent"]
+    assert server.asked == [order, order]
 
 
 def test_heartbeats_count_as_news_of_the_stream_and_of_the_job(serve: Serve, server: StreamServer) -> None:
@@ -95,7 +92,6 @@ def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, serve
 def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
     service = serve(Limits(reconnect=3600, runs_at_once=1, shared_turn=0.0))
     view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
-    assert isinstance(view.result, Items)
     assert view.result.items == ("cell 1", "cell 2", "cell 3")
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
 
@@ -137,18 +133,14 @@ def test_engines_that_are_never_there_are_one_sentence() -> None:
     service.close()
 
 
-# ---- settings
-
-
-def test_a_url_makes_streams_and_a_number_engines_here(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("SPECVIZ_RUNS", "memory")
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
     assert len(service_wanted()._fleet.drivers) == 3
     assert not caplog.text
+    assert stream_limits(8).deaths > 8, "engines that are gone with all streams are no reason to rest"
     monkeypatch.setenv("SPECVIZ_ENGINES", "2")
     assert len(service_wanted()._fleet.drivers) == 2
     monkeypatch.setenv("SPECVIZ_ENGINES", "http://engines.example")
@@ -178,7 +170,3 @@ def test_a_wrong_setting_is_one_sentence(name: str, value: str, sentence: str, m
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=sentence):
         service_wanted()
-
-
-def test_engines_that_are_gone_with_all_streams_are_no_reason_to_rest() -> None:
-    assert stream_limits(8).deaths > 8

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -51,17 +52,13 @@ def a_worker(tmp_path: Path, version: str = __version__) -> Worker:
     return Worker("first", load, str(tmp_path), version)
 
 
-def test_a_worker_names_its_node_and_machine_in_every_row(tmp_path: Path) -> None:
+def test_a_worker_names_its_node_and_machine_in_every_row_and_reads_folders_where_the_sweep_is(tmp_path: Path) -> None:
     worker, (group, _) = a_worker(tmp_path), groups(PLAN.cells())
     here = torch.get_num_threads(), describe_machine().machine
     assert worker.load(PAIR) == ("target", "float32", "draft", "float32", *here)
     assert [(row.draft_length, row.node, row.machine) for row in worker.measure(group)] == [
         (1, "first", here[1]), (3, "first", here[1]),
     ]  # fmt: skip
-
-
-def test_a_worker_reads_folders_of_models_where_the_sweep_was_asked_for(tmp_path: Path) -> None:
-    a_worker(tmp_path)
     assert Path.cwd() == tmp_path
     a_worker(tmp_path / "a folder of another machine")
     assert Path.cwd() == tmp_path
@@ -103,9 +100,7 @@ def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_senten
         ray_nodes._connect(FakeRay(), parse_ray_address("auto"))
 
 
-def test_when_all_nodes_are_gone_the_rows_are_saved_and_the_same_command_goes_on(
-    run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_nodes_the_rows_are_saved(run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
     prompts.write_text("Once\nOne day\nThe cat\n")
     command = ["compare", *COMMAND, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]
@@ -139,11 +134,8 @@ def node(name: str, number: str) -> dict[str, Any]:
 
 
 def test_nodes_of_one_name_are_told_apart() -> None:
-    assert list(named_nodes([node("b", "12345678"), node("a", "2"), node("b", "3")])) == [
-        "a",
-        "b (12345678)",
-        "b (33333333)",
-    ]
+    names = list(named_nodes([node("b", "12345678"), node("a", "2"), node("b", "3")]))
+    assert names == ["a", "b (12345678)", "b (33333333)"]
 
 
 class RayError(Exception):
@@ -172,19 +164,15 @@ class FakeRay:
         return reference
 
 
-def answering(answer: object) -> SimpleNamespace:
-    return SimpleNamespace(load=SimpleNamespace(remote=lambda pair: answer))
-
-
 def answers(**each: object) -> Iterator[tuple[str, Answer]]:
-    nodes = RayNodes(FakeRay(), {name: answering(answer) for name, answer in each.items()})
+    nodes = RayNodes(FakeRay(), {name: Mock(**{"load.remote.return_value": answer}) for name, answer in each.items()})
     for name in each:
         nodes.ask(name, PAIR)
     for _ in each:
         yield nodes.answer()
 
 
-def test_whoever_is_ready_answers_and_an_error_of_ray_is_a_node_that_is_gone() -> None:
+def test_whoever_is_ready_answers_an_error_of_ray_is_a_node_that_is_gone_and_ones_own_is_raised() -> None:
     loaded = ("a model",)
     missing = RayError("The actor died.\nModuleNotFoundError: No module named 'specviz'")
     assert list(answers(first=loaded, second=RayError("The node died."), third=missing)) == [
@@ -192,9 +180,6 @@ def test_whoever_is_ready_answers_and_an_error_of_ray_is_a_node_that_is_gone() -
         ("second", Gone("its process or its machine ended")),
         ("first", loaded),
     ]
-
-
-def test_an_error_of_our_own_on_a_node_is_raised_and_input_that_it_refuses_names_it() -> None:
     with pytest.raises(ValueError, match=r"^a bug$"):
         list(answers(first=RayTaskError(ValueError("a bug"))))
     with pytest.raises(InputError, match=r"^On node first: There is no model x\.$"):

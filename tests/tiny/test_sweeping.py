@@ -7,24 +7,25 @@ from typing import Any
 
 import pytest
 import torch
+from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.drafters import PROMPT_LOOKUP
-from specviz.core.metrics import count
+from specviz.core.metrics import count, repetition
 from specviz.core.steps import result_of
 from specviz.data.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.measure import compare
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
+from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.service.handlers.long import sweep_steps
 from specviz.service.protocol import Finished, Item, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
-from tests.support.pauses import Clock, with_pauses
-from tests.support.tiny_models import ending, tiny_model
+from tests.support.pauses import listen_to_runs
+from tests.support.tiny_models import ending, tiny_model, with_tokenizer, word_tokenizer
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -67,30 +68,15 @@ def test_rows_say_what_was_run_and_what_was_measured() -> None:
 def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[str, int]] = []
 
-    def listened(name: str) -> Any:
-        real = getattr(compare, name)
+    def heard(name: str, *arguments: Any, **options: Any) -> None:
+        if arguments[-1].max_new_tokens == 20:  # not a warm-up
+            runs.append((name[:4], arguments[-1].draft_length))
 
-        def make(*arguments: Any, **options: Any) -> Any:
-            settings = arguments[-1]
-            if settings.max_new_tokens == 20:  # not a warm-up
-                runs.append((name[:4], settings.draft_length))
-            return real(*arguments, **options)
-
-        return make
-
-    for name in ("SpeculativeRun", "AutoregressiveRun"):
-        monkeypatch.setattr(compare, name, listened(name))
+    listen_to_runs(monkeypatch, heard)
     one = replace(PLAN, prompts=PROMPTS[:1], draft_lengths=(1, 2, 4))
     rows = list(sweep(one.cells(), load))
     assert runs == [("Spec", 1), ("Auto", 1), ("Spec", 2), ("Spec", 4), ("Auto", 4)]
     assert rows[0].autoregressive_seconds == rows[1].autoregressive_seconds != rows[2].autoregressive_seconds
-
-
-def test_pauses_are_in_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, cells = Clock(monkeypatch), PLAN.cells()[:2]
-    rows, pauses = with_pauses(measure(load(PAIR), cells), clock)
-    assert rows == result_of(measure(load(PAIR), cells))
-    assert pauses > 3 * 10, "one after every step and round of three runs"
 
 
 def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
@@ -139,8 +125,10 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     keys = [cell_key((TARGET, DRAFT), one) for one in cells]
     keys += [cell_key(models, cell) for models in ((half, DRAFT), (TARGET, half_draft), (DRAFT, DRAFT), (TARGET, None))]
     torch.set_num_threads(2)
-    keys += [cell_key((TARGET, DRAFT), cell)]
+    keys += [cell_key(models, cell) for models in ((TARGET, DRAFT), (TARGET, None))]
     assert len(set(keys)) == len(keys)
+    row = result_of(measure((TARGET, None), [cell]))[0]
+    assert (row.draft, row.key) == (PromptLookupDrafter().info.name, keys[-1]), "a row has the key of its cell"
 
 
 def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
@@ -174,6 +162,43 @@ def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Pa
         path.write_text(whole[:-lost], newline="")
         assert missing() == ["a-1", "b-1"]
         assert path.read_text().count("\n") == 1 + 4
+
+
+# ---- conversations as prompts: the model's own chat template writes them
+
+TALK = (("user", "w4"), ("assistant", "w5"), ("user", "w6"))
+TEMPLATE = (
+    "{% for message in messages %}{{ 'w1' if message.role == 'user' else 'w2' }} {{ message.content }} {% endfor %}"
+    "{% if add_generation_prompt %}w2{% endif %}"
+)
+
+
+def with_template(template: str | None) -> LoadedModel:
+    tokenizer = word_tokenizer(7)
+    tokenizer.chat_template = template
+    tokenizer.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
+    return with_tokenizer(tiny_model(seed=1, name="talker"), tokenizer)
+
+
+def test_the_template_writes_up_to_the_answer_and_a_model_without_one_or_that_refuses_says_so() -> None:
+    assert chat_ids(with_template(TEMPLATE), TALK) == [1, 4, 2, 5, 1, 6, 2]
+    for template, says in (
+        (None, "talker has no chat template: its prompts must be texts"),
+        ("{{ raise_exception('only a user may speak') }}", "cannot write these messages: only a user may speak"),
+    ):
+        with pytest.raises(InputError, match=says):
+            chat_ids(with_template(template), TALK)
+
+
+def test_a_conversation_is_measured_as_its_template_writes_it() -> None:
+    target, draft = with_template(TEMPLATE), tiny_model(seed=1, layers=1, name="draft")
+    prompt = SweepPrompt("own", "talk", "user: w4", messages=TALK)
+    settings = DecodeSettings(max_new_tokens=8)
+    [cell] = SweepPlan((prompt,), (SweepPair("talker", "draft"),), (2,), settings=settings).cells()
+    [row] = result_of(measure((target, draft), [cell]))
+    plain = autoregressive_decode(target, [1, 4, 2, 5, 1, 6, 2], cell.settings)
+    assert (row.identical, row.preset) == (True, "talk")
+    assert row.repetition == repetition(plain.output.token_ids)
 
 
 # ---- in the engine
@@ -235,9 +260,3 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     assert [isinstance(one, SweepRow) for one in items] == [False] * 6 + [True, True, False, False, True, True]
     assert items[0] == "a-1, drafted by draft: There is no model of that name."
     assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(items[8])
-
-
-def test_prompt_lookup_has_the_name_its_rows_have() -> None:
-    row = result_of(measure((TARGET, None), PLAN.cells()[:1]))[0]
-    assert row.draft == PromptLookupDrafter().info.name
-    assert row.key == cell_key((TARGET, None), PLAN.cells()[0])

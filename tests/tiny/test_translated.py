@@ -2,11 +2,10 @@
 
 import copy
 import random
-from collections.abc import Sequence
+from unittest.mock import Mock
 
 import pytest
 import torch
-from torch import Tensor
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count
@@ -34,9 +33,6 @@ def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int],
     drafter = fit_drafter(target, draft, DecodeSettings())
     assert isinstance(drafter, TranslatedDrafter)
     return speculative_decode(target, drafter, prompt, DecodeSettings(**settings))
-
-
-# The output is the target's own
 
 
 @pytest.mark.parametrize("text", [STORY, LETTERS])
@@ -72,9 +68,6 @@ def shared_boundary(target: LoadedModel, draft: LoadedModel, text: str) -> int:
         if spelled == length and start == draft_ids[: len(start)]:
             return length
     raise AssertionError("The two tokenizers share no boundary in this text.")
-
-
-# A model that drafts for itself under other token ids
 
 
 def twins() -> tuple[LoadedModel, LoadedModel]:
@@ -116,17 +109,9 @@ def test_no_token_is_read_twice(target: str, draft: str) -> None:
         assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the whole text again
 
 
-# Ends, and what is refused
-
-
-def ending_with(loaded: LoadedModel, token: str) -> LoadedModel:
-    """Takes `token` for the end of the text."""
-    return ending(loaded, loaded.tokenizer.convert_tokens_to_ids(token))
-
-
 def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
     big, small = (
-        ending_with(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), "</s>")
+        ending(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), 0)  # </s> in both
         for kind in ("story", "code")
     )
     trace = translated(big, small, "Once upon", max_new_tokens=40, draft_length=12)
@@ -138,8 +123,10 @@ def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
     assert trace.output.token_ids == autoregressive_decode(big, "Once upon", trace.settings).output.token_ids
 
 
-def test_sampling_and_another_target_are_refused_before_anything_is_read() -> None:
+def test_a_pair_gets_the_drafter_that_fits_it_and_sampling_and_another_target_are_refused_unread() -> None:
     big, small = random_model("story"), random_model("code")
+    assert isinstance(fit_drafter(big, random_model("story", seed=2), DecodeSettings()), ModelDrafter)
+    assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
     settings = DecodeSettings(temperature=0.3)
     sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
     ours, theirs = CountedReads(big), CountedReads(small)
@@ -175,23 +162,12 @@ def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
     assert trace.rounds[-2].draft_tokens == []
 
 
-def test_a_pair_gets_the_drafter_that_fits_it() -> None:
-    big, small, settings = random_model("story"), random_model("code"), DecodeSettings()
-    assert isinstance(fit_drafter(big, random_model("story", seed=2), settings), ModelDrafter)
-    assert isinstance(fit_drafter(big, small, settings), TranslatedDrafter)
-    assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
-
-
-# What the trace keeps
-
-
 def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
     big, small = learned_model("code", STORY), learned_model("spaces", STORY)
     trace = translated(big, small, "Once upon", max_new_tokens=12, draft_length=6)
     first = trace.rounds[0]
     assert first.draft_tokens == [" a", " time"]
     assert [token.text for token in first.drafted] == [" ", "a", " ", "t", "i", "m"]
-    assert trace.drafter is not None
     assert (trace.drafter.kind, trace.drafter.name) == ("model", "spaces")
     for token in first.drafted:
         assert token.draft_prob is None
@@ -201,23 +177,14 @@ def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
     assert [round.draft_tokens for round in unrecorded.rounds] == [round.draft_tokens for round in trace.rounds]
 
 
-class EvenOnly:
-    """A constraint: even token ids alone."""
-
-    def allowed(self, text: Sequence[int]) -> Tensor:
-        return torch.arange(len(tokenizer("story"))) % 2 == 0
-
-
 def test_a_constraint_binds_the_target() -> None:
     big, small = learned_model("story", STORY), learned_model("code", STORY)
-    settings = DecodeSettings(max_new_tokens=12, stop_at_eos=False)
-    plain = autoregressive_decode(big, "Once upon", settings, constraint=EvenOnly())
-    trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=EvenOnly())
+    settings, even = DecodeSettings(max_new_tokens=12, stop_at_eos=False), Mock()
+    even.allowed = lambda text: torch.arange(len(big.tokenizer)) % 2 == 0
+    plain = autoregressive_decode(big, "Once upon", settings, constraint=even)
+    trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=even)
     assert trace.output.token_ids == plain.output.token_ids
     assert all(token % 2 == 0 for token in trace.output.token_ids)
-
-
-# Tokenizers alone
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -243,12 +210,9 @@ def test_a_text_gets_the_tokenizers_first_special_tokens_but_not_its_last(kind: 
     assert made.convert_ids_to_tokens(ids)[: len(start)] == start
     assert TextTokens(made).spell(ids) == "the park"
     assert made.convert_ids_to_tokens(ids[-1:]) != ["[SEP]"]
-
-
-def test_a_special_token_spelled_out_is_text() -> None:
-    ids = TextTokens(tokenizer("code")).open("a</s>")
-    assert tokenizer("code").eos_token_id not in ids
-    assert TextTokens(tokenizer("code")).spell(ids) == "a</s>"
+    spelled = TextTokens(tokenizer("code")).open("a</s>")
+    assert tokenizer("code").eos_token_id not in spelled, "a special token spelled out is text"
+    assert TextTokens(tokenizer("code")).spell(spelled) == "a</s>"
 
 
 @pytest.mark.parametrize("kind", ["bare", "spaces"])
