@@ -144,6 +144,14 @@ def test_the_advice_on_sizes_follows_from_the_measured_times_and_keeps_every_pro
         assert said in reasoned
 
 
+def test_tests_that_documents_name_exist() -> None:
+    tests = {f"test_{name}" for name in re.findall(r"def test_(\w+)", code_of("*.py", "tests"))}
+    tests |= {file.stem for file in (ROOT / "tests").rglob("test_*.py")}
+    named = re.findall(r"\btest_\w+", code_of("*.md", "docs") + CONTRIBUTING)
+    assert len(named) > 50
+    assert {*named} - tests == set()
+
+
 def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
     quoted = set(re.findall(r"`([^`\n]+)`", ARCHITECTURE.partition("## The structure before and after")[0]))
     paths = {name for name in quoted if "/" in name or name.endswith(".py")}
