@@ -13,6 +13,7 @@ from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_s
 
 STAGE = ".stage .round .chip"
 STATE_GOES_BACK = [("technical", "hidden state goes back"), ("plain", "notes go back")]
+WIDE_PICTURES = ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together", "stop")
 BOXES = (".box.draft", ".box.target")
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
@@ -109,17 +110,17 @@ def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(visit: Visit) -> None:
 
 
 @pytest.mark.visitor(viewport=PHONE)
-def test_the_pictures_fit_a_phone(visit: Visit) -> None:
-    for lesson in ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together", "stop"):
-        page = visit(f"learn?lesson={lesson}", ".diagram svg")
-        page.keyboard.press("End")
-        [svg], texts = placed(page.locator(".diagram svg")), page.locator(".diagram text").all()
-        assert len(texts) > 5
-        assert svg["width"] > 300  # not made smaller to fit a height
-        for text in texts:
-            found = text.bounding_box()
-            assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
-        expect_no_sideways_scroll(page)
+@pytest.mark.parametrize("lesson", grid(WIDE_PICTURES, ("acceptance", "sampled", "together")))
+def test_a_picture_fits_a_phone(visit: Visit, lesson: str) -> None:
+    page = visit(f"learn?lesson={lesson}", ".diagram svg")
+    page.keyboard.press("End")
+    [svg], texts = placed(page.locator(".diagram svg")), page.locator(".diagram text").all()
+    assert len(texts) > 5
+    assert svg["width"] > 300  # not made smaller to fit a height
+    for text in texts:
+        found = text.bounding_box()
+        assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
+    expect_no_sideways_scroll(page)
 
 
 @pytest.mark.visitor(viewport=PHONE)
@@ -148,19 +149,18 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(visit: Visit, words: s
     expect_no_sideways_scroll(page)
 
 
-def test_a_step_fits_a_projector(visit: Visit) -> None:
-    for lesson in ("lossless", "stop", "arithmetic", "rejection", "tree"):
-        page = visit(f"learn?lesson={lesson}", ".diagram :is(svg, .lossless)")
-        stage = page.locator(".stage")
-        if lesson in ("rejection", "tree"):
-            expect(stage.locator(".lanes svg").first).to_be_attached()
-        wait_until_still(page)
-        if lesson == "tree":  # the tree, its picture and the timeline
-            assert bottom(stage.locator(".lanes")) <= 720
-            assert placed(stage.locator(".strip"))[0]["y"] >= 0
-        else:
-            assert bottom(stage, page.locator(f".st-key-step-{lesson}-2")) <= 720, lesson
-        page.close()
+@pytest.mark.parametrize("lesson", grid(("lossless", "stop", "arithmetic", "rejection", "tree"), ("lossless", "tree")))
+def test_a_step_fits_a_projector(visit: Visit, lesson: str) -> None:
+    page = visit(f"learn?lesson={lesson}", ".diagram :is(svg, .lossless)")
+    stage = page.locator(".stage")
+    if lesson in ("rejection", "tree"):
+        expect(stage.locator(".lanes svg").first).to_be_attached()
+    wait_until_still(page)
+    if lesson == "tree":  # the tree, its picture and the timeline
+        assert bottom(stage.locator(".lanes")) <= 720
+        assert placed(stage.locator(".strip"))[0]["y"] >= 0
+    else:
+        assert bottom(stage, page.locator(f".st-key-step-{lesson}-2")) <= 720
 
 
 def test_a_step_explains_its_words(visit: Visit) -> None:
