@@ -74,7 +74,8 @@ def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: list[in
     assert isinstance(next(steps), Rounds), "the first round does not wait for the target alone"
     alone = [sum(passes)]
     while alone[-1] - alone[0] < prompt:
-        assert next(steps) is None
+        event = next(steps)
+        assert event is None or event.rounds == []  # on a slow machine it is time for a message
         alone.append(sum(passes))
     assert max(b - a for a, b in pairwise(alone)) == CHUNK
     assert alone[-1] - alone[0] == prompt, "the target alone"
