@@ -2,7 +2,7 @@
 #             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
-# make test   every kind of check and test, in parallel: about eleven minutes on two cores
+# make test   every kind of check and test, in parallel: about ten minutes on two cores
 # make test-all  that with every grid in full, every page on every screen, the soak and the cluster; CI runs this
 # make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability
