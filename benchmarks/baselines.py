@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import torch
 from tokenizers import Tokenizer
 
-from benchmarks.family import find_prompts, instructions, settings
+from benchmarks.family import find_prompts, settings
+from benchmarks.quiet import instructions, quiet_machine
 from benchmarks.timing import report
 from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.rounds import known_seconds
@@ -56,7 +57,7 @@ def main() -> None:
     options = _options()
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, TARGET, options.prompts)
-    with _targets() as folders:
+    with _targets() as folders, quiet_machine() as quiet:
         turns = {kind: _all_turns(options, folders, prompts[kind]) for kind in KINDS}
         result = {
             "machine": asdict(describe_machine()) | {"instructions": instructions()},
@@ -65,7 +66,7 @@ def main() -> None:
             "plain": [row for kind in KINDS for row in plain_rows(kind, turns[kind], options.tokens)],
             "speedups": [row for kind in KINDS for row in speedup_rows(kind, turns[kind])],
         }
-    report(result, options.out)
+    report(result | {"quiet": quiet.said()}, options.out)
 
 
 def _options() -> argparse.Namespace:

@@ -27,6 +27,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.batching.measuring import BatchPlan, measure_batches
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import load_model
 from specviz.data.batches import CLOCK_NAMES
@@ -48,7 +49,8 @@ def main() -> None:
         clock=options.clock,
     )
     target, draft = load_model(options.target, options.target_dtype), load_model(options.draft)
-    study = measure_batches(target, draft, prompts(options.prompts), plan, lambda now: print(now, file=sys.stderr))
+    with quiet_machine(options.target, options.target_dtype):
+        study = measure_batches(target, draft, prompts(options.prompts), plan, lambda now: print(now, file=sys.stderr))
     if options.out:
         Path(options.out).parent.mkdir(exist_ok=True)
     report(asdict(study), options.out)

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
@@ -46,18 +47,16 @@ def main() -> None:
     every = [prompt for kind in KINDS for prompt in prompts[kind]]
     target, draft = load_model("wren-base"), load_model(options.draft)
     arguments = (target, draft, every, options.tokens, options.repeats)
-    report(
-        {
-            "machine": asdict(describe_machine()),
-            "options": vars(options),
+    with quiet_machine() as quiet:
+        found = {
             "generate_seconds_over_plain_loop": over_prompts(generate_over_plain, *arguments),
             "assisted_seconds_over_speculative_loop": over_lengths(assisted_over_speculative, *arguments),
             "decode_overhead_over_model_calls": over_prompts(overhead, *arguments),
             "recorded_seconds_over_unrecorded": over_prompts(recorded_over_unrecorded, *arguments),
             "greedy_speedup_decode": greedy_speedup(options.draft, more, options.tokens, options.repeats),
-        },
-        options.out,
-    )
+        }
+    about = {"machine": asdict(describe_machine()), "quiet": quiet.said(), "options": vars(options)}
+    report(about | found, options.out)
 
 
 def prompts_of(count: int) -> dict[str, list[str]]:

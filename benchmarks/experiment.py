@@ -26,6 +26,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
@@ -58,15 +59,18 @@ def main() -> None:
     torch.set_num_threads(1)
     pair = load_model(options.target), load_model(options.draft)
     plan = plan_of(options)
-    calibration = calibrate(*pair)
-    rows, sweep_figures = timed_sweep(pair, plan)
+    with quiet_machine(options.target) as quiet:
+        calibration = calibrate(*pair)
+        rows, sweep_figures = timed_sweep(pair, plan)
+        replayed = counterfactual(pair, plan, options.repeats)
     replays = replays_of(pair, options.tokens)
     report(
         {
             "machine": asdict(describe_machine()),
+            "quiet": quiet.said(),
             "options": vars(options),
             "sweep": sweep_figures,
-            "counterfactual": counterfactual(pair, plan, options.repeats),
+            "counterfactual": replayed,
             "prediction": {
                 "by_point": prediction(by_point(rows, replays), calibration),
                 "by_prompt": prediction(by_prompt(rows, replays), calibration),

@@ -20,6 +20,7 @@ import torch
 from tokenizers import Tokenizer
 
 from benchmarks.family_goals import goals
+from benchmarks.quiet import instructions, quiet_machine
 from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import Counts, count
@@ -53,9 +54,11 @@ def main() -> None:
     result["prompts"] = {kind: len(found) for kind, found in prompts.items()}  # a kind can have too few documents
     result["pairs"] = others(options, result) if options.keep else []
     result["losses"] = {} if options.skip_losses else losses(options.corpus, options.models, options.cache)
-    result["pairs"] += [
-        measure_pair(options, pair, dtype, prompts) for pair in options.pairs for dtype in options.dtypes
-    ]
+    with quiet_machine() as quiet:
+        result["pairs"] += [
+            measure_pair(options, pair, dtype, prompts) for pair in options.pairs for dtype in options.dtypes
+        ]
+    result["quiet"] = quiet.said()
     result["goals"] = [asdict(goal) for goal in goals(result["pairs"])]
     report(result, options.out)
 
@@ -71,12 +74,6 @@ def others(options: argparse.Namespace, result: Mapping[str, Any]) -> list[dict[
         raise SystemExit(f"{options.out} was measured on another machine or with other options: it cannot be reused.")
     again = {(*pair.split(":"), dtype) for pair in options.pairs for dtype in options.dtypes}
     return [pair for pair in earlier["pairs"] if (pair["target"], pair["draft"], pair["target_dtype"]) not in again]
-
-
-def instructions() -> str:
-    """The instructions of this processor that torch can use. Whether bfloat16 is fast depends on them."""
-    bfloat16 = " with bfloat16" if torch.cpu._is_avx512_bf16_supported() else ""
-    return torch.backends.cpu.get_cpu_capability() + bfloat16
 
 
 def _options() -> argparse.Namespace:

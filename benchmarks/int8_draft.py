@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.decoding import KINDS, prompts_of, to_the_end
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
@@ -62,9 +63,12 @@ def main() -> None:
     warnings.filterwarnings("ignore", category=UserWarning)  # torch's own notes about its quantization
     target, exact = load_model("wren-base"), load_model(options.draft)
     small = replace(exact, forward=LightForward(in_int8(exact)))
-    rows = {kind: compare(target, exact, small, texts, options) for kind, texts in prompts_of(options.prompts).items()}
+    prompts = prompts_of(options.prompts)
+    with quiet_machine() as quiet:
+        rows = {kind: compare(target, exact, small, texts, options) for kind, texts in prompts.items()}
     machine = asdict(describe_machine()) | {"engine": torch.backends.quantized.engine}
-    report({"machine": machine, "options": vars(options), "kinds": {kind: rows[kind] for kind in KINDS}}, options.out)
+    kinds = {kind: rows[kind] for kind in KINDS}
+    report({"machine": machine, "quiet": quiet.said(), "options": vars(options), "kinds": kinds}, options.out)
 
 
 def in_int8(loaded: LoadedModel) -> Llama:

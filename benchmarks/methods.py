@@ -30,6 +30,7 @@ from typing import Any
 import torch
 
 from benchmarks.family import find_prompts
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
@@ -47,6 +48,7 @@ from specviz.data.measured_methods import (
     MeasuredMethod,
     MeasuredMethods,
     OnKind,
+    Quiet,
     RoundCosts,
     Way,
 )
@@ -100,6 +102,9 @@ def main() -> None:
     torch.set_num_threads(1)
     target = load_model(TARGET, options.target_dtype)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
+    with quiet_machine(TARGET, options.target_dtype) as quiet:
+        parts = [at_temperature(target, temperature, prompts, options) for temperature in options.temperatures]
+        quiet.add_steps(part.target_step_ms / 1000 for part in parts)
     found = MeasuredMethods(
         schema=1,
         created=datetime.now(UTC).date().isoformat(),
@@ -109,7 +114,8 @@ def main() -> None:
         prompts=options.prompts,
         tokens=options.tokens,
         repeats=options.repeats,
-        temperatures=[at_temperature(target, temperature, prompts, options) for temperature in options.temperatures],
+        temperatures=parts,
+        quiet=Quiet(**quiet.said()),
     )
     report(asdict(found), options.out)
 
@@ -201,10 +207,12 @@ def chosen_settings(prompts: Prompts) -> list[int]:
 def on_kind(ways: Sequence[Way], prompts: Prompts, chosen: Sequence[int]) -> OnKind:
     """These prompts at every setting, and at their chosen ones."""
     best = [prompt[number] for prompt, number in zip(prompts, chosen, strict=True)]
-    low, high = interval_of_ratios([runs.speedup for runs in best])
+    speedups = [runs.speedup for runs in best]
+    low, high = map(_rounded, interval_of_ratios(speedups))
+    its_ways, each = [ways[number] for number in chosen], [_rounded(one) for one in speedups]
     return OnKind(
         len(prompts),
-        AtBest([ways[number] for number in chosen], costs(best), mean_speedup(best), _rounded(low), _rounded(high)),
+        AtBest(its_ways, costs(best), mean_speedup(best), low, high, each),
         [at_setting(way, [prompt[number] for prompt in prompts]) for number, way in enumerate(ways)],
     )
 

@@ -25,6 +25,7 @@ from time import thread_time
 import torch
 import torch.nn.functional as F
 
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import load_model
 from specviz.core.intervals import interval_of_ratios
@@ -52,13 +53,14 @@ def main() -> None:
     parts = {
         (name, tokens): parts_of(model, tokens, options.past) for name, model in models.items() for tokens in TOKENS
     }
-    with torch.inference_mode():
+    with quiet_machine(options.target) as quiet, torch.inference_mode():
         turns = [{key: timed(each, options.block) for key, each in parts.items()} for _ in range(options.repeats + 1)]
     found = {key: [turn[key] for turn in turns[1:]] for key in parts}
     report(
         {
             "machine": asdict(describe_machine()),
             "created": datetime.now(UTC).date().isoformat(),
+            "quiet": quiet.said(),
             "clock": "processor",
             "target": options.target,
             "weights": weights_of(models["float32"]),

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import count
@@ -37,12 +38,13 @@ def main() -> None:
     torch.set_num_threads(1)
     target = load_model(options.target)
     result: dict[str, Any] = {"machine": asdict(describe_machine()), "options": vars(options), "drafts": []}
-    for name in options.drafts:
-        drafter = make_drafter(name, target)
-        costs = calibrate(target, drafter.loaded, nodes=TREE_NODES, drafter=drafter)
-        kinds = {kind: _kind(target, drafter, kind, options) for kind in KINDS}
-        result["drafts"].append({"draft": name, "calibration": asdict(costs), "kinds": kinds})
-    report(result, options.out)
+    with quiet_machine(options.target) as quiet:
+        for name in options.drafts:
+            drafter = make_drafter(name, target)
+            costs = calibrate(target, drafter.loaded, nodes=TREE_NODES, drafter=drafter)
+            kinds = {kind: _kind(target, drafter, kind, options) for kind in KINDS}
+            result["drafts"].append({"draft": name, "calibration": asdict(costs), "kinds": kinds})
+    report(result | {"quiet": quiet.said()}, options.out)
 
 
 def _options() -> argparse.Namespace:

@@ -19,7 +19,8 @@ from statistics import median
 
 import torch
 
-from scripts.record_story import median_run
+from benchmarks.quiet import quiet_machine
+from scripts.record_story import median_run, plain_steps
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count, repetition
 from specviz.core.replay import dump_draft_guesses
@@ -40,7 +41,9 @@ def main() -> None:
     torch.set_num_threads(1)
     _, draft, preset = min(candidates(), key=lambda candidate: candidate[0])
     target, drafter = load_model(TARGET), ModelDrafter(load_model(draft))
-    trace = median_run([run_both(target, drafter, preset.text, DecodeSettings()) for _ in range(REPEATS)])
+    with quiet_machine() as quiet:
+        trace = median_run([run_both(target, drafter, preset.text, DecodeSettings()) for _ in range(REPEATS)])
+        quiet.add_steps(plain_steps(trace))
     guesses = result_of(drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids))
     assert guesses is not None
     FIRST.write_text(dump_trace(trace) + "\n", encoding="utf-8")

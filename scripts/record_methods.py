@@ -12,7 +12,8 @@ from pathlib import Path
 
 import torch
 
-from scripts.record_story import in_turns, median_run, presets, slim
+from benchmarks.quiet import quiet_machine
+from scripts.record_story import in_turns, median_run, plain_steps, presets, slim
 from scripts.wanted_runs import METHOD_RUNS, MethodRun
 from specviz import DecodeSettings, load_model
 from specviz.core.metrics import speedup
@@ -35,10 +36,15 @@ def main() -> None:
     drafters = {name: make_drafter(run.draft, target, run.settings) for name, run in METHOD_RUNS.items()}
     preset, settings = find(target, drafters)
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    for name, chosen in settings.items():
-        trace = median_run([in_turns(target, drafters[name], preset, chosen) for _ in range(REPEATS)])
-        (folder / f"{name}.json").write_text(dump_trace(slim(trace)), encoding="utf-8")
-        print(f"{name}: {preset.name}, seed {chosen.seed}, {speedup(trace) or 0:.2f} times", file=sys.stderr)
+    with quiet_machine(TARGET) as quiet:
+        runs = {
+            name: median_run([in_turns(target, drafters[name], preset, chosen) for _ in range(REPEATS)])
+            for name, chosen in settings.items()
+        }
+        quiet.add_steps(step for run in runs.values() for step in plain_steps(run))
+    for name, run in runs.items():
+        (folder / f"{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
+        print(f"{name}: {preset.name}, seed {run.settings.seed}, {speedup(run) or 0:.2f} times", file=sys.stderr)
 
 
 def find(target: LoadedModel, drafters: dict[str, Drafter]) -> tuple[Preset, dict[str, DecodeSettings]]:

@@ -5,10 +5,13 @@ assets/traces/race.json. Run it on a machine that does nothing else.
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from benchmarks.quiet import quiet_machine
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import find_preset
@@ -28,15 +31,20 @@ def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     prompts = [RacePrompt(name, preset.text) for name in PRESETS if (preset := find_preset(name))]
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
-    laps = []
-    for event in job_steps(Workshop(), Race(1, request, prompts, REPEATS)):
-        if isinstance(event, Progress):
-            print(f"{event.prompt}: {event.phase} {event.repeat or ''}", file=sys.stderr)
-        elif isinstance(event, Item):
-            laps.append(event.item)
+    with quiet_machine():
+        laps = list(raced(Race(1, request, prompts, REPEATS)))
     file.write_text(dump_race(laps) + "\n", encoding="utf-8")
     verdict = overall_verdict(laps)
     print([lap.verdict.headline for lap in laps], verdict and verdict.headline, file=sys.stderr)
+
+
+def raced(race: Race) -> Iterator[Any]:
+    """Its laps; what is measured now goes to standard error."""
+    for event in job_steps(Workshop(), race):
+        if isinstance(event, Progress):
+            print(f"{event.prompt}: {event.phase} {event.repeat or ''}", file=sys.stderr)
+        elif isinstance(event, Item):
+            yield event.item
 
 
 if __name__ == "__main__":

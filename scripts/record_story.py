@@ -17,6 +17,7 @@ from statistics import geometric_mean
 
 import torch
 
+from benchmarks.quiet import quiet_machine
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.core.metrics import count, speedup
@@ -32,6 +33,7 @@ from specviz.models.pairing import shared_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 SAVED_CANDIDATES = 4  # per position: those that the stage draws, and one more
+TARGET = "wren-base"
 TOKENS = 40
 REPEATS = 5  # timings of each run; the median one counts
 FIGURE_REPEATS = 2  # of each prompt of a figure, each with a seed of its own
@@ -49,21 +51,29 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "assets")
     parser.add_argument("--figures", action="store_true", help="measure the figures only")
     options = parser.parse_args()
-    if not options.figures:
-        record_runs(options.folder / "traces")
+    with quiet_machine() as quiet:
+        runs = {} if options.figures else chosen_runs()
+        quiet.add_steps(step for run in runs.values() if run.target.name == TARGET for step in plain_steps(run))
+        figures = measure()
+    for name, run in runs.items():
+        (options.folder / "traces" / f"story-{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
     (options.folder / "story").mkdir(exist_ok=True)
-    text = json.dumps(asdict(measure()), indent=1)
+    text = json.dumps(asdict(figures), indent=1)
     (options.folder / "story" / "figures.json").write_text(text + "\n", encoding="utf-8")
 
 
-def record_runs(folder: Path) -> None:
-    """The runs that the story shows."""
-    record = recorder()
+def chosen_runs() -> dict[str, Trace]:
+    """The runs that the story shows, by name."""
+    record, runs = recorder(), dict[str, Trace]()
     for name, candidates in searches().items():
-        best = choose(name, (record(*candidate) for candidate in candidates))
-        path = folder / f"story-{name}.json"
-        path.write_text(dump_trace(slim(best)), encoding="utf-8")
-        print(f"{path.name}: {best.prompt.text[:40]!r}, {speedup(best) or 0:.2f} times", file=sys.stderr)
+        runs[name] = best = choose(name, (record(*candidate) for candidate in candidates))
+        print(f"{name}: {best.prompt.text[:40]!r}, {speedup(best) or 0:.2f} times", file=sys.stderr)
+    return runs
+
+
+def plain_steps(run: Trace) -> list[float | None]:
+    """The seconds of the steps of the target alone."""
+    return list(run.autoregressive.seconds_per_token) if run.autoregressive else []
 
 
 def recorder() -> Recorder:

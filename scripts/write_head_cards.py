@@ -55,10 +55,17 @@ def as_a_draft(name: str, measured: MeasuredMethods) -> str:
         {measured.target_dtype}; a target step takes {greedy.target_step_ms:.2f} ms. Tokens per target call, the
         share accepted at each position among the guesses that were judged there, and c (one guess, in target steps) at
         draft length {POSITIONS_AT}. The speedup is at the draft length that did best on the other prompts of the kind,
-        with its 95 % interval over prompts."""
+        with its 95 % interval over prompts.{_disturbed(measured)}"""
     rows = [row for kind in KINDS for row in (_row(name, kind, greedy), _row(BESIDE, kind, greedy))]
     titles = ["", "", "tokens per target call", "accepted by position", "c", "speedup"]
     return paragraph(said) + "\n\n" + table(titles, rows)
+
+
+def _disturbed(measured: MeasuredMethods) -> str:
+    if not measured.disturbed:
+        return ""
+    return f""" Another program ran meanwhile: a step took {measured.slowdown:.1f} times as long as on the quiet
+        machine, so the speedups are too high."""
 
 
 def _row(name: str, kind: str, greedy: AtTemperature) -> list[str]:

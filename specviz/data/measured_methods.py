@@ -1,6 +1,6 @@
 """All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
 from typing import Annotated, Literal
@@ -34,6 +34,7 @@ ENDINGS = {  # of a method's name: its family, and the end of its title
     BLOCK: ("block", " (block verification)"),
 }
 Z = 1.959964  # of a 95 % interval
+SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
 FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -93,6 +94,7 @@ class AtBest:
     speedup: Positive  # the geometric mean over the prompts
     low: NotNegative  # its 95 % interval over the prompts; 0 is a rounded one
     high: Positive
+    speedups: list[Positive] = field(default_factory=list)  # one a prompt, as their mean and interval were computed
 
     @property
     def outcome(self) -> Word:
@@ -156,6 +158,15 @@ class AtTemperature:
 
 
 @dataclass(frozen=True, slots=True)
+class Quiet:
+    """How quiet the machine was: `benchmarks.quiet` stores nothing that was measured on a busy one."""
+
+    calibrated_step_ms: Positive  # a step of the target while nothing else ran
+    instructions: str = ""  # of the processor; empty: not stored
+    others_share_of_a_core: NotNegative | None = None  # None: not stored
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredMethods:
     schema: Literal[1]
     created: str  # the day
@@ -166,6 +177,18 @@ class MeasuredMethods:
     tokens: int  # a run
     repeats: int
     temperatures: list[AtTemperature]
+    quiet: Quiet | None = None
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as calibrated a step of the target took; 1 where that is not known."""
+        steps = [part.target_step_ms for part in self.temperatures if self.quiet]
+        return max(steps) / self.quiet.calibrated_step_ms if self.quiet and steps else 1.0
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs slowed the steps, so that its speedups are too high."""
+        return self.slowdown > SLOWEST
 
     @property
     def trial(self) -> bool:

@@ -177,13 +177,14 @@ def _row(number: int, method: Method, kind: str) -> dict[str, object]:
 
 def where(measured: MeasuredMethods) -> str:
     times = "1 time" if measured.repeats == 1 else f"{measured.repeats} times"
+    disturbed = SAYS["disturbed"].format(times=f"{measured.slowdown:.1f}") if measured.disturbed else ""
     return (
         f":material/history: **Recorded** on {plain(measured.machine.machine)}, {plain(measured.created)}, one thread; "
         f"your machine will differ: {plain(measured.target)} in {plain(measured.target_dtype)}, {measured.prompts} "
         f"prompts of each kind of text, {measured.tokens} tokens, {times}, in "
         f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
-        f"did not use. {SAYS['read_before']}"
-    )
+        f"did not use. {SAYS['read_before']} {disturbed}"
+    ).rstrip()
 
 
 def reading(part: AtTemperature, kind: str) -> str:

@@ -92,4 +92,5 @@ def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, 
 
 def _source(measured: MeasuredMethods, words: Words) -> str:
     trial = "A short trial, to be replaced. " if measured.trial and words == "technical" else ""
-    return trial + SAYS[f"family_{words}"].format(prompts=measured.prompts)
+    disturbed = SAYS[f"disturbed_{words}"].format(times=f"{measured.slowdown:.1f}") if measured.disturbed else ""
+    return f"{trial}{SAYS[f'family_{words}'].format(prompts=measured.prompts)} {disturbed}".rstrip()

@@ -1,0 +1,98 @@
+"""Figures that are stored are measured on a quiet machine: this refuses the others, and says what it found.
+
+Load changes ratios, not only times: docs/measurements.md has a pair that was measured on a busy and on a quiet machine.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+import psutil
+import torch
+
+from specviz import DecodeSettings, autoregressive_decode, load_model
+from specviz.core.rounds import known_seconds
+from specviz.measure.calibration import PROMPT
+from specviz.models.loaded_model import Dtype, LoadedModel
+
+SLOWER = 1.2  # times the calibrated step: a long prompt explains so much, another program more
+OTHERS = 0.1  # of one core, over the whole measurement
+RUNS, TOKENS = 5, 64  # of a calibration: plain runs and their length
+
+
+@dataclass(slots=True)
+class QuietMachine:
+    """A plain step of the target, calibrated before the measurement, and what the measurement found beside it."""
+
+    step: float  # seconds
+    measured: list[float] = field(default_factory=list)  # seconds of the measurement's own plain steps
+    others: float = 0.0  # the share of one core that other programs took
+
+    def add_steps(self, seconds: Iterable[float | None]) -> None:
+        """Plain steps of the measurement, which must not be slower than the calibrated one."""
+        self.measured += map(known_seconds, seconds)
+
+    def said(self) -> dict[str, Any]:
+        """What is stored beside the figures."""
+        return {
+            "instructions": instructions(),
+            "calibrated_step_ms": round(1000 * self.step, 3),
+            "others_share_of_a_core": round(self.others, 3),
+        }
+
+
+@contextmanager
+def quiet_machine(target: str = "wren-base", dtype: Dtype = "float32") -> Iterator[QuietMachine]:
+    """Calibrate, let measure, calibrate again.
+
+    Raises:
+        SystemExit: other programs used the processor, or a plain step took longer than the calibrated one.
+    """
+    torch.set_num_threads(1)
+    loaded = load_model(target, dtype)
+    began, own, busy = perf_counter(), process_time(), _busy_seconds()
+    quiet = QuietMachine(calibrated_step(loaded))
+    yield quiet
+    quiet.add_steps([calibrated_step(loaded)])
+    quiet.others = others_share(_busy_seconds() - busy, process_time() - own, perf_counter() - began)
+    if problem := problem_of(quiet):
+        raise SystemExit(f"Not stored: {problem} Measure again when the machine does nothing else.")
+
+
+def calibrated_step(target: LoadedModel) -> float:
+    """Seconds of a plain step: the fastest run's median, as others can only slow a run."""
+    settings = DecodeSettings(max_new_tokens=TOKENS, stop_at_eos=False)
+    runs = [autoregressive_decode(target, PROMPT, settings).autoregressive for _ in range(RUNS)]
+    return min(median(map(known_seconds, run.seconds_per_token)) for run in runs if run)
+
+
+def others_share(busy: float, own: float, wall: float) -> float:
+    """The share of one core that others took: seconds of all cores without this program's, over the wall's."""
+    return max(0.0, busy - own) / wall
+
+
+def problem_of(quiet: QuietMachine) -> str | None:
+    """Why the figures must not be stored; None: they may."""
+    if quiet.others > OTHERS:
+        return f"other programs took {quiet.others:.0%} of a core."
+    step = median(quiet.measured)
+    if step > SLOWER * quiet.step:
+        return f"a step of the target took {1000 * step:.2f} ms, and {1000 * quiet.step:.2f} ms when it was calibrated."
+    return None
+
+
+def instructions() -> str:
+    """The instructions of this processor that torch can use. Whether bfloat16 is fast depends on them."""
+    bfloat16 = " with bfloat16" if torch.cpu._is_avx512_bf16_supported() else ""
+    return torch.backends.cpu.get_cpu_capability() + bfloat16
+
+
+def _busy_seconds() -> float:
+    """Processor seconds that all programs took since the machine started, with what its host took away."""
+    times = psutil.cpu_times()
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    inside = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted in user and nice already
+    return float(sum(times) - idle - inside)
