@@ -107,8 +107,8 @@ def many_values(message: BackMsg, _: str) -> None:
 def many_files(message: BackMsg, _: str) -> None:
     """An uploader says that it has a million files."""
     widget = message.rerun_script.widget_states.widgets.add(id="$$ID-abc-trace_file")
-    for _ in range(900_000):
-        widget.file_uploader_state_value.uploaded_file_info.add()
+    files = widget.file_uploader_state_value.uploaded_file_info
+    files.extend([type(files.add())()] * 900_000)
 
 
 def long_address(message: BackMsg, _: str) -> None:
