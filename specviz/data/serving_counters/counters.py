@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from dataclasses import field as field_of
+from typing import Any, Literal
 
 from specviz.core.errors import InputError
 from specviz.core.theory import alpha_from_acceptance_rate
@@ -33,6 +34,13 @@ class ServingCounters:
     notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
     latency: float | None = None  # seconds for an output token of a request, with speculation
     reading: str = field_of(default="", compare=False)  # which parts of the text were read, and which were not
+    written: float | None = None  # output tokens that the text reports; they bound what is counted
+    bounded: bool = False  # whether `tokens_per_target_call` was cut to the tokens that were written
+    calls_assumed: bool = False  # no calls are counted in the text: γ, and with it the tokens of a call, are chosen
+    drafter: str = ""  # the method that the text names, as the text writes it
+    block: bool = False  # the drafter writes a whole block in one step (DFlash, PARD, …): its price is not γ steps
+    rates: Literal["", "marginal", "conditional"] = ""  # how the text itself gives the rates of positions
+    convention: str = field_of(default="", compare=False)  # what its figures count: the target's own token, the rates
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -74,7 +82,8 @@ class ServingCounters:
             return self
         note = f"Calls are not counted here: γ = {draft_length} is taken from the slider, and a call drafts that many."
         tokens = 1 + self.accepted_per_call(draft_length)
-        return replace(self, tokens_per_target_call=tokens, draft_length=draft_length, notes=(*self.notes, note))
+        read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
+        return replace(self, **read, notes=(*self.notes, note))
 
 
 def checked(counters: ServingCounters) -> ServingCounters:
