@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, pasted, read_counters
+from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, ServingCounters, pasted, read_counters
 from tests.support.known import known
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))
@@ -77,16 +77,20 @@ def worked(value: object) -> object:
     return float(Fraction(value)) if isinstance(value, str) and "/" in value else value
 
 
-@pytest.mark.parametrize("name", READ)
-def test_the_counters_in_a_text(name: str) -> None:
-    text, fields = READ[name]
-    counters = read_counters(text)
+def assert_gives(counters: ServingCounters, fields: dict[str, Any]) -> None:
+    """Each field as given; of notes, one that contains the given text."""
     for field, given in fields.items():
         found, wanted = getattr(counters, field), worked(given)
         if field == "notes" and given:
             assert any(given in note for note in found)
         else:
             assert found == (pytest.approx(wanted) if isinstance(wanted, float | tuple) else wanted), field
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_counters_in_a_text(name: str) -> None:
+    text, fields = READ[name]
+    assert_gives(read_counters(text), fields)
 
 
 def test_alpha_counts_rejections_where_it_can_and_else_takes_judgements_to_be_alike() -> None:
@@ -247,7 +251,7 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
     ("text", "says"),
     [
         (METRICS, "Read: num_requests_running, num_drafts, num_draft_tokens, num_accepted_tokens, num_accepted_"),
-        (f"{METRICS}vllm:gpu_cache 0.3\nhello\n", "Not used: 2 lines, such as “vllm?gpu_cache?0.3”."),
+        (f"{METRICS}vllm:gpu_cache 0.3\nhello\n", "Not used: 2 lines, such as “vllm:gpu_cache 0.3”."),
         (LOG, "Read: the line about speculation, and 1 more."),
         (LOG + LOG, "Read: the last of 2 lines about speculation, and 1 more. Not used: 2 lines, such as"),
         (json.dumps({"id": "x", "metrics": PER_STEP}), "Read: num_spec_tokens, per_step_accepted, per_step_drafted. "),

@@ -35,6 +35,7 @@ class ServingCounters:
     latency: float | None = None  # seconds for an output token of a request, with speculation
     reading: str = field_of(default="", compare=False)  # which parts of the text were read, and which were not
     written: float | None = None  # output tokens that the text reports; they bound what is counted
+    over_all_calls: bool = False  # also over those without a draft: then less than one token a call may be drafted
     bounded: bool = False  # whether `tokens_per_target_call` was cut to the tokens that were written
     calls_assumed: bool = False  # no calls are counted in the text: γ, and with it the tokens of a call, are chosen
     drafter: str = ""  # the method that the text names, as the text writes it
@@ -93,6 +94,11 @@ def checked(counters: ServingCounters) -> ServingCounters:
         raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
     if rate is not None and rate > 1.001:
         raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+    if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
+        raise InputError(
+            f"{counters.draft_length:.2f} drafted tokens a round are impossible: a round that drafts has at least one. "
+            "These counters do not belong together."
+        )
     if max(len(counters.survival), counters.draft_length or 0) > MAX_POSITIONS:
         raise InputError(f"These counters report more than {MAX_POSITIONS} drafted tokens per round.")
     if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
@@ -124,6 +130,12 @@ def field(text: str, pattern: str, name: str = "A figure in the text") -> float 
 def shown(text: str) -> str:
     """A short piece of what was pasted, without characters that a page could read as markup."""
     return "“" + re.sub(r"[^\w.+-]", "?", text[:20]) + ("…”" if len(text) > 20 else "”")
+
+
+def quoted(line: str) -> str:
+    """The beginning of a line of what was pasted, legible, without characters that a page could read as markup."""
+    text = re.sub(r"[^\w .,:;=+%/(){}#'\"-]", "", " ".join(line[:200].split()))
+    return "“" + text[:40].strip() + ("…”" if len(text) > 40 else "”")
 
 
 def whole(value: float, relative_error: float) -> float:
