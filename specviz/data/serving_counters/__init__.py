@@ -51,11 +51,12 @@ class Pasted:
     @property
     def limited(self) -> int:
         """How many answers ended at their limit of tokens."""
-        return sum(each["finish_reason"] == "length" for each in with_keys(self.found, "finish_reason"))
+        reasons = [each["finish_reason"] for each in with_keys(self.found, "finish_reason")]
+        return sum((reason.get("type") if isinstance(reason, dict) else reason) == "length" for reason in reasons)
 
 
 def of_sglang(pasted: Pasted) -> Read:
-    read = sglang.from_answers(pasted.found, pasted.text)
+    read = sglang.from_answers(pasted.found, pasted.text, pasted.limited)
     return replace(read[0], reading=reading.of_names(pasted.found, read[1])) if read else None
 
 
@@ -92,11 +93,9 @@ def of_usage(pasted: Pasted) -> Read:
 
 def of_series(pasted: Pasted) -> Read:
     read: Read = None
-    for reader in (vllm.from_tensorrt, vllm.from_fastdeploy, vllm.from_counters):
-        if (read := reader(pasted.series)) is not None:
-            break
-    else:
-        read = sglang.from_gauges(pasted.series, pasted.text)
+    for of_page in (vllm.from_tensorrt, vllm.from_fastdeploy, vllm.from_counters):
+        read = read or of_page(pasted.series)
+    read = read or sglang.from_gauges(pasted.series, pasted.text)
     if read is None:
         return None
     also = (sglang.STEPS,) if read.engine == "SGLang" else ()
@@ -150,8 +149,8 @@ def read_counters(text: str) -> ServingCounters:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
     pasted = Pasted(text)
-    for reader in READERS:
-        if (counters := reader(pasted)) is not None:
+    for read in READERS:
+        if (counters := read(pasted)) is not None:
             drafter, block = reading.drafter_of(pasted.text)
             convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
             return replace(checked(counters), drafter=drafter, block=block, convention=convention)

@@ -94,6 +94,11 @@ def checked(counters: ServingCounters) -> ServingCounters:
         raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
     if rate is not None and rate > 1.001:
         raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+    if counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted:
+        raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+    positions = len(counters.survival)
+    if tokens is not None and positions and tokens > positions + 1.01:
+        raise InputError(f"{tokens:.2f} tokens per target call are impossible with {positions} drafted positions.")
     if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
         raise InputError(
             f"{counters.draft_length:.2f} drafted tokens a round are impossible: a round that drafts has at least one. "

@@ -3,11 +3,10 @@
 Logs come with colours, in containers' JSON, and wrapped at the width of a terminal.
 """
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 Found = dict[str, Any]
@@ -72,7 +71,7 @@ def _values(text: str) -> list[Any]:
     pieces = [line[5:] for line in map(str.strip, text.splitlines()) if line.startswith("data:")]
     streamed = [value for piece in pieces if (value := _read(piece)) is not None]
     if not streamed:
-        return list(islice(_parts(text), MOST_PARTS)) or list(islice(_printed(text), MOST_PARTS))
+        return list(islice(chain(_parts(text), _printed(text)), MOST_PARTS))
     # A stream repeats its running totals: the last piece that says anything about drafts.
     return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
 
@@ -198,11 +197,7 @@ def _table(text: str) -> list[Found]:
 
 
 def _cells(line: str, mark: str) -> list[str]:
-    try:
-        cells = next(csv.reader([line.strip().strip("|")], delimiter=mark), [])
-    except csv.Error:
-        return []
-    return [cell.strip() for cell in cells]
+    return [cell.strip().strip('"') for cell in line.strip().strip("|").split(mark)]
 
 
 def _row(head: Sequence[str], cells: Sequence[str]) -> Found:
@@ -217,7 +212,8 @@ def _row(head: Sequence[str], cells: Sequence[str]) -> Found:
 # How a record of a log begins: a level, a time, a process, or one of the parts that llama.cpp's server prints.
 _RECORD = re.compile(
     r"\s*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] |slot |srv "
-    r"|prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch|=|-|#|\||[{}\[\]\"]"
+    r"|prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch|=|-|#|\||[{}\]\"]"
+    r"|\[(?:[{\[\"]|\s*$)"
     r"|(?:vllm|sglang|llamacpp|trtllm)[:_])"
 )
 _WRAPPED = ("SpecDecoding", "Decode batch", "draft acceptance", "tokens generated", "statistics ")
@@ -244,7 +240,7 @@ def _unwrapped(pieces: list[str]) -> list[str]:
     """One line if it is a record about speculation: wrapped between words, or wherever the width ended."""
     if len(pieces) == 1:
         return pieces
-    by_word, by_width = " ".join(piece.strip() for piece in pieces), "".join(pieces)
+    by_word, by_width = re.sub(r"(?<=\w)- (?=\w)", "-", " ".join(map(str.strip, pieces))), "".join(pieces)
     fields = len(_FIELDS.findall(by_word)), len(_FIELDS.findall(by_width))
     same = len(pieces) > 2 and len({len(piece) for piece in pieces[:-1]}) == 1
     whole = by_width if fields[1] > fields[0] or (same and fields[0] == fields[1]) else by_word

@@ -61,7 +61,7 @@ def _words(names: Sequence[str]) -> list[str]:
 
 
 def _figure(line: str) -> bool:
-    return bool(re.search(r"\d", line)) and not line.startswith("|")
+    return bool(re.search(r"[:=].*\d", line)) and not line.startswith("|")
 
 
 def of_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ ONLY_DRAFTING = (
     "and these figures do not say how often."
 )
 IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
+LAST = "The text has {} results. The last one is read: they do not say how many calls each is of."
 CUT_OFF = (
     "{engine} also counts what the limit of tokens cut off: {accepted:,.0f} drafted tokens were accepted, and "
     "{room:,.0f} of them were written. An import of the same answer shows the written ones; both numbers are right."
@@ -27,7 +28,10 @@ FIRST_TOKENS = 0.05  # counters do not say how many requests' first tokens are a
 
 def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
     """What the records of one system say together. `limited` answers ended at their limit of tokens."""
-    system, total = records[0].system, added([read_record(record) for record in records])
+    system, count = records[0].system, len(records)
+    if not (system.rounds or system.drafted or system.histogram):  # a length alone: no weights to add results up with
+        records = records[-1:]
+    total = added([read_record(record) for record in records])
     counted = total.accepted is not None and (total.rounds is not None or system.by_written)
     nothing = total.drafted == 0 or total.rounds == 0
     if nothing or not (counted or total.length is not None or total.survival):
@@ -39,8 +43,8 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
         convention=system.convention,
         rates=cast(Literal["", "marginal", "conditional"], total.rates or ("marginal" if total.survival else "")),
     )
-    if total.ignored:
-        counters = replace(counters, notes=(*counters.notes, IGNORED.format(total.ignored)))
+    more = (IGNORED.format(total.ignored) if total.ignored else "", LAST.format(count) if len(records) < count else "")
+    counters = replace(counters, notes=(*counters.notes, *filter(None, more)))
     # Of a benchmark's answers nobody knows which ended at their limit: any of them may have.
     return within_written(
         counters, total, limited or int(total.requests if system.requests else 0), system.first_in_round

@@ -91,6 +91,8 @@ class Total:
 def read_record(record: Record) -> Total:
     """The figures of one record; InputError where one is no number, or contradicts another."""
     system = record.system
+    if record.values.get("measured") is False:  # a profile that was made before any measurement
+        raise InputError(f"“measured” is false: this {system.engine} holds no measurement.")
     record.values = _of_steps(record.values, record.used)
     accepted, pair = _accepted(record)
     rounds, histogram = record.number(system.rounds), _histogram(record)

@@ -5,7 +5,6 @@ draft tree and its root; how deep the tree is says `spec_num_steps`. Without top
 block drafter writes a whole block in one step: then `spec_num_steps` is not the depth.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -62,7 +61,7 @@ def from_log(records: Sequence[str], text: str) -> ServingCounters | None:
     return replace(read, running=running, latency=latency, convention=CONVENTION)
 
 
-def from_answers(found: Sequence[Found], text: str) -> tuple[ServingCounters, list[str]] | None:
+def from_answers(found: Sequence[Found], text: str, limited: int = 0) -> tuple[ServingCounters, list[str]] | None:
     """The counters of answers, and the names that were read."""
     records = records_of(SGLANG_ANSWER, found)
     if not records:
@@ -77,7 +76,6 @@ def from_answers(found: Sequence[Found], text: str) -> tuple[ServingCounters, li
         survival = (*survival[:depth], *[0.0] * unseen)
     read = replace(read, survival=survival, drafted=total.drafted, accepted=None if total.derived else total.accepted)
     read = replace(read, rates="marginal" if survival else "", convention=SGLANG_ANSWER.convention)
-    limited = len(re.findall(r"""['"]type['"]: *['"]length['"]|finish_reason['"]: *['"]length['"]""", text))
     names = [name for record in records for name in record.used]
     if field(text, STEPS):
         names += ["speculative_num_steps", "spec_num_steps"]
@@ -110,6 +108,8 @@ def _drafted(
             return read(steps)
         note = f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps)."
         return read(steps, checked=checked, notes=(note,))
+    if steps and steps > 1:
+        raise InputError(f"{length:.2f} tokens per target call are impossible with {steps:.0f} draft steps.")
     if proposed is None:
         return read(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:

@@ -77,6 +77,10 @@ def from_log(records: Sequence[str]) -> ServingCounters | None:
     accepted, drafted = (field(lines[-1], rf"{name}: *(\d+) tokens") for name in ("Accepted", "Drafted"))
     listed = re.search(r"Per-position acceptance rate:([\d., ]*)", lines[-1])
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
+    if survival and length > len(survival) + 1.01:
+        raise InputError(
+            f"A mean acceptance length of {length:.2f} is impossible with {len(survival)} drafted positions."
+        )
     running = [line for line in records if "Running:" in line]
     return ServingCounters(
         "vLLM",
