@@ -27,6 +27,7 @@ class System:
     with_all: Names = ()  # … and all of these,
     without: Names = ()  # and none of these
     convention: str = OWN
+    limit: Names = ("num_spec_tokens", "num_speculative_tokens")  # the most that a round may draft
     rounds: Names = ()  # calls of the target that checked a draft
     drafted: Names = ()
     accepted: Names = ()  # without the target's own token, or as pairs “accepted/drafted”

@@ -6,7 +6,7 @@ Logs come with colours, in containers' JSON, and wrapped at the width of a termi
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 Found = dict[str, Any]
@@ -27,6 +27,7 @@ _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", 
 _COLOUR = re.compile(r"\x1b\[[\d;]{0,20}[mK]|\[\d{1,3}(?:;\d{1,3}){0,5}m")  # a copy may have lost its escape
 _KUBERNETES = re.compile(r"^(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) ([FP]) (.*)$")
 _COMPOSE = re.compile(r"^[\w.-]+-\d+ +\| ")
+_MARKS = ("SpecDecoding", "Decode batch", "draft acceptance", "tokens generated", "statistics ")
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
 
 
@@ -49,7 +50,13 @@ def _of_driver(line: str) -> str:
         return line
     value = _read(line)
     texts = [value[key] for key in _LOG_KEYS if isinstance(value.get(key), str)] if isinstance(value, dict) else []
-    return _COLOUR.sub("", texts[0].rstrip("\n")) if texts else line
+    # An answer may have a message too: its counts are in objects inside it.
+    logged = texts and (any(mark in texts[0] for mark in _MARKS) or not any(map(_holds_more, value.values())))
+    return _COLOUR.sub("", texts[0].rstrip("\n")) if logged else line
+
+
+def _holds_more(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def objects(text: str) -> list[Found]:
@@ -156,13 +163,14 @@ def _inside(value: Any) -> Iterator[Found]:
 
 _BLOCK = re.compile(r"^[ \t]*([A-Za-z][\w ./()%#-]{1,60}?):[ \t]+([\d.,]{1,30}%?)[ \t]*$", re.MULTILINE)
 _PLACE = re.compile(r"^(position|acceptance at token|.*_at_pos_?) ?(\d{1,2})$")
-_PAIR = re.compile(r"(\w[\w/]{1,20})= *([\d.]{1,20})(?=[\s,]|$)")
+_PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
+_SECTION = re.compile(r"^[ \t]*=+ .{1,80} =+[ \t]*$", re.MULTILINE)  # the head of a benchmark's result
 _COLUMNS = ("acceptance_length", "num_drafts", "a.len", "rounds")
 
 
 def rows(text: str) -> list[Found]:
     """Records that are no objects: a block of lines “name: value”, rows of a table, lines of pairs “name= value”."""
-    found = [_block(text), *_table(text)]
+    found = [*map(_block, _SECTION.split(text)), *_table(text)]
     lines = (line for line in text.splitlines() if "=" in line and len(line) < MAX_LINE)
     found += [pairs for line in lines if len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
     return [each for each in found[:MOST_ROWS] if each]
@@ -209,17 +217,22 @@ def _row(head: Sequence[str], cells: Sequence[str]) -> Found:
     return found
 
 
-# How a record of a log begins: a level, a time, a process, or one of the parts that llama.cpp's server prints.
+# How a record of a log begins: a level, a time, a process; what is no log; or a part that may follow one of these.
 _RECORD = re.compile(
-    r"\s*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] |slot |srv "
-    r"|prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch|=|-|#|\||[{}\]\"]"
-    r"|\[(?:[{\[\"]|\s*$)"
-    r"|(?:vllm|sglang|llamacpp|trtllm)[:_])"
+    r"\s*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] |slot |srv "
+    r"|={3}|-{3}|# |\|.*\|\s*$|[{}\]\"]|\[(?:[{\[\"]|\s*$)|(?:vllm|sglang|llamacpp|trtllm)[:_])"
 )
-_WRAPPED = ("SpecDecoding", "Decode batch", "draft acceptance", "tokens generated", "statistics ")
+_PART = re.compile(r"\s*(?:prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch)")
+# Whole fields with what ends them: a join that cuts a number or a name has fewer of them.
 _FIELDS = re.compile(
-    r"SpecDecoding metrics:|acceptance length: *[\d.]+|(?:Accepted|Drafted): *\d+ tokens|acceptance rate: *[\d.]+"
-    r"|accept len: *[\d.]+|accept rate: *[\d.]+|#running-req: *\d|accepted / *\d+ generated|tokens accepted|[\d.]+ T/s"
+    r"SpecDecoding metrics: |Mean acceptance length: [\d.]+(?=, )|(?:Accepted|Drafted): \d+ tokens(?=, )"
+    r"|(?:Accepted|Drafted) throughput: [\d.]+ tokens/s(?=, )|[Dd]raft acceptance rate: [\d.]+%"
+    r"|Per-position acceptance rate: [\d.]+(?:, [\d.]+)*(?:, Avg |$)|Decode batch[,.] "
+    r"|accept len: [\d.]+(?=, )|accept rate: [\d.]+(?=, )|#[\w-]+: \d+|token usage: [\d.]+(?=, )|cuda graph: \w+(?=, )"
+    r"|gen throughput \(token/s\): [\d.]+(?=, )|#\w+ \w+ = +\d+(?=, )"
+    r"|draft acceptance(?: rate)? = +[\d.]+ \( *\d+ accepted / +\d+ generated\)"
+    r"|\bmean acceptance length = +[\d.]+(?=, )|(?<=, )acceptance rate per position = \([\d.]+(?:, [\d.]+)*\)"
+    r"|\d+ tokens generated in |Draft: \d+ / \d+ tokens accepted|Generate: [\d.]+ T/s"
 )
 MOST_PIECES = 12  # lines that one wrapped record has at most
 
@@ -228,23 +241,43 @@ def log_records(text: str) -> list[str]:
     """The lines of a log; a record that was wrapped at the width of a terminal is one line again."""
     grouped = list[list[str]]()
     for line in text.splitlines():
-        begins = not line.strip() or _RECORD.match(line) or not grouped or not _RECORD.match(grouped[-1][0])
-        if begins or len(grouped[-1]) == MOST_PIECES or sum(map(len, grouped[-1])) > MAX_LINE:
+        if (
+            not grouped
+            or _begins(line, grouped[-1])
+            or len(grouped[-1]) == MOST_PIECES
+            or sum(map(len, grouped[-1])) > MAX_LINE
+        ):
             grouped.append([line])
         else:
             grouped[-1].append(line)
     return [line for pieces in grouped for line in _unwrapped(pieces)]
 
 
+def _begins(line: str, pieces: Sequence[str]) -> bool:
+    """Whether this line begins a record, after the pieces of another one."""
+    if not line.strip() or _RECORD.match(line) or not (_RECORD.match(pieces[0]) or _PART.match(pieces[0])):
+        return True
+    headed = pieces[-1].rstrip().endswith(("|", "]", "INFO"))  # so far only what stands before the text of a record
+    return bool(_PART.match(line)) and not headed
+
+
 def _unwrapped(pieces: list[str]) -> list[str]:
     """One line if it is a record about speculation: wrapped between words, or wherever the width ended."""
     if len(pieces) == 1:
         return pieces
-    by_word, by_width = re.sub(r"(?<=\w)- (?=\w)", "-", " ".join(map(str.strip, pieces))), "".join(pieces)
-    fields = len(_FIELDS.findall(by_word)), len(_FIELDS.findall(by_width))
     same = len(pieces) > 2 and len({len(piece) for piece in pieces[:-1]}) == 1
-    whole = by_width if fields[1] > fields[0] or (same and fields[0] == fields[1]) else by_word
-    return [whole] if any(mark in whole for mark in _WRAPPED) else pieces
+    whole = pieces[0]
+    for before, piece in pairwise(pieces):
+        apart, joined = (len(_FIELDS.findall(_joined(before, piece, by_word))) for by_word in (True, False))
+        whole = _joined(whole, piece, apart > joined or (apart == joined and not same))
+    return [whole] if any(mark in whole for mark in _MARKS) else pieces
+
+
+def _joined(before: str, piece: str, by_word: bool) -> str:
+    """The two pieces of a line; between words there was a blank, but not after a hyphen in a word."""
+    if not by_word:
+        return before + piece
+    return before.rstrip() + ("" if re.search(r"\w-\s*$", before) else " ") + piece.strip()
 
 
 _TABBY = re.compile(

@@ -43,6 +43,12 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
         convention=system.convention,
         rates=cast(Literal["", "marginal", "conditional"], total.rates or ("marginal" if total.survival else "")),
     )
+    most = max(counters.draft_length or 0.0, (counters.tokens_per_target_call or 1.0) - 1)
+    if total.limit and most > total.limit + 0.01:
+        raise InputError(
+            f"{most:.2f} drafted tokens a round are impossible where it drafts at most {total.limit:.0f}: these "
+            "counters do not belong together."
+        )
     more = (IGNORED.format(total.ignored) if total.ignored else "", LAST.format(count) if len(records) < count else "")
     counters = replace(counters, notes=(*counters.notes, *filter(None, more)))
     # Of a benchmark's answers nobody knows which ended at their limit: any of them may have.

@@ -85,6 +85,7 @@ class Total:
     written: float | None = None  # output tokens
     requests: float = 1.0
     rates: str = ""  # "marginal" or "conditional", as the text gives them
+    limit: float = 0.0  # the most that a round may draft; 0 if it is not named
     derived: bool = False  # whether rounds or accepted tokens come from the length: not exact, so they bound nothing
 
 
@@ -124,6 +125,7 @@ def read_record(record: Record) -> Total:
         record.number(system.written),
         record.number(system.requests) or 1.0,
         rates,
+        record.number(system.limit) or 0.0,
         derived,
     )
 
@@ -207,6 +209,7 @@ def added(totals: Sequence[Total]) -> Total:
         _sum(each.written for each in totals),
         sum(each.requests for each in totals),
         rates.pop() if len(rates) == 1 else "",
+        max(each.limit for each in totals) if all(each.limit for each in totals) else 0.0,
         any(each.derived for each in totals),
     )
 

@@ -32,7 +32,7 @@ PREFIXES = "vllm|llamacpp|sglang|trtllm|fastdeploy"
 _NAME = re.compile(rf"(?:({PREFIXES})[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{{=:|\"',]|$)")
 _SEPARATOR = re.compile(r"[\s:=|,]+")
 _PRINTED = re.compile(
-    r"(?:Counter|Gauge|Vector)\(name='([\w:]{1,100})', labels=\{([^{}]{0,400})\}, values?=(\[[\d., ]*\]|[^\s,)\]]+)"
+    r"(?:Counter|Gauge|Vector)\(name='([\w:]{1,100})',\s*labels=\{([^{}]{0,400})\},\s*values?=(\[[\d.,\s]*\]|[^\s,)\]]+)"
 )
 _LABEL = re.compile(r"'(\w{1,60})': '([^']{0,200})'")
 
