@@ -35,6 +35,7 @@ def vllm_answer(**more: Any) -> str:
 
 
 HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 100_000]
+HOSTILE += ["{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 100_000]
 HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000]
 
 

@@ -20,6 +20,7 @@ WRITTEN = re.compile(r"(?<!prompt )eval time = *([\d.]{1,20}) ms */ *(\d{1,15}) 
 KIND = re.compile(r"statistics +([\w-]{1,40}): ")
 COUNTS = {"drafts": "#gen drafts", "drafted": "#gen tokens", "accepted": "#acc tokens"}
 CALLS = re.compile(r"#calls\(b,g,a\) = *\d+ +(\d+) ")
+OVER_ALL = "Over all calls of the target, also those that had no draft, it is {:.2f} tokens."
 SINCE_START = "The statistics count all requests since the server started."
 
 
@@ -127,6 +128,7 @@ def _weighted(requests: Sequence[Request], rounds: float) -> tuple[float, ...]:
 def _by_statistics(statistics: Statistics, accepted: float, drafted: float | None) -> ServingCounters:
     drafts = statistics.drafts or 1.0
     share = drafts / statistics.calls if statistics.calls and statistics.calls >= drafts else None
+    over_all = () if share is None or share == 1 else (OVER_ALL.format(1 + share * accepted / drafts),)
     return ServingCounters(
         "llama.cpp",
         1 + accepted / drafts,
@@ -134,6 +136,6 @@ def _by_statistics(statistics: Statistics, accepted: float, drafted: float | Non
         drafted=drafted,
         accepted=accepted,
         drafting_share=share,
-        notes=(SINCE_START,),
+        notes=(SINCE_START, *over_all),
         convention=OWN,
     )

@@ -21,7 +21,7 @@ LONG = 40  # characters; a longer number stays text, so that it is refused with 
 _START = re.compile(r"^[ \t]*[{\[]|(?<=[\s:=(,])\{", re.MULTILINE)
 _PYTHON = re.compile(r"""\{\s*'""")
 _TOKEN = re.compile(
-    r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\b(?:True|False|None)\b|,(?=\s*[\]})])|[\[\](){}]""", re.DOTALL
+    r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\b(?:True|False|None)\b|,(?=\s*[\]})])|[\[\](){}'"]""", re.DOTALL
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", ",": ""}
 _COLOUR = re.compile(r"\x1b\[[\d;]{0,20}[mK]|\[\d{1,3}(?:;\d{1,3}){0,5}m")  # a copy may have lost its escape
@@ -118,6 +118,8 @@ def _as_json(text: str, start: int) -> tuple[str | None, int]:
     pieces, depth, place = list[str](), 0, start
     for found in _TOKEN.finditer(text, start, start + MOST_IN_VAIN):
         token = found[0]
+        if token in "'\"":  # a text that does not end
+            return None, len(text)
         pieces.append(text[place : found.start()])
         place = found.end()
         pieces.append(_text(token) if token[0] in "'\"" else _WORDS.get(token, token))

@@ -70,7 +70,8 @@ def of_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:
     marked, *others = (places(lines, pattern) for pattern in (last, *also))
     read = f"Read: the last of {len(marked)} lines" if len(marked) > 1 else "Read: the line"
     more = {found[-1] for found in others if found} - set(marked)
-    left = [line for place, line in enumerate(lines) if place not in {*marked[-1:], *more}]
+    used = {*marked[-1:], *more}
+    left = [line for place, line in enumerate(lines) if place not in used]
     return f"{read} about speculation{_and_more(len(more))}.{_left(left)}"
 
 
@@ -79,7 +80,8 @@ def of_requests(records: Sequence[str], each: str, also: Sequence[str]) -> str:
     lines = [line.strip() for line in records if line.strip()]
     marked, more = places(lines, each), {place for pattern in also for place in places(lines, pattern)}
     read = f"Read: {len(marked)} lines" if len(marked) > 1 else "Read: the line"
-    left = [line for place, line in enumerate(lines) if place not in {*marked, *more}]
+    used = {*marked, *more}
+    left = [line for place, line in enumerate(lines) if place not in used]
     return f"{read} about speculation{_and_more(len(more - set(marked)))}.{_left(left)}"
 
 
