@@ -62,6 +62,10 @@ CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
         LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", ""),
         {"tokens_per_target_call": 2.79, "draft_length": 2},
     ),
+    "two ends of text inside drafts": (  # of 2 · 10 accepted tokens, 2 · (52 − 1 − 43) were written
+        f"{json.dumps(json.loads(HALF) | {'usage': {'completion_tokens': 52}})}\n" * 2,
+        {"accepted": 16, "bounded": True, "tokens_per_target_call": 102 / 86},
+    ),
     "two answers": (f"{vllm_answer()}\n{vllm_answer()}", {"drafted": 258, "survival": ["4/43", "3/43", "3/43"]}),
     # not inter_token_latency: it has one value a step
     "vLLM's latency": (

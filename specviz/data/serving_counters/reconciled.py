@@ -19,6 +19,10 @@ CUT_OFF = (
     "{engine} also counts what the limit of tokens cut off: {accepted:,.0f} drafted tokens were accepted, and "
     "{room:,.0f} of them were written. An import of the same answer shows the written ones; both numbers are right."
 )
+PAST_ENDS = (
+    "{engine} also counts what passed the ends of the answers: {accepted:,.0f} drafted tokens were accepted, and "
+    "{room:,.0f} of them were written."
+)
 BOUNDED = (
     "The text ends inside a draft: {accepted:,.0f} drafted tokens were accepted, and {room:,.0f} of them were written. "
     "Only written tokens are counted."
@@ -51,10 +55,7 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
         )
     more = (IGNORED.format(total.ignored) if total.ignored else "", LAST.format(count) if len(records) < count else "")
     counters = replace(counters, notes=(*counters.notes, *filter(None, more)))
-    # Of a benchmark's answers nobody knows which ended at their limit: any of them may have.
-    return within_written(
-        counters, total, limited or int(total.requests if system.requests else 0), system.first_in_round
-    )
+    return within_written(counters, total, limited, system.first_in_round, bool(system.requests))
 
 
 def _counted(total: Total, engine: str) -> ServingCounters:
@@ -96,7 +97,11 @@ def by_written(
 
 
 def within_written(
-    counters: ServingCounters, total: Total, limited: int = 0, first_in_round: bool = False
+    counters: ServingCounters,
+    total: Total,
+    limited: int = 0,
+    first_in_round: bool = False,
+    counted_requests: bool = False,
 ) -> ServingCounters:
     """Not more tokens than were written. What a limit cut off stays counted: it was judged on the same text."""
     if total.written is None:
@@ -108,8 +113,11 @@ def within_written(
     excess = total.accepted - room
     if excess <= (total.requests if first_in_round else 0) and room >= 0:
         return counters
-    if limited and excess <= limited * (counters.draft_length or 0):
-        cut = CUT_OFF.format(engine=counters.engine, accepted=total.accepted, room=max(0.0, room))
+    # Of the many answers of a benchmark nobody knows how they ended: each may have ended inside a draft.
+    many = total.requests if counted_requests and not limited else 0
+    if (limited or many) and excess <= (limited or many) * (counters.draft_length or 0):
+        said = CUT_OFF if limited else PAST_ENDS
+        cut = said.format(engine=counters.engine, accepted=total.accepted, room=max(0.0, room))
         return replace(counters, notes=(*counters.notes, cut))
     if room < 0:
         raise InputError(
