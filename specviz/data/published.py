@@ -89,9 +89,14 @@ class GpuCosts:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMethod:
-    says: str  # one sentence: system, machine, figures
+    says: str  # one sentence: system, machine, figures; of its rounds in braces
     source: str
     url: str
+    rounds: tuple[GpuRound, ...] = ()  # that the sentence names
+
+    @property
+    def said(self) -> str:
+        return self.says.format(*self.rounds)
 
 
 @dataclass(frozen=True, slots=True)
