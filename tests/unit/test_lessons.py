@@ -125,7 +125,7 @@ def test_the_quiz_asks_about_every_main_point_in_plain_words_with_the_right_opti
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
 def test_an_answer_has_figures_of_its_source_a_link_that_runs_it_and_plain_words(entry: FaqEntry) -> None:
     assert bool(figures_in(entry.answer.technical)) == (entry.source != "general")
-    assert bool(entry.cites) == (entry.source == "published" or entry.name == "busy")
+    assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
     assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
     assert request_from_link(parse_qs(address.query), linked_names()).problems == []

@@ -16,18 +16,19 @@ from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured_methods import ALL
-from specviz.data.published import SERVED, ServedGain
+from specviz.data.published import REPORTS, SERVED, Report, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 
 Source = Literal["recorded", "computed", "published", "general"]
 Measured = Literal["run", "sweeps", "passes", "methods", "batches"]
-Cited = Literal["eagle", "long", "experts", "sparse"]
-CITED: dict[Cited, ServedGain] = {
+Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
+GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
     "long": SERVED["busy-long-texts"],
     "experts": SERVED["experts"],
     "sparse": SERVED["sparse-batches"],
 }
+CITED: dict[Cited, Report] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
@@ -44,7 +45,7 @@ class FaqEntry:
     run_it: Voices  # the link's label
     page: str = ""  # URL path of the page that shows it; empty for Watch
     link: Mapping[str, str] = field(default_factory=dict)  # what is other there than in the recorded run
-    cites: tuple[Cited, ...] = ()  # published figures in the answer
+    cites: tuple[Cited, ...] = ()  # what others published that is in the answer
     measured: Measured = "run"  # what its recorded figures are from
 
     @property
@@ -59,7 +60,7 @@ class FaqEntry:
         }[self.measured]
 
     @property
-    def published(self) -> list[ServedGain]:
+    def published(self) -> list[Report]:
         return [CITED[name] for name in self.cites]
 
     @property
@@ -83,9 +84,9 @@ def answer_facts(trace: str) -> Facts:
     assert pays.drafter is not None
     return {
         **facts_of(trace),
-        **{name: gain.system for name, gain in CITED.items()},
-        **{f"{name}_speedup": f"{gain.speedup:g}" for name, gain in CITED.items()},
-        **{f"{name}_batch": gain.setting for name, gain in CITED.items()},
+        **{name: report.system for name, report in CITED.items()},
+        **{f"{name}_speedup": f"{gain.speedup:g}" for name, gain in GAINS.items()},
+        **{f"{name}_batch": gain.setting for name, gain in GAINS.items()},
         "pair": f"{pays.drafter.name} and {pays.target.name}",
         "easy_per_call": facts_of("pays")["per_call"],
         "hard_per_call": facts_of("no-gain")["per_call"],
