@@ -21,7 +21,7 @@ from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.published import GPU_COSTS, ON_A_GPU
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
-from specviz.models.catalogue import PAIRS
+from specviz.models.catalogue import CARDS_MACHINE, PAIRS, known_models
 from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
@@ -180,6 +180,17 @@ def of_the_bundled_pairs() -> Claims:
     yield "a larger draft is right more often", all(rates[0][kind] < rates[1][kind] < rates[2][kind] for kind in nano)
     says = {pair.draft: pair.statements[0].text for pair in PAIRS if pair.target == "wren-base"}
     yield "and its sentence names no kind that is an exception", "not on" not in says["wren-mini"]
+    machine, named = results("family")["machine"]["machine"], re.findall(r"[A-Z]\w+", CARDS_MACHINE)
+    yield "the menu names the machine of the cards", all(word in machine for word in named)
+
+
+def of_pairs_that_were_not_measured() -> Claims:
+    sizes = {name: model.parameters for name, model in known_models().items()}
+    for pair in PAIRS:
+        name = f"{pair.draft} for {pair.target}"
+        yield f"{name}: a lesson is measured or computed", pair.lesson == "open" or "not measured" not in pair.basis
+        smaller = [each for each in PAIRS if each.target == pair.target and sizes[each.draft] < sizes[pair.draft]]
+        yield f"{name}: only a bigger draft than another one is called so", pair.lesson != "no better" or bool(smaller)
 
 
 def results(name: str) -> Any:
@@ -200,6 +211,7 @@ def results(name: str) -> Any:
         of_the_browser,
         of_random_words,
         of_the_bundled_pairs,
+        of_pairs_that_were_not_measured,
     ],
     ids=lambda claims: claims.__name__,
 )
