@@ -1,6 +1,7 @@
-"""Record what "Same quality" shows before any model is loaded: python -m scripts.record_proof [draws|greedy]
+"""Record what "Same quality" shows before any model is loaded: python -m scripts.record_proof [draws|greedy|exact]
 
-With a part named, the other one stays as it was recorded. Runs the tasks of the page on the bundled models and writes
+With a part named, the others stay as they were recorded: draws has the exact values too, and exact adds them to draws
+that stay. Runs the tasks of the page on the bundled models and writes
 assets/traces/proof.json: the draws of every rule, a greedy comparison, a run whose cache forgets a row, and the first
 near-tie at which a bfloat16 run differs from plain decoding. The near-tie is searched among the app's prompts, so that
 one is found again after the weights change.
@@ -52,6 +53,8 @@ def main() -> None:
     before = recorded_proof()
     if len(parts) == 1 and (before is None or before.weights != weights):
         sys.exit("The weights have changed since the last recording: record both parts.")
+    if before and parts == ["exact"]:
+        return write(replace(before, draws=[with_exact(each, target, draft) for each in before.draws]))
     old_draws, old_greedy = (before.draws, greedy_part_of(before)) if before else ([], {})
     proof = RecordedProof(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -61,6 +64,11 @@ def main() -> None:
         draws=[record_draws(target, draft, rule) for rule in RULES] if "draws" in parts else old_draws,
         **(greedy_part(target, draft) if "greedy" in parts else old_greedy),
     )
+    write(proof)
+
+
+def write(proof: RecordedProof) -> None:
+    """Replace the recorded proof."""
     PATH.write_bytes(dump_proof(proof))
     print(f"{PATH.name}: {PATH.stat().st_size:,} bytes")
 
@@ -79,6 +87,12 @@ def greedy_part_of(before: RecordedProof) -> dict[str, Any]:
     return {"greedy": before.greedy, "near_tie": before.near_tie, "forgotten_row": before.forgotten_row}
 
 
+def with_exact(recorded: RecordedDraws, target: LoadedModel, draft: LoadedModel) -> RecordedDraws:
+    """The same draws, with what follows from the probabilities alone."""
+    draws = Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, recorded.rule, recorded.position)
+    return replace(recorded, exact=draws.exact())
+
+
 def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
     """The draws of one rule, at the position where a wrong rule shows."""
     draws = Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, rule.name, rule.position)
@@ -88,7 +102,7 @@ def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> Rec
     print(f"{rule.name}: {found.state}. {found.sentence}")
     if (found.state == "passes") != rule.lossless:
         sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
-    return RecordedDraws(rule.name, rule.position, batches)
+    return with_exact(RecordedDraws(rule.name, rule.position, batches), target, draft)
 
 
 def greedy_rows(target: LoadedModel, draft: LoadedModel) -> Iterator[GreedyRow]:

@@ -3,6 +3,7 @@
  * The same as `specviz/models/cached_model.py`, without trees.
  */
 
+/** @import { Cache } from "./llama.js" */
 /** @import { LoadedModel } from "./loaded_model.js" */
 
 const CHUNK = 128; // tokens of a prompt in one pass; between two passes a run can be stopped
@@ -11,7 +12,14 @@ export class CachedModel {
   /** @param {LoadedModel} loaded */
   constructor(loaded) {
     this._llama = loaded.llama;
-    this._cache = loaded.llama.cache();
+    /** @type {Cache | null} */
+    this._taken = null;
+  }
+
+  /** Taken when it is first needed, so that whoever makes a run and cannot begin it holds nothing. */
+  get _cache() {
+    this._taken ??= this._llama.cache();
+    return this._taken;
   }
 
   /** Tokens in the cache. */
@@ -48,6 +56,7 @@ export class CachedModel {
 
   /** Give the cache's memory to the next run. */
   close() {
-    this._llama.release(this._cache);
+    if (this._taken) this._llama.release(this._taken);
+    this._taken = null;
   }
 }

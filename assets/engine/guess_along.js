@@ -38,12 +38,15 @@ export function guessAlong(drafter, setup, written) {
 function guessesOf(loaded, tokenIds, count) {
   const model = new CachedModel(loaded);
   const first = tokenIds.length - count - 1; // the guess at the output's first token follows the prompt's last token
-  for (const _ of model.prefillSteps(tokenIds.slice(0, first)));
   const guesses = [];
-  for (let start = first; start < tokenIds.length - 1; start += CHUNK) {
-    guesses.push(...model.read(tokenIds.slice(start, Math.min(start + CHUNK, tokenIds.length - 1))).map(mostProbable));
+  try {
+    for (const _ of model.prefillSteps(tokenIds.slice(0, first)));
+    for (let start = first; start < tokenIds.length - 1; start += CHUNK) {
+      guesses.push(...model.read(tokenIds.slice(start, Math.min(start + CHUNK, tokenIds.length - 1))).map(mostProbable));
+    }
+  } finally {
+    model.close();
   }
-  model.close();
   return guesses;
 }
 

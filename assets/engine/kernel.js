@@ -5,7 +5,7 @@ import { PlainError } from "./plain_error.js";
 
 const PAGE = 65_536; // bytes
 const NOWHERE =
-  "This browser cannot run the models: it has no WebAssembly with SIMD. Chrome 91, Firefox 89, Safari 16.4 and newer ones have it.";
+  "This browser cannot run the models: it has no WebAssembly with SIMD. Chrome 110, Firefox 115, Safari 16.4 and newer ones have it.";
 
 /**
  * What `arithmetic.ts` exports; see there. Addresses are in bytes.
@@ -37,10 +37,29 @@ export function startKernel(bytes, builds = [RELAXED, PLAIN]) {
   return { kernel: /** @type {Kernel} */ (/** @type {unknown} */ (exports)), memory, simd };
 }
 
+/**
+ * The end of the memory, after which there is room for so many bytes more. What was a view of the memory is none any more.
+ * @param {WebAssembly.Memory} memory
+ * @param {number} bytes
+ * @throws {PlainError} the browser has too little memory
+ */
+export function grown(memory, bytes) {
+  return PAGE * enough(bytes, (pages) => memory.grow(pages));
+}
+
 /** @param {number} bytes */
 function room(bytes) {
+  return enough(bytes, (pages) => new WebAssembly.Memory({ initial: pages }));
+}
+
+/**
+ * @template T
+ * @param {number} bytes
+ * @param {(pages: number) => T} take
+ */
+function enough(bytes, take) {
   try {
-    return new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
+    return take(Math.ceil(bytes / PAGE));
   } catch {
     throw new PlainError(`This browser has not enough free memory for the models: ${Math.ceil(bytes / 1e6)} MB more are needed.`);
   }

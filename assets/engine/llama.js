@@ -10,7 +10,7 @@
  * The same as `specviz/models/llama.py`. The weights stay in bfloat16 in the kernel's memory, as the file has them.
  */
 
-import { startKernel } from "./kernel.js";
+import { grown, startKernel } from "./kernel.js";
 import { PlainError } from "./plain_error.js";
 
 /** @typedef {{ at: number, shape: number[] }} Tensor where it lies in the file, in bytes */
@@ -43,7 +43,8 @@ import { PlainError } from "./plain_error.js";
 
 const FLOAT = 4; // bytes
 const MOST = 128; // tokens in one pass
-const CACHES = 2; // at once: both decoders have their own
+const CACHES = 2; // with room from the start: both decoders have their own
+const MOST_CACHES = 4; // a model that drafts for itself has one more, and one for what it would have guessed
 const ALIGN = 64;
 const START = 65_536; // below it are the kernel's own tables
 
@@ -67,6 +68,7 @@ export class Llama {
     this._memory = memory;
     this._places = places;
     this._free = Array.from({ length: CACHES }, (_, i) => end + i * this._cacheBytes);
+    this._caches = CACHES;
     new Uint8Array(memory.buffer).set(file, places.weights);
     this._computeAngles();
     const at = (/** @type {string} */ name) => addressOf(tensors, name, places.weights);
@@ -77,13 +79,20 @@ export class Llama {
   }
 
   /**
-   * An empty cache. At most two are there at once; give each back with `release`.
+   * An empty cache; give it back with `release`.
    * @returns {Cache}
+   * @throws {PlainError} the browser has too little memory for one more
    */
   cache() {
-    const at = this._free.pop();
-    if (at === undefined) throw new Error("all caches are in use");
-    return { at, length: 0 };
+    return { at: this._free.pop() ?? this._oneMore(), length: 0 };
+  }
+
+  /** Where a new cache begins: at the end of the memory, which grows. */
+  _oneMore() {
+    if (this._caches === MOST_CACHES) throw new Error("all caches are in use");
+    const at = grown(this._memory, this._cacheBytes);
+    this._caches += 1;
+    return at;
   }
 
   /** @param {Cache} cache */

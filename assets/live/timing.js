@@ -1,5 +1,7 @@
 /** What a run's times say: its costs, its speedup with an interval, and whether the machine was too busy to tell. */
 
+import { verificationSteps } from "../shared/theory.js";
+
 /** @import { Trace } from "../shared/payloads.js" */
 
 const FEWEST = 5; // blocks from which an interval is computed
@@ -13,44 +15,32 @@ const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.26
 /** @typedef {{ speedup: number, low: number, high: number, trusted: boolean }} Timed */
 
 /**
- * The costs that one trace measured (medians), as `costs` of specviz/core/metrics.py; null without a drafted token.
+ * The costs that one trace measured, as `costs` of specviz/core/metrics.py; null without a drafted token. A browser's clock
+ * may count whole milliseconds, and then a median jumps: a typical time is the mean of the middle half.
  * @param {Trace} trace
  * @returns {Costs | null}
  */
 export function costsOf({ rounds, autoregressive }) {
   const drafting = rounds.filter(({ drafted }) => drafted.length);
-  const step = median(autoregressive?.seconds_per_token ?? []);
+  const step = typical(autoregressive?.seconds_per_token ?? []);
   if (!drafting.length || !step) return null;
   const counts = [...new Set(rounds.map(({ drafted }) => drafted.length + 1))].sort((one, other) => one - other);
   const seconds = (/** @type {number} */ tokens) => rounds.filter(({ drafted }) => drafted.length + 1 === tokens).map((round) => round.verify_seconds ?? 0);
   return {
     step,
-    draft: median(drafting.map((round) => (round.draft_seconds ?? 0) / round.drafted.length)) / step,
-    check: new Map(counts.map((tokens) => [tokens, median(seconds(tokens)) / step])),
-    overhead: median(rounds.map((round) => round.overhead_seconds ?? 0)) / step,
+    draft: typical(drafting.map((round) => (round.draft_seconds ?? 0) / round.drafted.length)) / step,
+    check: new Map(counts.map((tokens) => [tokens, typical(seconds(tokens)) / step])),
+    overhead: typical(rounds.map((round) => round.overhead_seconds ?? 0)) / step,
   };
 }
 
 /**
- * The time of a round with so many guesses, in plain steps. A check that was not measured lies on the line through the
- * nearest measured ones; one token takes one step.
+ * The time of a round with so many guesses, in plain steps.
  * @param {Costs} costs
  * @param {number} drafted
  */
 export function roundSteps({ draft, check, overhead }, drafted) {
-  return drafted * draft + checkSteps(check, drafted + 1) + overhead;
-}
-
-/**
- * @param {Map<number, number>} check
- * @param {number} tokens
- */
-function checkSteps(check, tokens) {
-  const known = [...new Map([[1, 1], ...check])].sort(([one], [other]) => one - other);
-  const above = known.findIndex(([count]) => count >= tokens);
-  if (known[above]?.[0] === tokens || known.length === 1) return known[Math.max(above, 0)][1];
-  const [[from, low], [to, high]] = above < 0 ? known.slice(-2) : known.slice(above - 1, above + 1);
-  return low + ((high - low) * (tokens - from)) / (to - from);
+  return drafted * draft + verificationSteps(check, drafted + 1) + overhead;
 }
 
 /**
@@ -115,9 +105,24 @@ function sum(rows, name) {
   return rows.reduce((total, row) => total + row[name], 0);
 }
 
-/** @param {number[]} values */
-function median(values) {
+/**
+ * The mean of the middle half, which a few slow ones do not move.
+ * @param {number[]} values
+ */
+function typical(values) {
   const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle] : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+  const quarter = Math.floor(sorted.length / 4);
+  const middle = sorted.slice(quarter, sorted.length - quarter);
+  return middle.length ? middle.reduce((total, value) => total + value, 0) / middle.length : 0;
+}
+
+const COARSE = 1; // milliseconds of a browser's clock that are many beside a step
+
+/**
+ * Whether the browser's clock counts whole milliseconds, as Firefox and Safari have it so that no page can measure others.
+ * @param {Trace} trace
+ */
+export function clockIsCoarse({ autoregressive }) {
+  const steps = (autoregressive?.seconds_per_token ?? []).map((seconds) => (1000 * seconds) / COARSE);
+  return steps.length > 0 && steps.every((step) => Math.abs(step - Math.round(step)) < 1e-3);
 }

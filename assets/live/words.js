@@ -1,6 +1,6 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
-import { costsOf, timedOf } from "./timing.js";
+import { clockIsCoarse, costsOf, timedOf } from "./timing.js";
 
 /** @import { Result, Trace } from "../shared/payloads.js" */
 
@@ -50,7 +50,10 @@ export function timedInWords(trace) {
   const speed = timed.trusted
     ? `${timed.speedup.toFixed(2)}×, 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`
     : "the machine was too busy to tell.";
-  return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${check.toFixed(2)} times as long as one token, v(${tokens}) = ${check.toFixed(2)}; a guess takes ${costs.draft.toFixed(2)}.`;
+  const coarse = clockIsCoarse(trace);
+  const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));
+  const why = coarse ? " This browser’s clock counts whole milliseconds on purpose, so each single time is rough." : "";
+  return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
 }
 
 /**

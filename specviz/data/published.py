@@ -45,14 +45,20 @@ class PublishedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class ServedGain:
-    """A gain or loss that was reported of a server or a large model; which system, and where it was said."""
+class Report:
+    """What was reported of a system, and where it was said."""
 
     system: str
-    setting: str
-    speedup: float
     source: str
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServedGain(Report):
+    """A gain or loss of a server or a large model."""
+
+    setting: str
+    speedup: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +95,21 @@ class GpuCosts:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMethod:
-    says: str  # one sentence: system, machine, figures
+    says: str  # one sentence: system, machine, figures; of its rounds in braces
     source: str
     url: str
+    rounds: tuple[GpuRound, ...] = ()  # that the sentence names
+
+    @property
+    def said(self) -> str:
+        return self.says.format(*self.rounds)
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     papers: tuple[PublishedRun, ...]
     served: Mapping[str, ServedGain]
+    reports: Mapping[str, Report]
     gpu_rounds: tuple[GpuRound, ...]
     gpu_costs: tuple[GpuCosts, ...]
     methods: Mapping[Family, tuple[PublishedMethod, ...]]
@@ -109,4 +121,4 @@ _KNOWN = TypeAdapter(Published).validate_python(yaml.safe_load(FILE.read_text(en
 
 PUBLISHED, GPU_ROUNDS, GPU_COSTS = _KNOWN.papers, _KNOWN.gpu_rounds, _KNOWN.gpu_costs
 PUBLISHED_METHODS, ON_A_GPU = _KNOWN.methods, _KNOWN.on_a_gpu
-SERVED = _KNOWN.served
+SERVED, REPORTS = _KNOWN.served, _KNOWN.reports

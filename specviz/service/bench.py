@@ -19,6 +19,7 @@ NO_MEMORY = "There is not enough memory here for this run: use smaller models or
 BROKE = "The run failed because of an error in the engine; the server's log says more."
 
 CROWD = 4  # jobs at once
+SILENT = 0.2  # seconds without a message after which the engine says that it is alive
 PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
 
 Send = Callable[[say.Event], None]
@@ -110,6 +111,7 @@ class Bench:
         self._tasks: list[AtWork] = []  # oldest first
         self._most = 0  # jobs at work at once since the last rest
         self._spent: OrderedDict[int, float] = OrderedDict()  # seconds of jobs that were stopped and may go on
+        self._said_at = 0.0  # when a job said something last
 
     def work(self) -> None:
         """Begin the next job, or bring one a step further; waits where there is nothing to do."""
@@ -143,7 +145,11 @@ class Bench:
         self._mail.forget(task.job)
 
     def _step(self, task: AtWork) -> None:
-        """One step. An error fails its job and leaves the engine as it is."""
+        """One step. An error fails its job and leaves the engine as it is.
+
+        A job may take many steps before it has something to say. Then it says that it is alive, because the server ends
+        an engine that says nothing for long.
+        """
         began = self._clock()
         try:
             if self._budget is None or task.seconds < self._budget:
@@ -156,12 +162,19 @@ class Bench:
             self._end(task)
             self._send(say.Failed(task.job, _sentence(error)))
         else:
+            now = self._clock()
             if event and not self._mail.stopped(task.job):
-                self._send(event)
                 task.begun = task.begun or isinstance(event, say.Rounds)
                 task.loading = isinstance(event, say.Loading)
+            elif now - self._said_at >= SILENT:
+                event = say.Alive(task.job)
+            else:
+                event = None
+            if event:
+                self._send(event)
+                self._said_at = now
             if not task.loading:
-                task.seconds += self._clock() - began
+                task.seconds += now - began
 
 
 def _sentence(error: Exception) -> str:

@@ -210,7 +210,7 @@ class EngineDriver:
         if self._child is None:
             return None if self._fleet.restarts.resting else self._start_child
         if (due := self._due()) is not None and now >= due:
-            self._start_by = None
+            self.ready, self._start_by = False, None  # it gets no other job: that would lose one of its lives
             for job in self.running:
                 job.due = None
             return self._child.kill

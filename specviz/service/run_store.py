@@ -229,8 +229,13 @@ class RunStore:
             known = self._latest.get(key)
         if known and (run := self.get(known)):
             return run
-        runs = (self._read(name) for name in self._names(f"{_short(key)}-*.json"))
-        return next((run for run in runs if run and run.key == key), None)
+        stored = {name: self._load(name) for name in self._names(f"{_short(key)}-*.json")}
+        found = [(name, run) for name, run in stored.items() if run and run.key == key]
+        if not found:
+            return None
+        # When a file was last opened says nothing: a link to an older run opens that.
+        name, newest = max(found, key=lambda each: each[1].result.trace.created)
+        return self._take_in(name, newest, newest=True)
 
     def get(self, run_id: str) -> StoredRun | None:
         if not ID.fullmatch(run_id):
@@ -240,14 +245,15 @@ class RunStore:
                 self._runs.move_to_end(run_id)
                 return run
         names = self._names(f"*-{run_id}.json")
-        return self._read(names[0]) if names else None
+        run = self._load(names[0]) if names else None
+        return run and self._take_in(names[0], run, newest=False)
 
     def put(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
         # what differs between two runs of the same request: their times
         times = f"{key} {result.trace.created} {[round.seconds for round in result.trace.rounds]}"
         named = replace(result, id=_short(times))
         run = StoredRun(key, request, named)
-        self._remember(run)
+        self._remember(run, newest=True)
         if self.files:
             self._writer.submit(self._write, self.files, run)
         return named
@@ -255,10 +261,11 @@ class RunStore:
     def close(self) -> None:
         self._writer.shutdown()
 
-    def _remember(self, run: StoredRun) -> None:
+    def _remember(self, run: StoredRun, *, newest: bool) -> None:
         with self._lock:
             self._runs[run.result.id] = run
-            self._latest[run.key] = run.result.id
+            if newest:
+                self._latest[run.key] = run.result.id
             tokens = sum(tokens_in(one.result.trace) for one in self._runs.values())
             while len(self._runs) > self._in_memory or (len(self._runs) > 1 and tokens > self._most_tokens):
                 old_id, old = self._runs.popitem(last=False)
@@ -273,20 +280,22 @@ class RunStore:
             _log.warning("Stored runs cannot be looked for in %s: %s", self.files, error)
             return []
 
-    def _read(self, name: str) -> StoredRun | None:
-        """The run in this file, remembered from now on; None for a file that is damaged or of another version."""
+    def _load(self, name: str) -> StoredRun | None:
+        """The run in this file; None for a file that is damaged or of another version."""
         assert self.files
         try:
             content = self.files.read(name)
-            if content is None:
-                return None
-            run = _STORED.validate_json(content)
-            self.files.used(name)  # others go first
+            run = _STORED.validate_json(content) if content is not None else None
         except (OSError, ValidationError):
             return None
-        if run.result.id not in name:
-            return None
-        self._remember(run)
+        return run if run and run.result.id in name else None
+
+    def _take_in(self, name: str, run: StoredRun, *, newest: bool) -> StoredRun:
+        """Remember a run that was read, and that its file was used."""
+        assert self.files
+        with suppress(OSError):  # a folder that cannot be written still gives its runs
+            self.files.used(name)  # others go first
+        self._remember(run, newest=newest)
         return run
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:

@@ -264,18 +264,15 @@ class Workshop:
             sent, last = (monotonic(), step) if due else (sent, last)
 
     def plain_run(
-        self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
-    ) -> Generator[say.JobEvent | None, None, Trace]:
+        self, target: LoadedModel, prompt: list[int], settings: DecodeSettings
+    ) -> Generator[None, None, Trace]:
         """The greedy run of the target alone to compare with; an earlier one is used where only the draft differs."""
         key = target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos
         if key not in self._plain_runs:
             run = AutoregressiveRun(target, prompt, settings)
             yield from run.read_prompt()
-            sent = 0.0
             for _ in run.steps():
-                due = monotonic() - sent >= MESSAGE_SECONDS
-                yield say.Alive(job) if due else None
-                sent = monotonic() if due else sent
+                yield
             self._plain_runs[key] = run.trace()
         self._plain_runs.move_to_end(key)
         while len(self._plain_runs) > PLAIN_RUNS_SAVED:

@@ -13,10 +13,13 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models.catalogue import BYTES_OF, bundled_names, head_names
+from specviz.models.forward import LightReader
 from specviz.service import EngineService, JobView, Limits, workshop
-from specviz.service.protocol import Calibrate, Race, Ready, Run, parse_event
-from specviz.service.workshop import ModelCache
+from specviz.service.handlers import job_steps
+from specviz.service.protocol import Calibrate, GuessAlong, JobCommand, Race, Ready, Run, Sweep, parse_event
+from specviz.service.workshop import ModelCache, Workshop
 from tests.support.services import PATIENCE, run_of
 
 STORY = "Once upon a time, there was a little girl named Lily."
@@ -172,6 +175,37 @@ def test_a_race_takes_a_head_that_drafts_trees(service: EngineService) -> None:
     race = service.submit("cleo", "race", lambda job: Race(job, request, [RacePrompt("story", STORY)], 1))
     view = finish(service, race)
     assert (view.state, view.items) == ("done", 1), view.message
+
+
+MOST_PASSES = 24  # a race's prompt, or a round of the draft and the target beside a calibrated pass
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Run(1, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=40))),
+        Race(1, RunRequest("", settings=DecodeSettings(max_new_tokens=40)), [RacePrompt("story", STORY)], 2),
+        Sweep(1, SweepPlan((SweepPrompt("story", "story-1", STORY),), (SweepPair("wren-base", "wren-nano"),), (2, 4))),
+        Calibrate(1, RunRequest("")),
+        GuessAlong(1, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=40)), ["wren-nano"]),
+    ],
+    ids=lambda command: type(command).__name__,
+)
+def test_between_two_steps_of_a_job_are_few_passes_so_it_can_say_that_it_is_alive(
+    command: JobCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bench speaks between two steps: see `test_an_engine_at_work_is_never_silent_for_long…`."""
+    read, passes, most = LightReader.read, 0, 0
+
+    def counted(self: LightReader, *given: object, **more: object) -> object:
+        nonlocal passes
+        passes += 1
+        return read(self, *given, **more)
+
+    monkeypatch.setattr(LightReader, "read", counted)
+    for _ in job_steps(Workshop(), command):
+        most, passes = max(most, passes), 0
+    assert 0 < most <= MOST_PASSES
 
 
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:

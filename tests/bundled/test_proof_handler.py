@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.measure.proof.draws import Draws
 from specviz.measure.proof.findings import finding
 from specviz.measure.proof.rows import BATCHES, PATH, RULES, GreedyRow, dump_proof, recorded_proof
 from specviz.models.catalogue import bundled_names
@@ -101,6 +102,19 @@ def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> Non
     assert 2 <= tie.batch <= proof.near_tie.draft_length + 1
     assert [row.judged.state for row in (forgotten, proof.near_tie) if row.judged] == ["fails", "rounding"]
     assert all(row.identical for row in proof.greedy)
+
+
+def test_the_stored_exact_values_follow_from_both_models() -> None:
+    proof = known(recorded_proof())
+    if proof.changed_weights:
+        pytest.skip("recorded with other weights: run python -m scripts.record_proof")
+    request = proof.request
+    pair = load_model(request.target), load_model(request.draft)
+    stored = {each.rule: each.exact for each in proof.draws if each.exact}
+    assert stored.keys() >= {"lenient", "typical", "ensemble"}
+    for rule, exact in stored.items():
+        again = known(Draws(*pair, request.prompt, request.settings, rule, "first").exact())
+        assert (again.accepted, again.distance) == pytest.approx((exact.accepted, exact.distance), abs=1e-4), rule
 
 
 def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(workshop: Workshop) -> None:

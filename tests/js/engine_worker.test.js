@@ -85,6 +85,38 @@ test("what cannot be run is a sentence, and the next run works", async () => {
   assert.equal(sent[sent.length - 1].kind, "done");
 });
 
+test("a model drafts for itself: it accepts every guess, and the next run works", async () => {
+  for (const id of [30, 31, 32]) {
+    sent.splice(0);
+    await engine.take({ kind: "run", id, request: asked({ target: "wren-nano" }, { max_new_tokens: 12 }) });
+    const { kind, trace } = sent[sent.length - 1];
+    assert.equal(kind, "done");
+    assert.deepEqual(trace.output.token_ids, trace.autoregressive.token_ids);
+    for (const { drafted } of trace.rounds) for (const { status } of drafted) assert.equal(status, "accepted");
+  }
+});
+
+test("whatever fails in a run, it gives back what it took", async () => {
+  const { llama } = /** @type {any} */ (engine)._models.get("wren-nano");
+  const [read, free] = [llama.read, llama._free.length];
+  for (const good of [0, 1, 3, 9]) {
+    let passes = 0;
+    llama.read = (/** @type {any[]} */ ...given) => {
+      if ((passes += 1) > good) throw new Error("made to fail");
+      return read.apply(llama, given);
+    };
+    sent.splice(0);
+    await engine.take({ kind: "run", id: 40 + good, request: asked({ target: "wren-nano" }) });
+    assert.equal(sent.at(-1).kind, "failed");
+    assert.equal(llama._free.length, llama._caches);
+  }
+  llama.read = read;
+  assert.ok(free >= 2);
+  sent.splice(0);
+  await engine.take({ kind: "run", id: 50, request: asked({ target: "wren-nano" }, { max_new_tokens: 3 }) });
+  assert.equal(sent.at(-1).kind, "done");
+});
+
 test("a wrong checksum, a cut file and an address without an answer are sentences; the models of before stay", async () => {
   const files = filesOf("wren-nano");
   for (const [changed, sentence] of /** @type {Array<[object, RegExp]>} */ ([

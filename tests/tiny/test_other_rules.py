@@ -12,6 +12,7 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter, speculative_decode
+from specviz.decoding.drafters.protocol import Draft
 from specviz.measure.proof.draws import Draws, Passes, RememberingModel, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
 from specviz.measure.proof.other_rules import rule_of_proof
@@ -130,6 +131,38 @@ def test_the_sums_by_hand() -> None:
     chosen = Draws(TARGET, DRAFT, PROMPT, certain, "lossless", "first").acceptance()
     assert chosen.minima == pytest.approx(expected[2], abs=1e-5)
     assert Draws(TARGET, None, [1, 2, 3], SAMPLING, "lossless", "first").acceptance() is None
+
+
+@pytest.mark.parametrize("rule", ["no-residual", "top-k", "lenient", "typical", "ensemble"])
+def test_what_a_rule_accepts_is_computed_exactly_and_counted_within_four_standard_errors(rule: RuleName) -> None:
+    source, batches = Draws(TARGET, DRAFT, PROMPT, SAMPLING, rule, "first"), drawn(rule, "first")
+    exact = source.exact()
+    assert 0 < exact.distance < exact.accepted <= 1
+    assert sum(batch.accepted for batch in batches) / DRAWS == pytest.approx(exact.accepted, abs=0.064)
+    written = [sum(column) for column in zip(*(batch.speculative for batch in batches), strict=True)]
+    wanted = [sum(column) for column in zip(*(batch.expected for batch in batches), strict=True)]
+    counted = sum(abs(a - b) for a, b in zip(written, wanted, strict=True)) / 2 / DRAWS
+    assert counted == pytest.approx(exact.distance, abs=0.064)  # here every token is a bin of its own
+
+
+@pytest.mark.parametrize(
+    ("rule", "p", "accepted", "distance"),
+    [
+        ("no-residual", [0.5, 0.3, 0.2], 0.7, 0.15),  # writes 0.35, 0.39, 0.26
+        ("lenient", [0.5, 0.3, 0.2], 1.0, 0.3),  # 0.2 / (0.3 · 0.5) is above 1: writes q
+        ("ensemble", [0.5, 0.3, 0.2], 0.85, 0.15),  # writes the mean of p and q
+        ("typical", [0.5, 0.45, 0.05], 0.5, 0.075),  # 0.05 is below 0.09: writes 0.45, 0.525, 0.025
+    ],
+)
+def test_the_exact_values_by_hand(rule: RuleName, p: list[float], accepted: float, distance: float) -> None:
+    draft = Draft([0], torch.tensor([[0.2, 0.3, 0.5]]))
+    exact = rule_of_proof(rule, SAMPLING, torch.Generator()).exact(torch.tensor(p), draft)  # type: ignore[attr-defined]
+    assert (exact.accepted, exact.distance) == pytest.approx((accepted, distance), abs=1e-6)
+
+
+def test_only_a_rule_that_judges_one_token_by_p_and_q_has_exact_values() -> None:
+    assert Draws(TARGET, DRAFT, PROMPT, SAMPLING, "block", "first").exact() is None
+    assert Draws(TARGET, None, [1, 2, 3, 1, 2], SAMPLING, "typical", "first").exact() is None  # q is a point mass
 
 
 def test_the_place_of_a_token_by_hand() -> None:

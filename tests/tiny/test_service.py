@@ -19,6 +19,7 @@ from specviz.core.trace import Autoregressive, Output
 from specviz.service import EngineService, JobView, Limits, fleet
 from specviz.service import protocol as say
 from specviz.service.bench import Mailbox
+from specviz.service.child import Child
 from specviz.service.engine import listen
 from specviz.service.fleet import BROKEN, Restarts
 from specviz.service.job import UNEXPECTED, Items, Job, advance
@@ -344,6 +345,24 @@ def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:
     service = start(silence=0.2)
     view = until_state(service, run(service, "ada", "deaf"), "failed")
     assert view.message.startswith("The engine stopped twice while decoding this")
+
+
+def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: a job that was handed to it in that moment lost one of its two lives."""
+    service = start(silence=0.2)
+    (driver,) = service._fleet.drivers
+    kill, ready = Child.kill, list[bool]()
+
+    def look(self: Child) -> None:
+        ready.append(driver.ready)
+        kill(self)
+
+    monkeypatch.setattr(Child, "kill", look)
+    until_state(service, run(service, "ada", "deaf"), "failed")
+    assert ready
+    assert not any(ready)
 
 
 def test_a_session_that_left_and_does_not_come_back_is_forgotten(start: Start) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import count, product
+from itertools import count, pairwise, product
 from threading import Barrier
 
 import pytest
@@ -16,7 +16,7 @@ from specviz.core.trace import Output
 from specviz.data.first_run import first_trace
 from specviz.service import EngineService
 from specviz.service import protocol as say
-from specviz.service.bench import BROKE, NO_MEMORY, Bench, whose_turn
+from specviz.service.bench import BROKE, NO_MEMORY, SILENT, Bench, whose_turn
 from specviz.service.engine import Mailbox
 from specviz.service.limits import BudgetSpent
 from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
@@ -98,6 +98,21 @@ def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(capsys: pytest.Capt
         failed = [event for event in sent_by(script) if isinstance(event, say.Failed)]
         assert failed == [say.Failed(job, message) for job in (1, 2)]
         assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
+
+
+def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_say() -> None:
+    """Before: a race, a sweep and a calibration sent nothing for minutes, and the engine was ended for that."""
+    ticks, times = count(), list[float]()
+
+    def now() -> float:
+        return next(ticks) * SILENT / 8  # a step looks at the clock a few times
+
+    script = Endless(say.Calibrate(5, REQUEST), say.Calibrate(6, REQUEST))
+    work(Bench(script.steps, script, lambda _: times.append(now()), clock=now), 400)
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert len(pauses) > 50
+    assert max(pauses) < 2 * SILENT
+    assert min(pauses[10:]) > SILENT / 2, "and says no more than it has to"
 
 
 def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import get_args
 from urllib.parse import parse_qs, urlsplit
@@ -18,12 +18,11 @@ from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
-from specviz.data.lessons.questions import FaqEntry, answer_facts, faq, rule_counts
+from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link
-from specviz.data.texts import Facts, Says, Words, figures_in, fill, span
-from specviz.measure.proof.findings import looks
+from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent, span
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled
 from specviz.models.draft_menu import linked_names
@@ -126,7 +125,7 @@ def test_the_quiz_asks_about_every_main_point_in_plain_words_with_the_right_opti
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
 def test_an_answer_has_figures_of_its_source_a_link_that_runs_it_and_plain_words(entry: FaqEntry) -> None:
     assert bool(figures_in(entry.answer.technical)) == (entry.source != "general")
-    assert bool(entry.cites) == (entry.source == "published" or entry.name == "busy")
+    assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
     assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
     assert request_from_link(parse_qs(address.query), linked_names()).problems == []
@@ -187,14 +186,21 @@ def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
         assert found.wasted[schedule] == pytest.approx(1 - point["acceptance_rate"])
 
 
-def test_the_answers_count_the_experts_that_a_check_touches_and_how_far_a_rule_is_from_the_target() -> None:
+def test_the_answers_count_the_experts_that_a_check_touches() -> None:
     chosen = [set(pair) for pair in combinations(range(8), 2)]
     missed = sum(0 not in pair for pair in chosen) / len(chosen)  # one expert, by one token
     assert answer_facts("pays")["experts_touched"] == f"{8 * (1 - missed**5):.1f}"
+
+
+def test_the_answer_on_lossy_rules_has_the_exact_distances_and_not_those_over_the_bins_of_the_proof() -> None:
+    said = answer_facts("sampled")
+    assert float(said["ensemble_distance"].split()[0]) == pytest.approx(50 * (1 - 0.641), abs=1)  # half of 1 - α
     for each in known(recorded_proof()).draws:
-        if each.rule in ("block", "lenient", "typical", "ensemble"):
-            stored = [asdict(batch) for batch in each.batches]
-            assert rule_counts(stored).distance == pytest.approx(looks(each.batches)[-1].distance, abs=0.03)
+        if each.rule in ("lenient", "typical", "ensemble"):
+            exact = known(each.exact)
+            assert said[f"{each.rule}_accepted"] == percent(exact.accepted)
+            assert said[f"{each.rule}_distance"] == percent(exact.distance)
+    assert said["lossless_accepted"] == percent(known(recorded_proof()).draws[0].batches[0].sum_of_minima or 0.0)
 
 
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:

@@ -1,6 +1,7 @@
 """The measurements that are stored: methods, batches, rounding; what is computed from them and shown. No model."""
 
 import json
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
-from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.data.published import GPU_ROUNDS, ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, compared, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
@@ -71,6 +72,22 @@ def test_families_names_and_sources() -> None:
     for reports in PUBLISHED_METHODS.values():
         assert reports
         assert all(each.url.startswith("https://") and each.source for each in reports)
+
+
+def test_a_table_that_changes_is_cited_at_one_date_and_its_figures_are_typed_once() -> None:
+    """Spec-Bench’s leaderboard: the address has a commit, the source a date, and sentences take the rounds’ figures."""
+    cited = [each for reports in PUBLISHED_METHODS.values() for each in reports if "Spec-Bench" in each.source]
+    assert len(cited) == 5
+    for each in cited:
+        assert each.rounds
+        assert re.search(r"of \d+ \w+ 20\d\d$", each.source)
+        assert not re.findall(r"\d\.\d+(?!f)", re.sub(r"\{.*?\}", "", each.says)), "a typed figure"
+        for round in each.rounds:
+            assert f"{round.tokens:.2f}" in each.said
+            assert f"{round.speedup:.2f}" in each.said
+    tables = [each.url for each in (*GPU_ROUNDS, *cited)]
+    assert {bool(re.search(r"/blob/[0-9a-f]{40}/", url)) for url in tables} == {True}
+    assert len(set(tables)) == 1
 
 
 def test_the_reading_tells_outcomes_by_intervals() -> None:

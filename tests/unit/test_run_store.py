@@ -130,12 +130,34 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
     assert one.get(stored.id) == two.get(stored.id) == two.latest("key")
     assert two.get(stored.id) is not None
     ids = []
-    for created in ("1", "2"):
+    for created in ("3", "4"):  # later than 2026
         ids.append(one.put("key", REQUEST, a_result(created)).id)
         written(one)
     for store in (one, RunStore(shared)):
-        assert [known(store.get(run_id)).result.trace.created for run_id in ids] == ["1", "2"], "old links still open"
+        assert [known(store.get(run_id)).result.trace.created for run_id in ids] == ["3", "4"], "old links still open"
         assert known(store.latest("key")).result.id == ids[1]
+
+
+def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: Path | str) -> None:
+    """Before: the older run was then what everybody got who asked for its settings."""
+    one = RunStore(shared)
+    older, newer = (one.put("key", REQUEST, a_result(created)).id for created in ("1", "2"))
+    written(one)
+    for _ in range(2):
+        store = RunStore(shared)  # its memory is empty
+        assert known(store.get(older)).result.id == older
+        assert known(store.latest("key")).result.id == newer
+        assert known(store.get(older)).result.id == older
+        assert known(store.latest("key")).result.id == newer
+
+
+def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = RunStore(tmp_path)
+    run_id = one.put("key", REQUEST, a_result()).id
+    written(one)
+    monkeypatch.setattr(os, "utime", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
+    assert known(RunStore(tmp_path).get(run_id)).result.id == run_id
+    assert known(RunStore(tmp_path).latest("key")).result.id == run_id
 
 
 def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -> None:

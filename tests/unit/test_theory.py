@@ -1,10 +1,12 @@
 """Formulas, intervals and the proof's statistics: worked by hand, against scipy, and by simulation with fixed seeds."""
 
+import json
 import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -18,6 +20,8 @@ from specviz.measure.proof import findings
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 from tests.support.known import known
 from tests.unit.test_verdict import STEP, a_round, a_trace
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def test_expected_tokens_by_hand_and_in_the_closed_form() -> None:
@@ -42,11 +46,16 @@ def test_speedups_and_operations_by_hand() -> None:
     assert theory.extra_operations(0.5, 3, 0.1) == pytest.approx((0.3 + 4) / 1.875)
     assert theory.realistic_speedup(0.8, 4, 0.1, 1.5, 0.1) == pytest.approx(3.3616 / 2.0)
     assert theory.realistic_speedup(0.6, 3, 0.2) == theory.ideal_speedup(0.6, 3, 0.2)
-    assert theory.verification_steps({1: 1.1, 5: 0.9}, 9) == 0.9
-    assert theory.verification_steps({}, 9) == 1.0
     assert theory.verification_steps(lambda k: k / 2, 6) == 3.0
-    table = [theory.verification_steps({3: 1.4, 5: 1.6}, tokens) for tokens in (1, 2, 3, 4, 5, 7)]
-    assert table == pytest.approx([1.0, 1.2, 1.4, 1.5, 1.6, 1.9])  # past 5: (1.6 - 1) / (5 - 1) more a token
+
+
+def test_the_cost_of_a_check_is_that_of_the_table_which_the_browser_has_too() -> None:
+    """`tests/js/theory.test.js` reads the same cases."""
+    cases = json.loads((FIXTURES / "verification_steps.json").read_text(encoding="utf-8"))
+    for case in cases:
+        table = {int(tokens): steps for tokens, steps in case["table"].items()}
+        assert theory.verification_steps(table, case["tokens"]) == pytest.approx(case["steps"]), case
+    assert cases
 
 
 def test_break_even_and_the_best_length_by_hand() -> None:

@@ -4,7 +4,7 @@ The figures that only answers name are computed here: of batches, experts, heads
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
@@ -16,18 +16,19 @@ from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured_methods import ALL
-from specviz.data.published import SERVED, ServedGain
+from specviz.data.published import REPORTS, SERVED, Report, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 
-Source = Literal["recorded", "published", "general"]
-Measured = Literal["run", "sweeps", "passes", "methods", "batches", "proof"]
-Cited = Literal["eagle", "long", "experts", "sparse"]
-CITED: dict[Cited, ServedGain] = {
+Source = Literal["recorded", "computed", "published", "general"]
+Measured = Literal["run", "sweeps", "passes", "methods", "batches"]
+Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
+GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
     "long": SERVED["busy-long-texts"],
     "experts": SERVED["experts"],
     "sparse": SERVED["sparse-batches"],
 }
+CITED: dict[Cited, Report] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
@@ -44,7 +45,7 @@ class FaqEntry:
     run_it: Voices  # the link's label
     page: str = ""  # URL path of the page that shows it; empty for Watch
     link: Mapping[str, str] = field(default_factory=dict)  # what is other there than in the recorded run
-    cites: tuple[Cited, ...] = ()  # published figures in the answer
+    cites: tuple[Cited, ...] = ()  # what others published that is in the answer
     measured: Measured = "run"  # what its recorded figures are from
 
     @property
@@ -56,11 +57,10 @@ class FaqEntry:
             "passes": pass_shares().machine.machine,
             "methods": method_facts()["methods_machine"],
             "batches": recorded_batches().recorded_on.machine,
-            "proof": more_facts()["lossy_machine"],
         }[self.measured]
 
     @property
-    def published(self) -> list[ServedGain]:
+    def published(self) -> list[Report]:
         return [CITED[name] for name in self.cites]
 
     @property
@@ -84,9 +84,9 @@ def answer_facts(trace: str) -> Facts:
     assert pays.drafter is not None
     return {
         **facts_of(trace),
-        **{name: gain.system for name, gain in CITED.items()},
-        **{f"{name}_speedup": f"{gain.speedup:g}" for name, gain in CITED.items()},
-        **{f"{name}_batch": gain.setting for name, gain in CITED.items()},
+        **{name: report.system for name, report in CITED.items()},
+        **{f"{name}_speedup": f"{gain.speedup:g}" for name, gain in GAINS.items()},
+        **{f"{name}_batch": gain.setting for name, gain in GAINS.items()},
         "pair": f"{pays.drafter.name} and {pays.target.name}",
         "easy_per_call": facts_of("pays")["per_call"],
         "hard_per_call": facts_of("no-gain")["per_call"],
@@ -126,31 +126,12 @@ def _tokens_read(training: Mapping[str, Any]) -> int:
     return int(training["tokens_seen"]) + (_tokens_read(training["before"]) if "before" in training else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleCounts:
-    draws: int
-    accepted: float  # share of the first guesses
-    distance: float  # total variation from the target: the share of tokens that would have to be others
-
-
-def rule_counts(batches: Sequence[Mapping[str, Any]]) -> RuleCounts:
-    """Of the batches of one rule, as `measure.proof.rows` has them."""
-    written, wanted = (
-        [sum(column) for column in zip(*(each[name] for each in batches), strict=True)]
-        for name in ("speculative", "expected")
-    )
-    apart = sum(abs(a - b) for a, b in zip(written, wanted, strict=True)) / 2
-    accepted, proposed = (sum(each[name] for each in batches) for name in ("accepted", "proposed"))
-    return RuleCounts(sum(written), accepted / proposed, apart / sum(written))
-
-
 def _of_lossy() -> Facts:
-    proof = json.loads(PROOF.read_bytes())
-    batches = {each["rule"]: each["batches"] for each in proof["draws"]}
-    counted = {name: rule_counts(batches[name]) for name in ("block", "lenient", "typical", "ensemble")}
+    """At the first token, exactly: a distance that is counted over bins contains chance, and misses what is inside."""
+    draws = {each["rule"]: each for each in json.loads(PROOF.read_bytes())["draws"]}
+    exact = {name: draws[name]["exact"] for name in ("lenient", "typical", "ensemble")}
     return {
-        "lossy_machine": proof["machine"],
-        "lossy_draws": f"{min(each.draws for each in counted.values()):,}",
-        **{f"{name}_accepted": percent(each.accepted) for name, each in counted.items()},
-        **{f"{name}_distance": percent(each.distance) for name, each in counted.items()},
+        "lossless_accepted": percent(draws["lossless"]["batches"][0]["sum_of_minima"]),
+        **{f"{name}_accepted": percent(each["accepted"]) for name, each in exact.items()},
+        **{f"{name}_distance": percent(each["distance"]) for name, each in exact.items()},
     }

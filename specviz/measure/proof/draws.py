@@ -23,8 +23,8 @@ from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.measure.proof.other_rules import MostProbable, rule_of_proof
-from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, Position, RuleName, rule_text
+from specviz.measure.proof.other_rules import AlteredRule, MostProbable, rule_of_proof
+from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, Exact, Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -259,6 +259,13 @@ class Draws:
             return Acceptance(point_mass, point_mass, point_mass)
         q = draft.draft_scores[0]
         return Acceptance(float((p * q).sum()), float(torch.minimum(p, q).sum()), float(p[q.argmax()]))
+
+    def exact(self) -> Exact | None:
+        """Of the first new token; None for a rule whose acceptance does not follow from p and q of one token."""
+        draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
+        if not isinstance(self._rule, AlteredRule) or draft.draft_scores is None:
+            return None
+        return self._rule.exact(self.probabilities(self._setup.prompt.token_ids), draft)
 
     def text_of(self, token_id: int) -> str:
         return self._setup.token_texts[token_id]

@@ -32,6 +32,7 @@ from specviz.measure.proof.rows import (
     TOP_ACCEPTED,
     TYPICAL_ALPHA,
     TYPICAL_THRESHOLD,
+    Exact,
     RuleName,
 )
 
@@ -39,7 +40,7 @@ Acceptance = Callable[[Tensor, int, float], float]  # of a token, by p and by it
 
 
 class MatchRule(SamplingRule):
-    """Lossless: draw the target's own token, and accept the drafted one if it is the same, as llama.cpp verifies."""
+    """Lossless: draw the target's own token, and accept the drafted one if it is the same: llama.cpp’s default."""
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs = of_tokens(target_scores, draft.token_ids)
@@ -67,6 +68,19 @@ class AlteredRule(SamplingRule):
                 rest = p if self._corrects_from_p else residual(p, draft, i)
                 return Verification(i, draw(rest, self._generator), accept_probs)
         return Verification(len(draft.token_ids), draw(target_scores[-1], self._generator), accept_probs)
+
+    def exact(self, p: Tensor, draft: Draft) -> Exact:
+        """Of the first token of a draft that is drawn from its scores; p is (vocabulary,).
+
+        It is written if it is accepted, and otherwise what the rule draws instead. Nothing is drawn here.
+        """
+        assert draft.draft_scores is not None
+        q = draft.draft_scores[0].double()
+        chances = [self._acceptance(p, i, each) if each > 0 else 0.0 for i, each in enumerate(q.tolist())]
+        accepted = q * torch.tensor(chances, dtype=torch.float64)
+        rest = p if self._corrects_from_p else residual(p, draft, 0)
+        written = accepted + (1 - accepted.sum()) * rest.double()
+        return Exact(float(accepted.sum()), float((written - p.double()).abs().sum() / 2))
 
 
 def lossless(p: Tensor, token_id: int, q: float) -> float:

@@ -162,10 +162,20 @@ class GreedyRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Exact:
+    """Of a rule at the first token, from the probabilities of both models: nothing is drawn."""
+
+    accepted: float  # probability that the first drafted token is accepted
+    distance: float  # total variation distance of the written token from the target, over the whole vocabulary
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedDraws:
     rule: RuleName
     position: Position
     batches: list[DrawBatch]
+    # None for rules that are not an `other_rules.AlteredRule`, and in older files
+    exact: Annotated[Exact | None, Field(exclude_if=lambda exact: exact is None)] = None
 
 
 @dataclass(frozen=True, slots=True)

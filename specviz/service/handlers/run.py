@@ -70,7 +70,7 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
         target, loaded = yield from workshop.load_pair(job, asked)
         setup = set_up_run(target, own_model(loaded), asked.prompt, settings)
         yield say.Progress(job, "guessing", len(drafts), draft=draft)
-        plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
+        plain = yield from workshop.plain_run(target, setup.prompt.token_ids, settings)
         drafter = fit_drafter(target, loaded, settings)
         draft_guesses = yield from drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:

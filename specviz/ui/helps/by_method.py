@@ -146,7 +146,7 @@ def show_by_method() -> None:
     for family in families:
         names = ", ".join(method.title for method in losing if method.family == family)
         published = PUBLISHED_METHODS[family]
-        reports = " ".join(f"{plain(each.says)} ([{plain(each.source)}]({each.url}))" for each in published)
+        reports = " ".join(f"{plain(each.said)} ([{plain(each.source)}]({each.url}))" for each in published)
         st.markdown(f"- **{plain(names)}.** {plain(ON_A_GPU[family])} *Published:* {reports}")
 
 

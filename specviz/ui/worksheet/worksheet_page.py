@@ -253,7 +253,7 @@ FORMATS = {
     **numbers("%.2f", "c", "v(γ+1)", "o"),
     **texts("α"),  # some are in brackets
     **numbers(TIMES, "modelled", "measured"),
-    "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/main/.*)?$"),
+    "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/.*)?$"),
 }
 Cells = tuple[str | float | None, ...]
 MACHINE_COLUMNS = ("pair", "task", "γ", "c", "α", "modelled", "measured", "v(γ+1)", "o", "machine", "source")
