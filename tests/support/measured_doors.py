@@ -99,13 +99,13 @@ def opened():
         r"\d+ moments",
     ),
     "files of one visitor together": door(
-        "ui/shared/guard.py: guards MemoryUploadedFileManager.add_file",
+        "ui/shared/below_streamlit.py: guards MemoryUploadedFileManager.add_file",
         f"{MOST_FILES} files, {SESSION_BYTES // sent.MEGA} MB",
     ),
     "a message over the page's connection": door(
-        """ui/shared/guard.py: guards Runtime.handle_backmsg
-        ui/shared/guard.py: guards StarletteSessionClient.write_forward_msg
-        ui/shared/guard.py: guards WebsocketSessionManager.disconnect_session""",
+        """ui/shared/below_streamlit.py: guards Runtime.handle_backmsg
+        ui/shared/below_streamlit.py: guards StarletteSessionClient.write_forward_msg
+        ui/shared/below_streamlit.py: guards WebsocketSessionManager.disconnect_session""",
         f"4 MB, {MOST_ITEMS:,} items of lists",
         sent.FORGED,
         "forged(content)",

@@ -1,20 +1,12 @@
 """What browsers may send, and how much of it Streamlit keeps: the same under serve.py and under app.py. No server."""
 
-import asyncio
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from starlette.exceptions import HTTPException
-from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette import starlette_gzip_middleware as compression
-from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from benchmarks.hostile import MESSAGES
 from specviz.ui.shared import guard
@@ -119,14 +111,6 @@ def test_items_are_counted_at_any_depth_and_no_further_than_needed() -> None:
     assert items_in(read(widgets(3_000))) == MOST_ITEMS + 1
 
 
-def test_the_connection_that_sends_it_ends_before_streamlit_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(WebSocketDisconnect) as ended:
-        Runtime.handle_backmsg(SimpleNamespace(), "session", read(NOT_SENT["git"]))  # type: ignore[arg-type]
-    assert ended.value.code == guard.AGAINST_THE_RULES
-    stopped: Any = SimpleNamespace(_state=None, _session_mgr=SimpleNamespace(get_active_session_info=lambda _: None))
-    Runtime.handle_backmsg(stopped, "session", read(SENT["a stop"]))
-
-
 # ---- files
 
 MEGABYTE = 10**6
@@ -197,43 +181,3 @@ def test_all_sessions_together_have_room_for_so_much(uploads: Uploads) -> None:
     said = [uploads.put(f"visitor-{number}", 4 * MEGABYTE, f"10.0.0.{number}") for number in range(60)]
     assert set(said) == {"", FULL_SERVER}
     assert sum(uploads.held(f"visitor-{number}") for number in range(60)) <= ALL_BYTES
-
-
-# ---- what Streamlit keeps, and what it sends
-
-
-@pytest.mark.parametrize(("runs", "runner", "stored"), [(1, None, True), (0, object(), True), (0, None, False)])
-def test_a_connection_that_never_ran_the_script_takes_no_place_of_a_visitor_who_may_come_back(
-    monkeypatch: pytest.MonkeyPatch, runs: int, runner: object, stored: bool
-) -> None:
-    done: list[str] = []
-    session = SimpleNamespace(_scriptrunner=runner)
-    found = SimpleNamespace(script_run_count=runs, session=session)
-    manager = object.__new__(WebsocketSessionManager)
-    monkeypatch.setattr(manager, "get_active_session_info", lambda _: found)
-    monkeypatch.setattr(manager, "close_session", lambda _: done.append("closed"))
-    before: Callable[..., None] = WebsocketSessionManager.disconnect_session.__wrapped__  # type: ignore[attr-defined]
-    assert before.__name__ == "disconnect_session"
-    manager._active_session_info_by_id = {}  # so that Streamlit's own has nothing to do
-    manager._script_cache = SimpleNamespace(clear=lambda: done.append("stored"))  # type: ignore[assignment]
-    manager.disconnect_session("session")
-    assert done == (["stored"] if stored else ["closed"])
-
-
-def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before: 500 messages of any size waited for it."""
-    monkeypatch.setattr(guard, "MOST_WAITING", 10)
-    monkeypatch.setattr("streamlit.web.server.starlette.starlette_websocket.serialize_forward_msg", lambda msg: msg)
-    client: Any = object.__new__(StarletteSessionClient)
-    client._closed, client._send_queue = asyncio.Event(), asyncio.Queue(500)
-    client.write_forward_msg(b"1234567890")
-    assert not client._closed.is_set()
-    client.write_forward_msg(b"1")
-    assert client._closed.is_set()
-    assert client._send_queue.empty()
-
-
-def test_static_files_are_sent_as_they_are() -> None:
-    assert compression._should_bypass_gzip("/app/static/live/weights.bin", "")
-    assert compression._should_bypass_gzip("/below/app/static/a.js", "below")
-    assert not compression._should_bypass_gzip("/_stcore/host-config", "")

@@ -5,37 +5,28 @@ smaller message holds is looked at here, before anything acts on it. Files are c
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import cache, wraps
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 from starlette.exceptions import HTTPException
-from starlette.websockets import WebSocketDisconnect
-from streamlit import runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime import Runtime
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette import starlette_gzip_middleware as compression
-from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from specviz.service.sessions import is_public, normal_address
+from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
 
 
 @cache
 def guard_the_doors() -> None:
     """Begin, once for the server, before the first page is drawn."""
-    _guard_messages()
-    _guard_uploads()
-    _store_only_who_saw_a_page()
-    _bound_what_waits()
-    _compress_no_static_file()
+    below.refuse_messages(is_forged)
+    below.look_at_files(take_file)
+    below.store_only_who_saw_a_page()
+    below.bound_what_waits(MOST_WAITING)
+    below.compress_no_static_file()
+    below.let_callbacks_end()
 
 
 # ---- messages
@@ -44,22 +35,9 @@ SENT = {"rerun_script", "file_urls_request", "app_heartbeat", "stop_script", "ba
 MOST_ITEMS = 2_000  # of all lists in one message; a page has about 200 widgets
 MOST_CHARACTERS = 2_000  # of an address, and of each name beside it
 MOST_VALUES = 2_000  # characters that a component sends outside of its texts, and quotes
-AGAINST_THE_RULES = 1008  # WebSocket's code for such a message
 
 
-def _guard_messages() -> None:
-    take = Runtime.handle_backmsg
-
-    @wraps(take)
-    def checked(self: Runtime, session_id: str, msg: BackMsg, **more: Any) -> None:
-        if is_forged(msg):
-            raise WebSocketDisconnect(AGAINST_THE_RULES)  # ends the connection, and Streamlit forgets the message
-        take(self, session_id, msg, **more)
-
-    Runtime.handle_backmsg = checked  # type: ignore[method-assign]
-
-
-def is_forged(message: BackMsg) -> bool:
+def is_forged(message: below.BackMsg) -> bool:
     """Whether no page of this app sends this."""
     if message.WhichOneof("type") not in SENT:
         return True
@@ -105,28 +83,17 @@ FULL = "You have uploaded as much as this server keeps for one visitor. Remove a
 FULL_ADDRESS = "Visitors from your network have uploaded as much as this server keeps. Try again in a minute."
 FULL_SERVER = "Visitors have uploaded as much as this server keeps. Try again in a minute."
 
-Held = Mapping[str, Mapping[str, int]]  # session → the sizes of its files, by their ids
+MOST_WAITING = 16 * 10**6  # bytes for a browser that does not read them: the largest message twice
 
 
-def _guard_uploads() -> None:
-    add = MemoryUploadedFileManager.add_file
-
-    @wraps(add)
-    def checked(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-        held = {session: {each: len(rec.data) for each, rec in files.items()} for session, files in _stored(self)}
-        if problem := no_room(held, session_id, file.file_id, len(file.data), address_of):
-            tell_page(session_id, problem)
-            raise HTTPException(413, problem)
-        add(self, session_id, file)
-
-    MemoryUploadedFileManager.add_file = checked  # type: ignore[method-assign]
+def take_file(held: below.Held, session: str, file: str, size: int) -> None:
+    """HTTPException: there is no room for it."""
+    if problem := no_room(held, session, file, size, address_of):
+        tell_page(session, problem)
+        raise HTTPException(413, problem)
 
 
-def _stored(manager: MemoryUploadedFileManager) -> list[tuple[str, dict[str, UploadedFileRec]]]:
-    return [(session, dict(files)) for session, files in list(manager.file_storage.items())]
-
-
-def no_room(held: Held, session: str, file: str, size: int, address_of: Callable[[str], str]) -> str | None:
+def no_room(held: below.Held, session: str, file: str, size: int, address_of: Callable[[str], str]) -> str | None:
     """Why a file of so many bytes has no place beside those that are held; None: it has one."""
     own = {name: bytes_ for name, bytes_ in held.get(session, {}).items() if name != file}  # sent again, it is replaced
     sums = Counter({each: sum(files.values()) for each, files in held.items()} | {session: sum(own.values()) + size})
@@ -140,66 +107,21 @@ def no_room(held: Held, session: str, file: str, size: int, address_of: Callable
 
 def address_of(session: str) -> str:
     """The internet address of a visitor who is there; empty where it is not known."""
-    client: Any = runtime.get_instance().get_client(session)
-    return normal_address(client.client_context.remote_ip or "") if client else ""
+    return normal_address(below.remote_address(session))
 
 
-_REFUSED: WeakKeyDictionary[AppSession, str] = WeakKeyDictionary()  # why, until the page has said it
+_REFUSED: WeakKeyDictionary[below.AppSession, str] = WeakKeyDictionary()  # why, until the page has said it
 
 
 def tell_page(session: str, sentence: str) -> None:
     """Have the visitor's page say it: its uploader knows only the number 413."""
-    if found := _session_called(session):
+    if found := below.session_called(session):
         _REFUSED[found] = sentence
-        found.request_rerun(found._client_state)
+        below.run_again(found)
 
 
 def say_refusal() -> None:
     """Say why the file that this visitor has just sent was refused; once, above whatever is on the page."""
-    context = get_script_run_ctx()
-    found = _session_called(context.session_id) if context and _REFUSED else None
+    found = below.session_called(below.session_id()) if _REFUSED else None
     if found and (sentence := _REFUSED.pop(found, None)):
         st.toast(plain(sentence), icon=":material/error:", duration="infinite")
-
-
-def _session_called(name: str) -> AppSession | None:
-    return runtime.get_instance().get_app_session(name) if runtime.exists() else None
-
-
-# ---- what Streamlit keeps, and what it sends
-
-
-def _store_only_who_saw_a_page() -> None:
-    """Sessions of closed connections have 128 places: one that never ran the script takes none from a visitor."""
-    disconnect = WebsocketSessionManager.disconnect_session
-
-    @wraps(disconnect)
-    def checked(self: WebsocketSessionManager, session_id: str) -> None:
-        found = self.get_active_session_info(session_id)
-        ran = found is None or found.script_run_count or found.session._scriptrunner is not None
-        return disconnect(self, session_id) if ran else self.close_session(session_id)
-
-    WebsocketSessionManager.disconnect_session = checked  # type: ignore[method-assign]
-
-
-MOST_WAITING = 16 * 10**6  # bytes that wait for a browser that does not read them: the largest message twice
-
-
-def _bound_what_waits() -> None:
-    """A browser that reads nothing is left alone before it holds much; Streamlit counts 500 messages of any size."""
-    write = StarletteSessionClient.write_forward_msg
-
-    @wraps(write)
-    def checked(self: Any, msg: Any) -> None:
-        write(self, msg)
-        if sum(map(len, self._send_queue._queue)) > MOST_WAITING:
-            self._closed.set()
-            self._send_queue._queue.clear()
-
-    StarletteSessionClient.write_forward_msg = checked  # type: ignore[method-assign]
-
-
-def _compress_no_static_file() -> None:
-    """Streamlit compresses a static file again for every visitor: 1.5 s for the weights of a model."""
-    bypass = compression._should_bypass_gzip
-    compression._should_bypass_gzip = lambda path, *more: "/app/static/" in path or bypass(path, *more)
