@@ -6,14 +6,13 @@ from specviz.core.files import APP_FOLDER
 from specviz.core.short_log import keep_log_short
 from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
 from specviz.ui.shared.address import hide_menu
-from specviz.ui.shared.callbacks import keep_callbacks_whole
 from specviz.ui.shared.engine import start_engine_soon, visitor
+from specviz.ui.shared.guard import guard_the_doors, say_refusal
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.middleware import say_refusal
 from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
 
-keep_callbacks_whole()
+guard_the_doors()
 keep_log_short()
 page = st.navigation(
     [

@@ -104,8 +104,34 @@ def many_values(message: BackMsg, _: str) -> None:
     message.rerun_script.widget_states.widgets.add(id="$$ID-abc-None", json_value=text)
 
 
+def many_files(message: BackMsg, _: str) -> None:
+    """An uploader says that it has a million files."""
+    widget = message.rerun_script.widget_states.widgets.add(id="$$ID-abc-trace_file")
+    files = widget.file_uploader_state_value.uploaded_file_info
+    files.extend([type(files.add())()] * 900_000)
+
+
+def long_address(message: BackMsg, _: str) -> None:
+    """Python remembers the last addresses that it took apart."""
+    message.rerun_script.context_info.url = "https://example.org/" + "x" * 3_800_000
+
+
+def git(message: BackMsg, _: str) -> None:
+    """Two bytes; before, Streamlit ran git for each, and nobody else was answered meanwhile."""
+    message.load_git_info = True
+
+
+def clear_cache(message: BackMsg, _: str) -> None:
+    """Before, it ended what other visitors had asked for."""
+    message.clear_cache = True
+
+
 MESSAGES: dict[str, Callable[[BackMsg, str], None]] = {
     "names of files": many_names,
     "widgets": many_widgets,
     "values of a component": many_values,
+    "files of an uploader": many_files,
+    "an address": long_address,
+    "git": git,
+    "the caches of all": clear_cache,
 }

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.ui.shared import job_slot
-from specviz.ui.shared.callbacks import keep_callbacks_whole
+from specviz.ui.shared.guard import guard_the_doors
 from tests.support.app_pages import SECONDS, alone, opened, opened_in_app
 from tests.support.payloads import payload_of
 
@@ -61,7 +61,7 @@ def two_things_at_once() -> None:
 
 def test_a_click_is_not_lost_where_something_else_is_reported_while_it_is_handled() -> None:
     """Found in the browser: a file was uploaded right after "Last step". Its name stood there, and nothing came."""
-    keep_callbacks_whole()
+    guard_the_doors()
     page = alone(two_things_at_once)
     page.button[0].click().run()
     assert (page.session_state["begun"], page.session_state["ended"]) == (1, 1)

@@ -101,6 +101,18 @@ def dense() -> list[str]:
 
 # ---- programs
 
+FORGED = """
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from specviz.ui.shared.guard import is_forged
+def forged(data):
+    sent = BackMsg()
+    try:
+        sent.ParseFromString(data)
+    except Exception:  # no message: Streamlit ends the connection
+        return True
+    return is_forged(sent)
+"""
+
 COMMAND = """
 import contextlib, io, tempfile
 from pathlib import Path

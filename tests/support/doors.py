@@ -61,6 +61,8 @@ def _doors(tree: ast.Module) -> Iterator[str]:
             yield f"class action {node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and COMPONENT.fullmatch(node.value):
             yield node.value
+        elif isinstance(node, ast.Assign) and ast.unparse(node.value) == "checked":
+            yield f"guards {_target(node)}"
         elif isinstance(node, ast.Call):
             yield from _doors_of_a_call(node, options)
 

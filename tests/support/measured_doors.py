@@ -15,7 +15,7 @@ from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
 from specviz.ui.shared.components import MOST
-from specviz.ui.shared.middleware import MOST_FILES, MOST_VALUES, MOST_WIDGETS, SESSION_BYTES
+from specviz.ui.shared.guard import MOST_FILES, MOST_ITEMS, MOST_VALUES, SESSION_BYTES
 from specviz.ui.watch.watch_state import MAX_RUNS
 from tests.support import door_contents as sent
 from tests.support.hostile_records import RECORDS
@@ -99,14 +99,16 @@ def opened():
         r"\d+ moments",
     ),
     "files of one visitor together": door(
-        "serve.py: middleware Uploads",
+        "ui/shared/below_streamlit.py: guards MemoryUploadedFileManager.add_file",
         f"{MOST_FILES} files, {SESSION_BYTES // sent.MEGA} MB",
     ),
     "a message over the page's connection": door(
-        "serve.py: middleware Messages",
-        f"4 MB, {MOST_WIDGETS:,} widgets",
-        "from specviz.ui.shared.middleware import is_forged",
-        "is_forged(content)",
+        """ui/shared/below_streamlit.py: guards Runtime.handle_backmsg
+        ui/shared/below_streamlit.py: guards StarletteSessionClient.write_forward_msg
+        ui/shared/below_streamlit.py: guards WebsocketSessionManager.disconnect_session""",
+        f"4 MB, {MOST_ITEMS:,} items of lists",
+        sent.FORGED,
+        "forged(content)",
         lambda: [sent.typed("x" * 3_900_000), *map(sent.message, MESSAGES.values()), *sent.files()],
         "False",
     ),
@@ -119,8 +121,8 @@ def opened():
         ui/shared/stage.py: on_tour_change
         ui/shared/components.py: on_text_change""",
         f"{MOST_VALUES:,} characters outside of texts",
-        "from specviz.ui.shared.middleware import is_forged",
-        "is_forged(content)",
+        sent.FORGED,
+        "forged(content)",
         lambda: [sent.valued('{"text":"' + 'x\\"' * 600_000 + '"}'), *map(sent.valued, sent.dense())],
         "False",
     ),

@@ -1,5 +1,4 @@
-"""What every answer carries, and what is answered to nobody: also a message that no page sends, which Streamlit never
-sees."""
+"""What every answer carries, what is answered to nobody, and how long a request may take."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,11 +9,9 @@ import pytest
 from starlette.responses import Response
 from starlette.testclient import TestClient
 
-from benchmarks.hostile import MESSAGES
 from specviz.core.errors import InputError
 from specviz.ui.shared import middleware
-from specviz.ui.shared.middleware import Guards, Message, Messages, Receive, Send, frame_ancestors, is_forged
-from tests.support.door_contents import dense, message, typed, valued
+from specviz.ui.shared.middleware import Guards, Message, Receive, Scope, Send, frame_ancestors
 
 
 def answer(path: str) -> tuple[int, Any]:
@@ -50,27 +47,26 @@ def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytes
             frame_ancestors(text)
 
 
-# ---- messages
+# ---- slow requests
 
 
-SENT = {
-    "a game from the tab": valued('{"text": "' + '{\\"link\\": {\\"seed\\": \\"1\\\\n\\"}}' * 50_000 + '"}'),
-    "a place of the stage": valued('{"step": 12, "gamma": 4, "gap": 0.5, "tour": null}'),
-    "a long text": typed("[{" * 500_000),
-    "the widgets of a page": message(
-        lambda sent, _: [sent.rerun_script.widget_states.widgets.add(id=f"$$ID-{number}-key") for number in range(300)]
-    ),
-    "no message": b"\xff\x00 no message",
-    "nothing": b"",
-}
+def answered(parts: list[Message], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kinds of what Streamlit receives of a request of which these parts come, and then nothing."""
+    monkeypatch.setattr(middleware, "SLOWEST", 0.5)
+    received: list[str] = []
 
+    async def streamlit(_: Scope, receive: Receive, __: Send) -> None:
+        while not received or received[-1] == "http.request":
+            received.append((await receive())["type"])
 
-def test_a_forged_message_and_a_value_of_many_parts_are_known_and_what_pages_send_passes() -> None:
-    assert [name for name, forge in MESSAGES.items() if not is_forged(message(forge))] == []
-    assert [value[9:14] for value in dense() if not is_forged(valued(value))] == []
-    assert [name for name, sent in SENT.items() if is_forged(sent)] == []
-    assert MESSAGES
-    assert dense()
+    async def receive() -> Message:
+        return parts.pop(0) if parts else await asyncio.Event().wait()  # type: ignore[func-returns-value]
+
+    async def send(_: Message) -> None:
+        raise AssertionError("nothing is sent")
+
+    finish(Guards(streamlit)({"type": "http", "path": "/"}, receive, send))
+    return received
 
 
 def finish(work: Coroutine[Any, Any, None]) -> None:
@@ -80,33 +76,16 @@ def finish(work: Coroutine[Any, Any, None]) -> None:
     thread.join()
 
 
-def hand(data: bytes | None, kind: str = "websocket") -> tuple[list[Message], list[Message]]:
-    """What Streamlit is given for a message, and what the browser is sent."""
-    given: list[Message] = []
-    sent: list[Message] = []
-
-    async def streamlit(_: Message, receive: Receive, __: Send) -> None:
-        given.append(await receive())
-
-    async def receive() -> Message:
-        return {"type": f"{kind}.receive", "bytes": data}
-
-    async def send(each: Any) -> None:
-        sent.append(each)
-
-    finish(Messages(streamlit)({"type": kind}, receive, send))
-    return given, sent
+def test_a_request_whose_rest_never_comes_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: it stayed open for as long as its sender wanted."""
+    part = {"type": "http.request", "body": b"x", "more_body": True}
+    assert answered([part], monkeypatch) == ["http.request", "http.disconnect"]
+    end = {"type": "http.request", "body": b"x", "more_body": False}
+    left = {"type": "http.disconnect"}
+    assert answered([part, end, left], monkeypatch) == ["http.request", "http.request", "http.disconnect"]
 
 
-def test_the_connection_ends_with_a_sentence_and_others_go_on() -> None:
-    many = message(
-        lambda sent, _: [sent.rerun_script.widget_states.widgets.add() for _ in range(middleware.MOST_WIDGETS + 1)]
-    )
-    given, sent = hand(many)
-    assert [each["type"] for each in given] == ["websocket.disconnect"]
-    assert sent == [{"type": "websocket.close", "code": middleware.POLICY, "reason": middleware.FORGED}]
-    for data in (SENT["a long text"], None):
-        given, sent = hand(data)
-        assert given[0]["bytes"] == data
-        assert sent == []
-    assert hand(many, "http")[1] == []
+def test_a_name_that_no_file_can_have_is_not_found() -> None:
+    """Before: Streamlit answered 500, and logged a traceback of 80 lines each time."""
+    assert answer(f"/app/static/{'x' * 300}")[0] == 404
+    assert answer(f"/app/static/{'x' * 255}")[0] == 200

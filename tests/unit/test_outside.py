@@ -25,7 +25,7 @@ from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLi
 from specviz.service.classes.room import MAX_GUESS
 from specviz.service.run_store import IN_MEMORY, ON_DISK, TOKENS_IN_MEMORY
 from specviz.ui.lesson import place
-from specviz.ui.shared.middleware import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, MOST_WIDGETS, SESSION_BYTES
+from specviz.ui.shared.guard import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, MOST_ITEMS, SESSION_BYTES
 from tests.support.door_contents import MEGA
 from tests.support.doors import FILES, ROOT, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
@@ -139,7 +139,7 @@ LIMITS = ClassLimits()
 SAID = [
     f"a trace at most {UPLOAD.rounds:,} rounds; a CSV at most {table.UPLOAD.rows:,} rows, {table.UPLOAD.workloads}",
     f"a trace, a record or a CSV has at most {FILE.megabytes} MB, and a prompt or a schema {MOST_TEXT // MEGA} MB",
-    f"more than {MOST_FILES} names of files or {MOST_WIDGETS:,} widgets",
+    f"more than {MOST_FILES} names of files or {MOST_ITEMS:,} items of lists",
     f"room for {MOST_FILES} uploaded files with {SESSION_BYTES // MEGA} MB together",
     f"a public address for {ADDRESS_BYTES // MEGA} MB, all sessions for {ALL_BYTES // MEGA} MB",
     f"at most {MOST_LINES} lines of its traceback, and {LONGEST} characters of each",

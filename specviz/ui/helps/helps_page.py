@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
@@ -28,6 +27,7 @@ from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, Sweeps, studie
 from specviz.ui.race.results import show_race_beside
 from specviz.ui.session import session
 from specviz.ui.shared import parts
+from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line

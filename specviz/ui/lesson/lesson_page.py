@@ -5,7 +5,6 @@ from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
@@ -20,6 +19,7 @@ from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Wa
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared import address
+from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.components import component
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain

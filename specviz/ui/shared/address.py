@@ -5,13 +5,13 @@ from typing import Any, get_args
 from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.core.files import ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in, unknown_line, written
 from specviz.models.draft_menu import linked_names, may_be_typed
 from specviz.player.payload import View
 from specviz.ui.session import session
+from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
 
 
@@ -38,9 +38,7 @@ def went_there(asked: object, written: object, before: object) -> bool:
     A page writes into the address what is on screen. A browser that has not received that yet, when the visitor is
     faster, sends once more what it sent `before`: no reason to go back there.
     """
-    context = get_script_run_ctx()
-    by_key = bool(context and context.is_history_navigation)
-    return asked != written and (by_key or asked != before)
+    return asked != written and (came_by_history() or asked != before)
 
 
 def own_address() -> SplitResult:

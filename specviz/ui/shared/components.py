@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.core.files import APP_FOLDER, ASSETS, write_whole
 from specviz.player.html_file import bundle
+from specviz.ui.shared.below_streamlit import main_script
 
 LONG_SCRIPT = 20_000  # characters: a shorter one is not worth a request of its own
 STATIC = APP_FOLDER / "static"  # Streamlit serves it, see .streamlit/config.toml
@@ -56,9 +55,8 @@ def _by_address(name: str, code: str) -> str | None:
 
 def served_folder() -> Path:
     """Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one."""
-    context = get_script_run_ctx()
-    served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
-    return Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
+    script = main_script()
+    return script.parent / STATIC.name if script else STATIC
 
 
 def publish(target: Path, content: bytes | Path) -> Path | None:

@@ -9,7 +9,6 @@ from functools import cache
 from threading import RLock, Timer
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.core.request import RunRequest
 from specviz.data.first_run import first_trace
@@ -18,6 +17,7 @@ from specviz.service import EngineService
 from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import Calibrate
 from specviz.service.wanted import service_wanted
+from specviz.ui.shared.below_streamlit import session_id
 
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small hosts have hardly one
 
@@ -78,8 +78,7 @@ def let_script_end() -> None:
 @st.cache_resource(show_spinner=False, scope="session", on_release=lambda visitor: engine().leave(visitor.id))
 def visitor() -> Visitor:
     """This visitor. Streamlit releases it when the connection ends; one that comes back has the same name."""
-    context = get_script_run_ctx()
-    found = Visitor(context.session_id if context else "")
+    found = Visitor(session_id())
     engine().arrive(found.id, st.context.ip_address)
     return found
 

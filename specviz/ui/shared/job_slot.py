@@ -7,11 +7,11 @@ from time import monotonic
 from typing import Any, Generic, Literal, TypeVar
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from specviz.core.names import short_name
 from specviz.service.job import JobView, Slot, State
 from specviz.service.protocol import JobCommand, Progress
+from specviz.ui.shared.below_streamlit import run_part_next
 from specviz.ui.shared.engine import engine, let_script_end, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import seconds_since_set
@@ -203,17 +203,8 @@ def while_busy(
         if not busy() and received:
             st.rerun()
         draw()
-        # Streamlit's own `st.rerun(part)` runs a part after this one from a widget's callback only.
-        context = get_script_run_ctx()
-        if more and part and context and context.script_requests:
-            rerun = RerunData(
-                query_string=context.query_string,
-                page_script_hash=context.page_script_hash,
-                fragment_id_queue=context.fragment_storage.resolve_target([part]),
-                cached_message_hashes=context.cached_message_hashes,
-                context_info=context.context_info,
-            )
-            context.script_requests.request_rerun(rerun)
+        if more and part:
+            run_part_next(part)
 
     with st.container():  # always there, so that what stands below stays as it is
         if busy():

@@ -5,7 +5,6 @@ from html import escape
 from typing import Any, Literal
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
@@ -14,6 +13,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.texts import page_texts, percent
 from specviz.player.html_file import page_that_says
 from specviz.ui.session import session
+from specviz.ui.shared.below_streamlit import UploadedFile
 from specviz.ui.shared.escaping import plain
 
 Options = dict[str, Any]  # of a widget

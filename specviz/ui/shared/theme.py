@@ -4,10 +4,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.ui.session import session
+from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
 
 FILE_NAME = "plotly.min.js"
@@ -23,11 +23,9 @@ def publish_plotly(static: Path) -> Path | None:
 def inside_app() -> None:
     """Rerun through app.py where Streamlit runs a page's file alone.
 
-    It does so when the first page opened on a fresh server is not the app's first page: a folder named pages/ is its
-    old way to make an app of several pages, and it uses it until `st.navigation` was called.
+    It does so when the first page opened on a fresh server is not the app's first page.
     """
-    if PagesManager.uses_pages_directory and not st.session_state.get("inside_app"):
-        PagesManager.uses_pages_directory = False
+    if not st.session_state.get("inside_app") and page_runs_alone():
         st.rerun()
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.texts import page_texts
@@ -13,6 +12,7 @@ from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value

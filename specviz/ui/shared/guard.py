@@ -1,0 +1,127 @@
+"""Bounds for what browsers send, around Streamlit's runtime: the same under serve.py and under app.py.
+
+Streamlit itself ends a connection whose message is larger than `server.maxWidgetStateSize`, before it reads it. What a
+smaller message holds is looked at here, before anything acts on it. Files are counted when they have arrived.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+from starlette.exceptions import HTTPException
+
+from specviz.service.sessions import is_public, normal_address
+from specviz.ui.shared import below_streamlit as below
+from specviz.ui.shared.escaping import plain
+
+
+@cache
+def guard_the_doors() -> None:
+    """Begin, once for the server, before the first page is drawn."""
+    below.refuse_messages(is_forged)
+    below.look_at_files(take_file)
+    below.store_only_who_saw_a_page()
+    below.bound_what_waits(MOST_WAITING)
+    below.compress_no_static_file()
+    below.let_callbacks_end()
+
+
+# ---- messages
+
+SENT = {"rerun_script", "file_urls_request", "app_heartbeat", "stop_script", "backend_operation_request"}
+MOST_ITEMS = 2_000  # of all lists in one message; a page has about 200 widgets
+MOST_CHARACTERS = 2_000  # of an address, and of each name beside it
+MOST_VALUES = 2_000  # characters that a component sends outside of its texts, and quotes
+
+
+def is_forged(message: below.BackMsg) -> bool:
+    """Whether no page of this app sends this."""
+    if message.WhichOneof("type") not in SENT:
+        return True
+    run = message.rerun_script
+    here = run.context_info
+    names = (here.url, here.timezone, here.locale, run.fragment_id, run.page_name, run.page_script_hash)
+    if max(map(len, names)) > MOST_CHARACTERS or items_in(message) > MOST_ITEMS:
+        return True
+    if len(message.file_urls_request.file_names) > MOST_FILES:
+        return True
+    values = (value for each in run.widget_states.widgets for value in (each.json_value, each.json_trigger_value))
+    return any(map(_is_dense, values))
+
+
+def items_in(message: Any, room: int = MOST_ITEMS) -> int:
+    """The items of all lists in a protobuf message, at any depth; one more than `room` where there are more."""
+    found = 0
+    for field, value in message.ListFields():
+        parts = value if field.is_repeated else [value]
+        found += len(value) if field.is_repeated else 0
+        if found <= room and field.message_type:
+            found += sum(items_in(part, room - found) for part in parts)
+        if found > room:
+            return room + 1
+    return found
+
+
+def _is_dense(value: str) -> bool:
+    """Whether a component's JSON holds more than a few texts: values in memory take 30 times their text."""
+    if len(value) <= MOST_VALUES:
+        return False
+    bare = value.replace("\\\\", "").replace('\\"', "")
+    return bare.count('"') > MOST_VALUES or sum(map(len, bare.split('"')[::2])) > MOST_VALUES
+
+
+# ---- files
+
+MOST_FILES = 12  # of a session
+SESSION_BYTES = 12 * 10**6
+ADDRESS_BYTES = 60 * 10**6  # of all sessions from one public address: a class behind one router has one
+ALL_BYTES = 150 * 10**6
+FULL = "You have uploaded as much as this server keeps for one visitor. Remove a file, or load the page again."
+FULL_ADDRESS = "Visitors from your network have uploaded as much as this server keeps. Try again in a minute."
+FULL_SERVER = "Visitors have uploaded as much as this server keeps. Try again in a minute."
+
+MOST_WAITING = 16 * 10**6  # bytes for a browser that does not read them: the largest message twice
+
+
+def take_file(held: below.Held, session: str, file: str, size: int) -> None:
+    """HTTPException: there is no room for it."""
+    if problem := no_room(held, session, file, size, address_of):
+        tell_page(session, problem)
+        raise HTTPException(413, problem)
+
+
+def no_room(held: below.Held, session: str, file: str, size: int, address_of: Callable[[str], str]) -> str | None:
+    """Why a file of so many bytes has no place beside those that are held; None: it has one."""
+    own = {name: bytes_ for name, bytes_ in held.get(session, {}).items() if name != file}  # sent again, it is replaced
+    sums = Counter({each: sum(files.values()) for each, files in held.items()} | {session: sum(own.values()) + size})
+    if sums[session] > SESSION_BYTES or len(own) >= MOST_FILES:
+        return FULL
+    address = address_of(session)
+    if is_public(address) and sum(sums[each] for each in sums if address_of(each) == address) > ADDRESS_BYTES:
+        return FULL_ADDRESS
+    return FULL_SERVER if sums.total() > ALL_BYTES else None
+
+
+def address_of(session: str) -> str:
+    """The internet address of a visitor who is there; empty where it is not known."""
+    return normal_address(below.remote_address(session))
+
+
+_REFUSED: WeakKeyDictionary[below.AppSession, str] = WeakKeyDictionary()  # why, until the page has said it
+
+
+def tell_page(session: str, sentence: str) -> None:
+    """Have the visitor's page say it: its uploader knows only the number 413."""
+    if found := below.session_called(session):
+        _REFUSED[found] = sentence
+        below.run_again(found)
+
+
+def say_refusal() -> None:
+    """Say why the file that this visitor has just sent was refused; once, above whatever is on the page."""
+    found = below.session_called(below.session_id()) if _REFUSED else None
+    if found and (sentence := _REFUSED.pop(found, None)):
+        st.toast(plain(sentence), icon=":material/error:", duration="infinite")

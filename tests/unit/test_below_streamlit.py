@@ -1,0 +1,227 @@
+"""What the app needs from below Streamlit's public names: each test fails when an upgrade has changed it."""
+
+import ast
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+from streamlit import runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.state import SessionState
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+from streamlit.web.server.starlette import starlette_gzip_middleware as compression
+from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
+
+from specviz.ui.shared import below_streamlit as below
+from tests.support.doors import FILES, ROOT
+
+PATCHED = (  # what a function of the module puts its own in place of
+    (Runtime, "handle_backmsg"),
+    (MemoryUploadedFileManager, "add_file"),
+    (WebsocketSessionManager, "disconnect_session"),
+    (StarletteSessionClient, "write_forward_msg"),
+    (SessionState, "_call_callbacks"),
+    (compression, "_should_bypass_gzip"),
+)
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit's own again after each test, and without what another test has put around it."""
+    for owner, name in PATCHED:
+        monkeypatch.setattr(owner, name, _own(getattr(owner, name)))
+
+
+def _own(function: Any) -> Any:
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def test_no_other_file_looks_below_streamlits_public_names() -> None:
+    found = [f"{file.relative_to(ROOT)}: {name}" for file in FILES for name in _below(file)]
+    assert found == []
+    assert list(_below(ROOT / "specviz/ui/shared/below_streamlit.py", allowed=False))
+
+
+def _below(file: Path, allowed: bool = True) -> Iterator[str]:
+    if allowed and file.name == "below_streamlit.py":
+        return
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "streamlit":
+            yield str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.startswith("streamlit."))
+
+
+# ---- the script that runs
+
+
+@pytest.fixture
+def context(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What Streamlit says of the script that runs: only fields that it really has."""
+    made = SimpleNamespace(
+        session_id="ada",
+        is_history_navigation=True,
+        main_script_path="/app/app.py",
+        query_string="a=1",
+        page_script_hash="page",
+        fragment_storage=SimpleNamespace(resolve_target=lambda keys: [f"id of {key}" for key in keys]),
+        cached_message_hashes={"hash"},
+        context_info=None,
+        script_requests=SimpleNamespace(asked=[]),
+    )
+    made.script_requests.request_rerun = made.script_requests.asked.append
+    assert set(vars(made)) <= {*ScriptRunContext.__dataclass_fields__, *dir(ScriptRunContext)}
+    monkeypatch.setattr(below, "get_script_run_ctx", lambda: made)
+    return made
+
+
+def test_what_the_script_knows_of_its_visitor(context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert below.session_id() == "ada"
+    assert below.came_by_history()
+    assert below.main_script() is None, "no server runs"
+    monkeypatch.setattr(below, "get_script_run_ctx", lambda: None)
+    assert (below.session_id(), below.came_by_history(), below.main_script()) == ("", False, None)
+
+
+def test_a_part_of_a_page_runs_next(context: SimpleNamespace) -> None:
+    below.run_part_next("stage")
+    (asked,) = context.script_requests.asked
+    assert asked.fragment_id_queue == ["id of stage"]
+    assert (asked.query_string, asked.page_script_hash) == ("a=1", "page")
+    context.script_requests = None
+    below.run_part_next("stage")
+
+
+def test_streamlits_old_way_to_make_pages_is_seen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hasattr(PagesManager, "uses_pages_directory")
+    for uses, alone in ((True, True), (None, False), (False, False)):
+        monkeypatch.setattr(PagesManager, "uses_pages_directory", uses)
+        assert below.page_runs_alone() == alone
+        assert not below.page_runs_alone()
+
+
+def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    requests: Any = type("Requests", (), {"on_scriptrunner_yield": lambda self: "ends the script"})()
+    context.script_requests = requests
+    monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: seen.append(requests.on_scriptrunner_yield()))
+    below.let_callbacks_end()
+    SessionState()._call_callbacks()
+    assert seen == [None]
+    assert requests.on_scriptrunner_yield() == "ends the script"
+
+
+# ---- sessions
+
+
+def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not runtime.exists()
+    assert below.session_called("ada") is None
+    assert below.session_manager() is None
+    assert below.remote_address("ada") == ""
+    client = SimpleNamespace(client_context=SimpleNamespace(remote_ip="192.0.2.1"))
+    session: Any = SimpleNamespace(request_rerun=lambda state: states.append(state), _client_state="state")
+    states: list[object] = []
+    manager = object.__new__(WebsocketSessionManager)
+    instance = object.__new__(Runtime)
+    instance._session_mgr = manager
+    monkeypatch.setattr(manager, "get_active_session_info", lambda _: SimpleNamespace(session=session, client=client))
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: instance)
+    assert below.session_called("ada") is session
+    assert below.session_manager() is manager
+    assert below.remote_address("ada") == "192.0.2.1"
+    below.run_again(session)
+    assert states == ["state"]
+    assert "_client_state" in AppSession.__init__.__code__.co_names
+
+
+def test_expired_sessions_are_forgotten_by_counting() -> None:
+    manager = object.__new__(WebsocketSessionManager)
+    made = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=3600), *[None] * 3)  # type: ignore[arg-type]
+    manager.__dict__.update(vars(made))
+    manager._session_storage._cache["ada"] = SimpleNamespace()
+    assert below.forget_expired(manager) == 1
+    manager._session_storage = MemorySessionStorage(ttl_seconds=0)
+    manager._session_storage._cache["ada"] = SimpleNamespace()
+    assert below.forget_expired(manager) == 0
+
+
+@pytest.mark.parametrize(("runs", "runner", "stored"), [(1, None, True), (0, object(), True), (0, None, False)])
+def test_a_connection_that_never_ran_the_script_takes_no_place_of_a_visitor_who_may_come_back(
+    monkeypatch: pytest.MonkeyPatch, runs: int, runner: object, stored: bool
+) -> None:
+    done: list[str] = []
+    session = SimpleNamespace(_scriptrunner=runner)
+    found = SimpleNamespace(script_run_count=runs, session=session)
+    manager = object.__new__(WebsocketSessionManager)
+    monkeypatch.setattr(manager, "get_active_session_info", lambda _: found)
+    monkeypatch.setattr(manager, "close_session", lambda _: done.append("closed"))
+    below.store_only_who_saw_a_page()
+    manager._active_session_info_by_id = {}  # so that Streamlit's own has nothing to do
+    manager._script_cache = SimpleNamespace(clear=lambda: done.append("stored"))  # type: ignore[assignment]
+    manager.disconnect_session("session")
+    assert done == (["stored"] if stored else ["closed"])
+
+
+# ---- what comes, and what goes out
+
+
+def test_a_message_that_is_refused_ends_its_connection_before_a_session_sees_it() -> None:
+    below.refuse_messages(lambda message: message.load_git_info)
+    with pytest.raises(WebSocketDisconnect) as ended:
+        Runtime.handle_backmsg(SimpleNamespace(), "session", BackMsg(load_git_info=True))  # type: ignore[arg-type]
+    assert ended.value.code == below.AGAINST_THE_RULES
+    stopped: Any = SimpleNamespace(_state=None, _session_mgr=SimpleNamespace(get_active_session_info=lambda _: None))
+    Runtime.handle_backmsg(stopped, "session", BackMsg(stop_script=True))
+
+
+def test_a_file_is_looked_at_before_it_is_stored() -> None:
+    seen: list[tuple[object, ...]] = []
+
+    def check(*given: object) -> None:
+        seen.append(given)
+        if len(seen) == 2:
+            raise ValueError("no room")
+
+    below.look_at_files(check)
+    manager = MemoryUploadedFileManager("/upload")
+    first, second = (UploadedFileRec(name, "a.csv", "text/csv", b"1234") for name in "ab")
+    manager.add_file("ada", first)
+    with pytest.raises(ValueError, match="no room"):
+        manager.add_file("ada", second)
+    assert seen == [({}, "ada", "a", 4), ({"ada": {"a": 4}}, "ada", "b", 4)]
+    assert manager.get_files("ada", ["a", "b"]) == [first]
+
+
+def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: 500 messages of any size waited for it."""
+    monkeypatch.setattr("streamlit.web.server.starlette.starlette_websocket.serialize_forward_msg", lambda msg: msg)
+    below.bound_what_waits(10)
+    client: Any = object.__new__(StarletteSessionClient)
+    client._closed, client._send_queue = asyncio.Event(), asyncio.Queue(500)
+    client.write_forward_msg(b"1234567890")
+    assert not client._closed.is_set()
+    client.write_forward_msg(b"1")
+    assert client._closed.is_set()
+    assert client._send_queue.empty()
+
+
+def test_static_files_are_sent_as_they_are() -> None:
+    below.compress_no_static_file()
+    assert compression._should_bypass_gzip("/app/static/live/weights.bin", "")
+    assert compression._should_bypass_gzip("/below/app/static/a.js", "below")
+    assert not compression._should_bypass_gzip("/_stcore/host-config", "")
