@@ -24,12 +24,13 @@ export function costsOf({ rounds, autoregressive }) {
   const drafting = rounds.filter(({ drafted }) => drafted.length);
   const step = typical(autoregressive?.seconds_per_token ?? []);
   if (!drafting.length || !step) return null;
-  const counts = [...new Set(rounds.map(({ drafted }) => drafted.length + 1))].sort((one, other) => one - other);
+  const sizes = [...new Set(rounds.map(({ drafted }) => drafted.length + 1))].sort((one, other) => one - other);
   const seconds = (/** @type {number} */ tokens) => rounds.filter(({ drafted }) => drafted.length + 1 === tokens).map((round) => round.verify_seconds ?? 0);
+  const repeated = sizes.filter((tokens) => seconds(tokens).length > 1); // the last round is short, and timed once
   return {
     step,
     draft: typical(drafting.map((round) => (round.draft_seconds ?? 0) / round.drafted.length)) / step,
-    check: new Map(counts.map((tokens) => [tokens, typical(seconds(tokens)) / step])),
+    check: new Map((repeated.length ? repeated : sizes).map((tokens) => [tokens, typical(seconds(tokens)) / step])),
     overhead: typical(rounds.map((round) => round.overhead_seconds ?? 0)) / step,
   };
 }
@@ -116,13 +117,14 @@ function typical(values) {
   return middle.length ? middle.reduce((total, value) => total + value, 0) / middle.length : 0;
 }
 
-const COARSE = 1; // milliseconds of a browser's clock that are many beside a step
+const COARSE = 0.5; // milliseconds between two times that the clock tells apart; a step of this page takes 1 or 2
 
 /**
- * Whether the browser's clock counts whole milliseconds, as Firefox and Safari have it so that no page can measure others.
+ * Whether the browser's clock is coarse, as Firefox and Safari have it so that no page can measure others.
  * @param {Trace} trace
  */
 export function clockIsCoarse({ autoregressive }) {
-  const steps = (autoregressive?.seconds_per_token ?? []).map((seconds) => (1000 * seconds) / COARSE);
-  return steps.length > 0 && steps.every((step) => Math.abs(step - Math.round(step)) < 1e-3);
+  const steps = [...new Set((autoregressive?.seconds_per_token ?? []).map((seconds) => Math.round(1e5 * seconds) / 100))].sort((a, b) => a - b);
+  if (steps.length < 2) return steps.length === 1 && Number.isInteger(steps[0]);
+  return steps.every((step, i) => !i || step - steps[i - 1] >= COARSE);
 }

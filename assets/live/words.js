@@ -6,6 +6,7 @@ import { clockIsCoarse, costsOf, timedOf } from "./timing.js";
 
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
+const COARSE_CLOCK = "This browser’s clock is coarse on purpose";
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
@@ -45,6 +46,7 @@ export function countedInWords(trace) {
 /** @param {Trace} trace */
 export function timedInWords(trace) {
   const [timed, costs] = [timedOf(trace), costsOf(trace)];
+  if (timed && !costs) return `Timed: ${COARSE_CLOCK}, and a step takes less than it counts.`;
   if (!timed || !costs) return "Timed: too few rounds to say.";
   const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
   const speed = timed.trusted
@@ -52,7 +54,7 @@ export function timedInWords(trace) {
     : "the machine was too busy to tell.";
   const coarse = clockIsCoarse(trace);
   const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));
-  const why = coarse ? " This browser’s clock counts whole milliseconds on purpose, so each single time is rough." : "";
+  const why = coarse ? ` ${COARSE_CLOCK}, so each single time is rough.` : "";
   return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
 }
 
