@@ -5,7 +5,8 @@ keys, and the first wrong item ends the reading: an error about each of a millio
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from types import UnionType
@@ -84,13 +85,30 @@ def values_in(raw: bytes, shape: Shape) -> Any:
         raise _refused(shape, "Invalid JSON") from None
 
 
+MARKS = (b",", b'":', b"[", b"{")
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # one that is not closed goes to the end
+
+
 def check_density(raw: bytes, shape: Shape) -> None:
     """Refuse many values for the size, before any of them is made."""
-    objects, fields = raw.count(b"{"), raw.count(b'":')
-    brackets = raw.count(b"[") + objects
-    least = max(raw.count(b",") * shape.value, fields * shape.field, brackets * shape.bracket, objects * shape.braces)
-    if least > max(len(raw), shape.free):
+    if _is_dense(raw, [raw.count(mark) for mark in MARKS], shape) and _is_dense(raw, _outside_of_texts(raw), shape):
         raise _refused(shape, "it has too many values for its size")
+
+
+def _is_dense(raw: bytes, counts: Sequence[int], shape: Shape) -> bool:
+    values, fields, lists, objects = counts
+    least = (values * shape.value, fields * shape.field, (lists + objects) * shape.bracket, objects * shape.braces)
+    return max(least) > max(len(raw), shape.free)
+
+
+def _outside_of_texts(raw: bytes) -> list[int]:
+    """How often each mark stands in the file, without those in texts. A field's name is followed by its colon."""
+    counts = [raw.count(mark) for mark in MARKS]
+    for text in TEXT.finditer(raw):
+        start, end = text.span()
+        if end - start > 2:
+            counts = [count - raw.count(mark, start + 1, end - 1) for count, mark in zip(counts, MARKS, strict=True)]
+    return counts
 
 
 def shape_hook(shape: Shape) -> Any:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 # Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
 # 39 an object, and 13 fields in one object.
-SHAPE = Shape("trace", value=7, field=14, bracket=14, braces=32, fields=64)
+# A prompt of short tokens has 3 or 4 bytes a value; the longest that is taken, of 20,000 characters, 40,000 values.
+SHAPE = Shape("trace", value=7, field=14, bracket=14, braces=32, fields=64, free=300_000)
 # A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
 FILE_SHAPE = replace(SHAPE, free=10**6)
 

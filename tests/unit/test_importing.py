@@ -11,7 +11,7 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace, read_trace
-from specviz.data.importers import SYSTEMS, Given, import_run, open_run
+from specviz.data.importers import READERS, SYSTEMS, Given, import_run, open_run, system_of
 from specviz.data.importers.assembling import CUT, cut
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile_records import RECORDS as RECORDS_OF
@@ -238,6 +238,18 @@ def test_a_text_is_cut_into_as_many_pieces_as_there_are_tokens(count: int) -> No
         assert len(pieces) == count
         assert "".join(pieces) == text
         assert all(pieces) or len(text) < count
+
+
+@pytest.mark.parametrize("word", [name for _, names in READERS.values() for name in names])
+def test_a_text_that_is_a_word_of_a_record_makes_no_record(word: str) -> None:
+    """Found: a run whose prompt was meta_info could not be opened, because it was taken for an answer of SGLang."""
+    trace = fake_trace()
+    texts = [word, f'"{word}": [1]', f'\\"{word}\\": [1]']
+    prompt = replace(trace.prompt, text=word, tokens=(texts * len(trace.prompt.tokens))[: len(trace.prompt.tokens)])
+    content = dump_trace(replace(trace, prompt=prompt)).encode()
+    assert system_of(content) is None
+    assert open_run(content).prompt.text == word
+    assert system_of(f'{{"{word}" : 1}}'.encode()) is not None
 
 
 def test_a_visitor_opens_a_trace_as_before() -> None:

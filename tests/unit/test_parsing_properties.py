@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.core.csv_cells import marked, unmarked
+from specviz.core.errors import InputError
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
@@ -35,6 +36,7 @@ from tests.support.strategies import (
     CELL,
     JSON,
     SETTINGS,
+    WHOLE,
     assert_one_sentence,
     changed,
     sweep_rows,
@@ -192,3 +194,44 @@ def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
         assert 0 <= found.assuming(4).alpha(4) <= 1
     numbers = [value for value in asdict(found).values() if isinstance(value, float)] if found else []
     assert all(map(math.isfinite, numbers))
+
+
+# What a person may type as a prompt, and what is many values for its size if it is counted as JSON.
+MARKS = st.text(st.sampled_from(list(",:{}[]\"\\'0123456789 \n\u2028\x00é漢🙂")), max_size=60)
+
+
+@given(
+    parts=st.lists(MARKS | WHOLE, min_size=1, max_size=40),
+    repeat=st.sampled_from([1, 1, 20, 200]),
+    tokens=st.integers(1, 40),
+)
+def test_whatever_is_saved_opens_again(parts: list[str], repeat: int, tokens: int) -> None:
+    """Found: a run of 441 single signs, many of them commas, was refused by the app that had saved it."""
+    pieces = (parts * repeat)[:2_000]
+    made = fake_trace(tokens=tokens)
+    text = "".join(pieces)
+    prompt = replace(made.prompt, text=text, tokens=pieces, token_ids=[at % 9 for at in range(len(pieces))])
+    rounds = [
+        replace(
+            round, drafted=[replace(token, text=pieces[at % len(pieces)]) for at, token in enumerate(round.drafted)]
+        )
+        for round in made.rounds
+    ]
+    trace = replace(made, prompt=prompt, rounds=rounds, output=replace(made.output, text=text))
+    assert parse_trace(dump_trace(trace), UPLOAD) == trace
+
+
+@pytest.mark.parametrize("sign", [",", "{", "[", '"', "\\", '":', "5", "\n", "漢"])
+def test_a_prompt_of_single_signs_opens_again(sign: str) -> None:
+    for count in (441, 2_000, 20_000):
+        made = fake_trace(tokens=8)
+        prompt = replace(made.prompt, text=sign * count, tokens=[sign] * count, token_ids=[7] * count)
+        assert parse_trace(dump_trace(replace(made, prompt=prompt)), UPLOAD).prompt.tokens == [sign] * count
+
+
+def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
+    dense = b'{"a":"' + b",[{" * 100_000 + b'","b":[' + b"[]," * 200_000 + b"1]}"
+    with pytest.raises(InputError, match="too many values for its size"):
+        parse_trace(dense, UPLOAD)
+    with pytest.raises(InputError, match=r"too many values|Invalid JSON"):
+        parse_trace(b'{"a":"' + b'\\"' * 100_000 + b"[]," * 400_000, UPLOAD)

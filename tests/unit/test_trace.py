@@ -164,9 +164,7 @@ def test_upload_and_files_are_bounded(tmp_path: Path) -> None:
     # A model of single bytes has short ids and pieces: a long prompt is then dense without being hostile.
     prompt = {"text": "a" * 4_000, "token_ids": [7] * 4_000, "tokens": ["a"] * 4_000}
     content = json.dumps(VALID | {"prompt": prompt}, separators=(",", ":"))
-    assert len(parse_trace(content).prompt.token_ids) == 4_000
-    with pytest.raises(InputError, match="too many values for its size"):
-        parse_trace(content, UPLOAD)
+    assert len(parse_trace(content, UPLOAD).prompt.token_ids) == 4_000
 
 
 @pytest.mark.parametrize("version", [3, 0, "1", None, "x" * 10_000])

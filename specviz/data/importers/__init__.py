@@ -1,5 +1,6 @@
 """Runs of other systems as traces: vLLM, SGLang, llama.cpp, transformers and LM Studio. One file reads one system."""
 
+import re
 from collections.abc import Callable, Mapping
 
 from specviz.core.errors import InputError
@@ -10,14 +11,16 @@ from specviz.data.importers.record import pieces_of
 
 __all__ = ["SYSTEMS", "Given", "import_run", "open_run", "system_of"]
 
-# What reads a record, and a field that only such a record has. As JSON escapes quotes, no text in a file can hold one.
-READERS: Mapping[str, tuple[Callable[..., Report], bytes]] = {
-    "vllm": (vllm.read, b'"per_step_accepted"'),
-    "sglang": (sglang.read, b'"meta_info"'),
-    "llama.cpp": (llama_cpp.read, b'"draft_n_accepted"'),
-    "transformers": (transformers.read, b'"candidate_ids"'),
-    "lmstudio": (lm_studio.read, b'"containsDrafted"'),
+# What reads a record, and a field that only such a record has, by its names.
+READERS: Mapping[str, tuple[Callable[..., Report], tuple[str, ...]]] = {
+    "vllm": (vllm.read, ("per_step_accepted",)),
+    "sglang": (sglang.read, ("meta_info",)),
+    "llama.cpp": (llama_cpp.read, ("draft_n_accepted",)),
+    "transformers": (transformers.read, ("candidate_ids",)),
+    "lmstudio": (lm_studio.read, ("containsDrafted", "contains_drafted")),
 }
+# A name is followed by a colon, and a text that is the same word is not. As JSON escapes quotes, no text can hold both.
+MARKS = {system: re.compile(rb'"(?:%s)"\s*:' % "|".join(names).encode()) for system, (_, names) in READERS.items()}
 SYSTEMS = tuple(READERS)
 MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
 
@@ -34,7 +37,7 @@ def import_run(content: bytes, system: str, given: Given | None = None, limits: 
 
 def system_of(content: bytes) -> str | None:
     """The system whose record this is, by a field that no other has; None for anything else, such as a trace."""
-    return next((name for name, (_, mark) in READERS.items() if mark in content), None)
+    return next((system for system, mark in MARKS.items() if mark.search(content)), None)
 
 
 def open_run(content: bytes, given: Given | None = None) -> Trace:

@@ -13,6 +13,7 @@ draft. Older servers count for such a target only the drafts that were accepted 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated
 
 from pydantic import Field
@@ -133,9 +134,11 @@ def _written(parts: Sequence[Part], given: Given, stopped_by: str) -> tuple[list
     """The tokens: each part of a stream usually holds one."""
     ids = [token_id for part in parts for token_id in part.tokens or []]
     pieces, before = list[tuple[str, int]](), 0
+    ahead = _counts_ahead(parts)
     for part in parts:
-        new = part.timings.predicted_n - before if part.timings else 0
-        before += new
+        counted = part.timings.predicted_n - before if part.timings else 0
+        before += counted
+        new = len(part.tokens) if part.tokens is not None else bool(part.text) if ahead else counted
         if new:
             pieces.append((part.text, new))
         elif pieces:  # held back until the end, because it could have begun a stop string
@@ -145,6 +148,13 @@ def _written(parts: Sequence[Part], given: Given, stopped_by: str) -> tuple[list
         return tokens_of(pieces, ids, given.tokenizer, ended=stopped_by == "eos")
     texts = [piece for text, tokens in pieces for piece in cut(text, tokens)]
     return written_of(texts, ids), f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
+
+
+def _counts_ahead(parts: Sequence[Part]) -> bool:
+    """Whether the counters grow by a whole round before its tokens come, one in each part."""
+    totals = [part.timings.predicted_n for part in parts if part.timings and part.text]
+    waits = [after == before for before, after in pairwise(totals)]
+    return any(waits[:-1]) and any(after > before + 1 for before, after in pairwise(totals))
 
 
 def _settings(found: Sampling | None) -> dict[str, object]:

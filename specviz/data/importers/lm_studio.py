@@ -9,9 +9,10 @@ the target's own; no document says so. So fragments are taken for steps only if 
 statistics, and the trace says that this is a reading.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from specviz.core.errors import InputError
 from specviz.core.outside import AtMost
@@ -77,7 +78,9 @@ read_prediction = reader(Prediction)
 def read(pieces: Sequence[Piece], given: Given) -> Report:
     if len(pieces) > 1:
         raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
-    found = read_prediction(pieces)[0]
+    if "fragments" not in pieces[0].value:
+        raise InputError(f"The record has no “fragments”, which only LM Studio’s SDKs hand out. {TOTALS}.")
+    found = read_prediction([Piece(piece.place, in_camel_case(piece.value)) for piece in pieces])[0]
     fragments = [fragment for fragment in found.fragments if fragment.tokensCount]
     drafted = _drafted(fragments, found.stats)
     text = "".join(fragment.content for fragment in found.fragments)
@@ -98,6 +101,15 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         prompt=found.prompt,
         notes=(READING, EQUAL.format(drafted), note),
     )
+
+
+def in_camel_case(value: Any) -> Any:
+    """The value with the names that the SDK for TypeScript has; the one for Python writes tokens_count."""
+    if isinstance(value, list):
+        return [in_camel_case(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("_([a-z])", lambda found: found[1].upper(), name): in_camel_case(its) for name, its in value.items()}
 
 
 def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:

@@ -73,9 +73,16 @@ def _lines(text: str) -> Iterator[Piece]:
         yield _piece(f"line {number}", value)
 
 
+ENVELOPE = "data"  # where a proxy that captures answers puts each
+ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these
+
+
 def _piece(place: str, value: Any) -> Piece:
     if not isinstance(value, dict):
         raise InputError(f"The record is not valid at {place or 'the file'}: it must be a JSON object.")
+    inner = value.get(ENVELOPE)
+    if isinstance(inner, dict) and not ANSWERS & set(value):
+        return _piece(f"{place}.{ENVELOPE}".lstrip("."), inner)
     return Piece(place, value)
 
 

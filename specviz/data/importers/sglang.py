@@ -80,6 +80,8 @@ read_parts = reader(Part)
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
     """Raises InputError: a field is wrong, or the parts are not the steps."""
+    if any("choices" in piece.value and "meta_info" not in piece.value for piece in pieces):
+        raise InputError(f"This is an answer in OpenAI’s format, in which SGLang reports totals only: {HOW}.")
     parts = read_parts(pieces)
     end = parts[-1].meta_info
     sizes = _sizes(parts)

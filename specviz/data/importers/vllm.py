@@ -84,7 +84,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         prompt_ids=first(prompt_ids) or (),
         created=first(answer.created for answer in answers),
         settings={"draft_length": speculation.num_spec_tokens},
-        notes=(FIRST, note),
+        notes=(FIRST, _cut_off(speculation, len(written)), note),
     )
 
 
@@ -111,6 +111,19 @@ def _steps(known: Speculation, written: int) -> list[Step]:
             "drafting, and vLLM does not report which steps those were: the rounds of this run are not known."
         )
     return steps
+
+
+def _cut_off(known: Speculation, written: int) -> str:
+    """vLLM counts what its last step accepted, also where the limit or an end of text left it out."""
+    counted = sum(known.per_step_accepted or [])
+    over = counted + len(known.per_step_accepted or []) + 1 - written
+    if over <= 0:
+        return ""
+    kept = counted - max(0, over - 1)  # the target's own token of that step goes first
+    return (
+        f"vLLM counts {counted} accepted tokens; {kept} of them are in the text, because it ended inside the last "
+        "step. So its own figures are a little higher."
+    )
 
 
 def _written(
