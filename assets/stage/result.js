@@ -38,7 +38,8 @@ export class Result {
     const size = LONG.findIndex((most) => (this.says.textContent ?? "").length <= most);
     this.stage.dataset.says = ["usual", "long"][size] ?? "longest"; // the reason below it must not be pushed down
     this.what.hidden = !this.says.textContent?.includes("times as fast"); // it explains the speedup
-    const next = released ? "It is being run now." : "Release the slider to run it.";
+    const live = released ? "It is being run now." : "Release the slider to run it.";
+    const next = data.tour ? "The tour runs nothing." : live;
     const from = run?.speedup === null ? "Its speed is" : "Not measured:";
     const reason = run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : data.result.reason + estimates(data);
     if (reason !== this.shown) this.reason.replaceChildren(...explained(reason)); // a term keeps its focus

@@ -62,6 +62,11 @@ function shown(data, replayed = null) {
   return { what: !parts[".says .term"].hidden, says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks };
 }
 
+test("during the tour nothing is run, and the line does not say so", () => {
+  assert.match(shown(run({}), AT_6).reason, /Release the slider to run it\.$/);
+  assert.match(shown(run({ tour: { started: 1, at: 5 } }), AT_6).reason, /estimated from this run’s times\. The tour runs nothing\.$/);
+});
+
 test("the result and its reason are those of the run, and one line compares it with the run before", () => {
   /** @type {Array<[object, string]>} */
   const cases = [
