@@ -4,6 +4,8 @@
 """
 
 import json
+import textwrap
+from collections.abc import Callable
 from fractions import Fraction
 from json import JSONDecoder
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, pasted, read_counters
+from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, ServingCounters, pasted, read_counters
 from tests.support.known import known
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))
@@ -33,6 +35,7 @@ def vllm_answer(**more: Any) -> str:
 
 
 HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 100_000]
+HOSTILE += ["{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 100_000]
 HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000]
 
 
@@ -59,6 +62,10 @@ CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
         LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", ""),
         {"tokens_per_target_call": 2.79, "draft_length": 2},
     ),
+    "two ends of text inside drafts": (  # of 2 · 10 accepted tokens, 2 · (52 − 1 − 43) were written
+        f"{json.dumps(json.loads(HALF) | {'usage': {'completion_tokens': 52}})}\n" * 2,
+        {"accepted": 16, "bounded": True, "tokens_per_target_call": 102 / 86},
+    ),
     "two answers": (f"{vllm_answer()}\n{vllm_answer()}", {"drafted": 258, "survival": ["4/43", "3/43", "3/43"]}),
     # not inter_token_latency: it has one value a step
     "vLLM's latency": (
@@ -77,16 +84,20 @@ def worked(value: object) -> object:
     return float(Fraction(value)) if isinstance(value, str) and "/" in value else value
 
 
-@pytest.mark.parametrize("name", READ)
-def test_the_counters_in_a_text(name: str) -> None:
-    text, fields = READ[name]
-    counters = read_counters(text)
+def assert_gives(counters: ServingCounters, fields: dict[str, Any]) -> None:
+    """Each field as given; of notes, one that contains the given text."""
     for field, given in fields.items():
         found, wanted = getattr(counters, field), worked(given)
         if field == "notes" and given:
             assert any(given in note for note in found)
         else:
             assert found == (pytest.approx(wanted) if isinstance(wanted, float | tuple) else wanted), field
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_counters_in_a_text(name: str) -> None:
+    text, fields = READ[name]
+    assert_gives(read_counters(text), fields)
 
 
 def test_alpha_counts_rejections_where_it_can_and_else_takes_judgements_to_be_alike() -> None:
@@ -199,6 +210,24 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         (per_step([0.5], [3]), "whole numbers up to 64"),
         (per_step(["x"], [3]), "per_step_accepted is"),
         (per_step([], []), "nothing was drafted"),
+        (
+            "num_drafts 1000\nnum_draft_tokens 500\nnum_accepted_tokens 200",
+            "0.50 drafted tokens a round are impossible",
+        ),
+        ("num_drafts 100\nnum_accepted_tokens 500\nnum_draft_tokens 300", "More tokens are accepted than drafted"),
+        (
+            "SpecDecoding metrics: Mean acceptance length: 5.2, Per-position acceptance rate: 0.9, 0.8",
+            "5.20 is impossible",
+        ),
+        ("accept len: 6.00, accept rate: 0.90\nspeculative_num_steps=3", "impossible with 3 draft steps"),
+        (vllm_answer(num_spec_tokens=2), "3.00 drafted tokens a round are impossible where it drafts at most 2"),
+        (json.dumps({"timings": LLAMA | {"predicted_n": 60}}), "65 accepted tokens do not fit into 60 written ones"),
+        (
+            json.dumps(json.loads(HALF) | {"usage": {"completion_tokens": 20}}),
+            "43 calls are counted, but only 20 tokens",
+        ),
+        (json.dumps({"measured": False, "marginal_accept_rates": [0, 0]}), "holds no measurement"),
+        (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), NOTHING_FOUND),
         *((text, NOTHING_FOUND) for text in HOSTILE),
     ],
 )
@@ -208,6 +237,53 @@ def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
     said = str(caught.value)
     assert sentence in said
     assert "\n" not in said
+
+
+WRAPPED = """INFO 05-01 14:24:50 [loggers.py:259] Engine 000: Running: 7 reqs, Waiting: 0 reqs
+{}
+INFO 05-01 14:25:00 [loggers.py:259] Engine 000: Running: 7 reqs, Waiting: 0 reqs"""
+
+
+@pytest.mark.parametrize("width", [40, 66, 80, 100, 132])
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_a_line_of_a_log_may_be_wrapped_between_words_or_anywhere(width: int, indent: str) -> None:
+    for line in (LOG.splitlines()[1], TEXTS["SGLang's log"], TEXTS["llama.cpp's log"].splitlines()[1]):
+        by_word = textwrap.fill(line, width, subsequent_indent=indent)
+        by_width = "\n".join(line[start : start + width] for start in range(0, len(line), width))
+        for wrapped in (by_word, by_width):
+            found = read_counters(WRAPPED.format(wrapped))
+            assert found == read_counters(WRAPPED.format(line))
+
+
+CONTAINERS: dict[str, Callable[[str], str]] = {
+    "Docker": lambda line: json.dumps({"log": f"{line}\n", "stream": "stderr", "time": "2026-05-01T14:24:50.1Z"}),
+    "a log of objects": lambda line: json.dumps({"level": "info", "kubernetes": {"pod": "a"}, "message": line}),
+    "Kubernetes": lambda line: f"2026-05-01T14:24:50.1Z stderr F {line}",
+    "Kubernetes, in parts": lambda line: "".join(
+        f"2026-05-01T14:24:50.1Z stderr {mark} {part}\n" for mark, part in (("P", line[:90]), ("F", line[90:]))
+    ),
+    "Docker Compose": lambda line: f"vllm-1  | {line}",
+    "colours": lambda line: line.replace("INFO", "\x1b[1;36mINFO\x1b[0m").replace("Mean", "\x1b[32mMean\x1b[0m"),
+    "colours without their escapes": lambda line: line.replace("INFO", "[1;36mINFO[0;0m"),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_line_of_a_log_may_be_inside_what_a_container_writes(name: str) -> None:
+    line = LOG.splitlines()[1]
+    assert read_counters(CONTAINERS[name](line)) == read_counters(line)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "answer" in case])
+def test_an_object_may_be_printed_by_python_or_begin_in_the_middle_of_a_line(name: str) -> None:
+    answer = CASES[name]["answer"]
+    wanted = read_counters(json.dumps(answer))
+    for text in (
+        repr(answer),
+        f"[2026-09-10][INFO] it’s done: out={answer!r}, took 3 s",
+        f"[2026-09-10][INFO][m] Generated prediction: {json.dumps(answer, indent=2)}\n[2026-09-10][INFO] closed",
+    ):
+        assert read_counters(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -247,7 +323,7 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
     ("text", "says"),
     [
         (METRICS, "Read: num_requests_running, num_drafts, num_draft_tokens, num_accepted_tokens, num_accepted_"),
-        (f"{METRICS}vllm:gpu_cache 0.3\nhello\n", "Not used: 2 lines, such as “vllm?gpu_cache?0.3”."),
+        (f"{METRICS}vllm:gpu_cache 0.3\nhello\n", "Not used: 2 lines, such as “vllm:gpu_cache 0.3”."),
         (LOG, "Read: the line about speculation, and 1 more."),
         (LOG + LOG, "Read: the last of 2 lines about speculation, and 1 more. Not used: 2 lines, such as"),
         (json.dumps({"id": "x", "metrics": PER_STEP}), "Read: num_spec_tokens, per_step_accepted, per_step_drafted. "),

@@ -1,159 +1,157 @@
-"""Speculation counters of vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio, read from pasted text."""
+"""Speculation counters of serving engines and benchmark tools, read from pasted text.
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+`names.SYSTEMS` is the table of what each system reports; `pasted` and `series` read the containers that it comes in.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import llama_cpp, sglang, vllm
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked, number, shown
-from specviz.data.serving_counters.llama_cpp import by_written
-from specviz.data.serving_counters.pasted import (
-    ENGINES,
-    MAX_LINE,
-    SGLANG,
-    Found,
-    Names,
-    Series,
-    name_of_line,
-    objects,
-    read_requests,
-    with_keys,
-)
+from specviz.data.serving_counters import llama_cpp, reading, sglang, vllm
+from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
+from specviz.data.serving_counters.names import RATES, SYSTEMS, USAGE, System
+from specviz.data.serving_counters.pasted import Found, log_records, objects, plain, rows, tabby_rows, with_keys
+from specviz.data.serving_counters.reconciled import counters_of
+from specviz.data.serving_counters.records import Record, records_of
+from specviz.data.serving_counters.series import Series, name_of_line
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
 
-TENSORRT = Names(
-    ("num_spec_steps",), ("total_accepted_draft_tokens",), ("total_draft_tokens",), ("acceptance_histogram",)
-)
-LM_STUDIO = [
-    ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount", "ignoredDraftTokensCount"),
-    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count", "ignored_draft_tokens_count"),
-]
-IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
-PER_SECOND = ("tokensPerSecond", "tokens_per_second")
 MAX_CHARACTERS = 1_000_000
 NOTHING_FOUND = (
     "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
     "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
 )
-NAMED = 12  # names that are listed at most
+Read = ServingCounters | None
 
 
-def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
-    requests = with_keys(found, "total_draft_tokens")
-    if not requests:
-        return None
-    total = read_requests(requests, TENSORRT)
-    if not total.drafted or total.accepted is None:
-        raise InputError(
-            "speculative_decoding says that nothing was drafted, or total_accepted_draft_tokens is missing."
-        )
-    return total.counters("TensorRT-LLM", total.steps or _steps(found, total.accepted))
+class Pasted:
+    """A text in the forms that the readers want, each made once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = plain(text)
+
+    @cached_property
+    def found(self) -> list[Found]:
+        return objects(self.text)
+
+    @cached_property
+    def rows(self) -> list[Found]:
+        return [*rows(self.text), *tabby_rows(self.log)]
+
+    @cached_property
+    def log(self) -> list[str]:
+        return log_records(self.text)
+
+    @cached_property
+    def series(self) -> Series:
+        return Series(self.text, self.found)
+
+    @property
+    def limited(self) -> int:
+        """How many answers ended at their limit of tokens."""
+        reasons = [each["finish_reason"] for each in with_keys(self.found, "finish_reason")]
+        return sum((reason.get("type") if isinstance(reason, dict) else reason) == "length" for reason in reasons)
 
 
-def _steps(found: Sequence[Found], accepted: float) -> float | None:
-    means = [each["avg_decoded_tokens_per_iter"] for each in with_keys(found, "avg_decoded_tokens_per_iter")]
-    mean = number(means[0], "avg_decoded_tokens_per_iter") if len(means) == 1 else 0.0
-    return accepted / (mean - 1) if mean > 1 else None
+def of_sglang(pasted: Pasted) -> Read:
+    read = sglang.from_answers(pasted.found, pasted.text, pasted.limited)
+    return replace(read[0], reading=reading.of_names(pasted.found, read[1])) if read else None
 
 
-def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
-    """LM Studio's stats, in the names of either client. Ignored drafts were not checked, so they do not count."""
-    for names in LM_STUDIO:
-        if stats := with_keys(found, names[0]):
-            total, accepted, written, ignored = (
-                sum(number(each.get(name) or 0, name) for each in stats) for name in names
-            )
-            if total <= ignored:
-                raise InputError(f"{names[0]} says that nothing was drafted for the main model to check.")
-            counters = by_written("LM Studio", total - ignored, accepted, written, len(stats))
-            counters = replace(counters, latency=_latency(stats))
-            return replace(counters, notes=(*counters.notes, IGNORED.format(ignored))) if ignored else counters
+def of_table(pasted: Pasted) -> Read:
+    """Objects, and rows of tables and blocks, of the systems in the table of names."""
+    for system in SYSTEMS:
+        for found in (pasted.found, pasted.rows):
+            if records := records_of(system, found):
+                return _of_records(pasted, records, in_objects=found is pasted.found)
     return None
 
 
-def _latency(stats: Sequence[Found]) -> float | None:
-    speeds = [number(each[name], name) for each in stats for name in PER_SECOND if each.get(name)]
-    return 1 / speeds[0] if len(speeds) == len(stats) == 1 and speeds[0] else None
+def _of_records(pasted: Pasted, records: Sequence[Record], in_objects: bool) -> ServingCounters:
+    read, system = counters_of(records, pasted.limited), records[0].system
+    engines = {engine for record in records if isinstance(engine := record.values.get("engine"), str)}
+    used = list(dict.fromkeys(name for record in records for name in record.values if name in record.used))
+    used += [name for record in records for name in record.used if name not in used]
+    said = reading.of_names(pasted.found, used) if in_objects else reading.of_records(pasted.log, used)
+    return replace(read, engine=_engine(system, engines), reading=said)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    names: frozenset[str] = frozenset()  # of fields in JSON, and of counters that have a line each
-    last: str = ""  # a pattern: of the log lines with it, the last one is read
-    also: tuple[str, ...] = ()  # of other lines, the last one with each of these patterns is read too
+def _engine(system: System, engines: set[str]) -> str:
+    """AIPerf stores the engine beside the record of a request."""
+    known = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}
+    return known.get(engines.pop().lower(), system.engine) if len(engines) == 1 else system.engine
 
 
-def what_was_read(text: str, found: Sequence[Found], kind: Kind) -> str:
-    """What this reader took from the text, and what it left."""
-    if found and not kind.last:
-        keys = list(dict.fromkeys(key for each in found for key, value in each.items() if not isinstance(value, dict)))
-        used, left = [key for key in keys if _is_of(key, kind)], [key for key in keys if not _is_of(key, kind)]
-        return f"Read: {_listed(used)}.{f' Not used: {_listed(left)}.' if left else ''}"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if kind.last:
-        return _of_log(lines, kind)
-    names = [(line, name_of_line(line)) for line in lines]
-    used = list(dict.fromkeys(name for _, name in names if name in kind.names))
-    also = [place for pattern in kind.also for place in _places(lines, pattern)]
-    left = [line for place, (line, name) in enumerate(names) if name not in kind.names and place not in also]
-    return f"Read: {_listed(used)}.{_left_lines(left)}"
+def of_usage(pasted: Pasted) -> Read:
+    records = records_of(USAGE, pasted.found)
+    if not any(record.number(name) for record in records for name in (USAGE.accepted, USAGE.rejected)):
+        return None
+    return _of_records(pasted, records, in_objects=True)
 
 
-def _is_of(key: str, kind: Kind) -> bool:
-    return key in kind.names or (name_of_line(key) or key) in kind.names
+def of_series(pasted: Pasted) -> Read:
+    read: Read = None
+    for of_page in (vllm.from_tensorrt, vllm.from_fastdeploy, vllm.from_counters):
+        read = read or of_page(pasted.series)
+    read = read or sglang.from_gauges(pasted.series, pasted.text)
+    if read is None:
+        return None
+    also = (sglang.STEPS,) if read.engine == "SGLang" else ()
+    return replace(read, reading=_of_series(pasted, also))
 
 
-def _of_log(lines: Sequence[str], kind: Kind) -> str:
-    marked, *also = (_places(lines, pattern) for pattern in (kind.last, *kind.also))
-    read = f"Read: the last of {len(marked)} lines" if len(marked) > 1 else "Read: the line"
-    more = {places[-1] for places in also if places} - set(marked)
-    left = [line for place, line in enumerate(lines) if place not in {*marked[-1:], *more}]
-    return f"{read} about speculation{f', and {len(more)} more' if more else ''}.{_left_lines(left)}"
+def _of_series(pasted: Pasted, also: Sequence[str]) -> str:
+    names = pasted.series.read
+    if pasted.found and not any(name_of_line(line.strip()) for line in pasted.text.splitlines()):
+        used = [key for each in pasted.found for key in each if (name_of_line(key) or key) in names]
+        return reading.of_names(pasted.found, used) if used else reading.of_lines("", names)
+    return reading.of_lines(pasted.text, names, also)
 
 
-def _places(lines: Sequence[str], pattern: str) -> list[int]:
-    return [place for place, line in enumerate(lines) if len(line) < MAX_LINE and re.search(pattern, line)]
+def of_vllm_log(pasted: Pasted) -> Read:
+    read = vllm.from_log(pasted.log)
+    said = reading.of_log(pasted.log, "SpecDecoding metrics:", (r"Running: *\d+ reqs",))
+    return replace(read, reading=said) if read else None
 
 
-def _left_lines(left: Sequence[str]) -> str:
-    left = [line for line in left if not line.startswith("#")]  # comments of /metrics
-    if not left:
-        return ""
-    return f" Not used: {len(left)} {'line' if len(left) == 1 else 'lines'}, such as {shown(left[0])}."
+def of_sglang_log(pasted: Pasted) -> Read:
+    read = sglang.from_log(pasted.log, pasted.text)
+    return replace(read, reading=reading.of_log(pasted.log, "accept len:", (sglang.STEPS,))) if read else None
 
 
-def _listed(names: Iterable[str]) -> str:
-    every = [re.sub(r"[^\w.:-]", "?", name[:60]) for name in names]
-    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
-    return f"{', '.join(every[:NAMED]) or 'nothing'}{more}"
+def of_llama_log(pasted: Pasted) -> Read:
+    read = llama_cpp.from_log(pasted.log)
+    if read is None:
+        return None
+    statistics = (llama_cpp.KIND.pattern,) if llama_cpp.SINCE_START in read.notes else ()
+    also = (llama_cpp.WRITTEN.pattern, *statistics) if read.written else statistics
+    return replace(read, reading=reading.of_requests(pasted.log, "draft acceptance", also))
+
+
+READERS: tuple[Callable[[Pasted], Read], ...] = (
+    of_sglang,
+    of_table,
+    of_series,
+    of_vllm_log,
+    of_sglang_log,
+    of_llama_log,
+    of_usage,
+)
 
 
 def read_counters(text: str) -> ServingCounters:
-    """Read pasted metrics, log lines or answers: the last line, the difference of two pastes, the sum of answers."""
+    """Read pasted metrics, log lines, answers or results: the last line, the difference of two pastes, or a sum.
+
+    InputError, one sentence, where the text has no counters, or counters that contradict each other.
+    """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
-    found = objects(text)
-    series = cache(lambda: Series(text, found))
-    readers: tuple[tuple[Callable[[], ServingCounters | None], Kind], ...] = (
-        (lambda: from_tensorrt(found), _kind(TENSORRT, "avg_decoded_tokens_per_iter")),
-        (lambda: vllm.from_answers(found), _kind(vllm.NAMES, *vllm.LISTS, "num_spec_tokens", "completion_tokens")),
-        (lambda: sglang.from_answers(found, text), _kind(sglang.NAMES, *sglang.LENGTHS, *sglang.DEPTHS)),
-        (lambda: llama_cpp.from_answers(found), Kind(frozenset(llama_cpp.FIELDS))),
-        (lambda: from_lm_studio(found), Kind(frozenset(name for names in (*LM_STUDIO, PER_SECOND) for name in names))),
-        (lambda: vllm.from_counters(series()), Kind(frozenset(ENGINES))),
-        (lambda: sglang.from_gauges(series(), text), Kind(frozenset(SGLANG), also=(sglang.STEPS,))),
-        (lambda: vllm.from_log(text), Kind(last="SpecDecoding metrics:", also=(r"Running: *\d+ reqs",))),
-        (lambda: sglang.from_log(text), Kind(last="accept len:", also=(sglang.STEPS,))),
-        (lambda: llama_cpp.from_log(text), Kind(last="draft acceptance", also=("#gen drafts", "eval time ="))),
-    )
-    for read, kind in readers:
-        if (counters := read()) is not None:
-            return replace(checked(counters), reading=what_was_read(text, found, kind))
+    pasted = Pasted(text)
+    for read in READERS:
+        if (counters := read(pasted)) is not None:
+            drafter, block = reading.drafter_of(pasted.text)
+            convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
+            return replace(checked(counters), drafter=drafter, block=block, convention=convention)
     raise InputError(NOTHING_FOUND)
-
-
-def _kind(names: Names, *more: str) -> Kind:
-    return Kind(frozenset((*names.steps, *names.accepted, *names.drafted, *names.histogram, *more)))

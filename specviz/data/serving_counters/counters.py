@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from dataclasses import field as field_of
+from typing import Any, Literal
 
 from specviz.core.errors import InputError
 from specviz.core.theory import alpha_from_acceptance_rate
@@ -33,6 +34,14 @@ class ServingCounters:
     notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
     latency: float | None = None  # seconds for an output token of a request, with speculation
     reading: str = field_of(default="", compare=False)  # which parts of the text were read, and which were not
+    written: float | None = None  # output tokens that the text reports; they bound what is counted
+    over_all_calls: bool = False  # also over those without a draft: then less than one token a call may be drafted
+    bounded: bool = False  # whether `tokens_per_target_call` was cut to the tokens that were written
+    calls_assumed: bool = False  # no calls are counted in the text: γ, and with it the tokens of a call, are chosen
+    drafter: str = ""  # the method that the text names, as the text writes it
+    block: bool = False  # the drafter writes a whole block in one step (DFlash, PARD, …): its price is not γ steps
+    rates: Literal["", "marginal", "conditional"] = ""  # how the text itself gives the rates of positions
+    convention: str = field_of(default="", compare=False)  # what its figures count: the target's own token, the rates
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -74,7 +83,8 @@ class ServingCounters:
             return self
         note = f"Calls are not counted here: γ = {draft_length} is taken from the slider, and a call drafts that many."
         tokens = 1 + self.accepted_per_call(draft_length)
-        return replace(self, tokens_per_target_call=tokens, draft_length=draft_length, notes=(*self.notes, note))
+        read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
+        return replace(self, **read, notes=(*self.notes, note))
 
 
 def checked(counters: ServingCounters) -> ServingCounters:
@@ -84,6 +94,16 @@ def checked(counters: ServingCounters) -> ServingCounters:
         raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
     if rate is not None and rate > 1.001:
         raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+    if counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted:
+        raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+    positions = len(counters.survival)
+    if tokens is not None and positions and tokens > positions + 1.01:
+        raise InputError(f"{tokens:.2f} tokens per target call are impossible with {positions} drafted positions.")
+    if counters.draft_length and counters.draft_length < 1 and not counters.over_all_calls:
+        raise InputError(
+            f"{counters.draft_length:.2f} drafted tokens a round are impossible: a round that drafts has at least one. "
+            "These counters do not belong together."
+        )
     if max(len(counters.survival), counters.draft_length or 0) > MAX_POSITIONS:
         raise InputError(f"These counters report more than {MAX_POSITIONS} drafted tokens per round.")
     if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
@@ -115,6 +135,12 @@ def field(text: str, pattern: str, name: str = "A figure in the text") -> float 
 def shown(text: str) -> str:
     """A short piece of what was pasted, without characters that a page could read as markup."""
     return "“" + re.sub(r"[^\w.+-]", "?", text[:20]) + ("…”" if len(text) > 20 else "”")
+
+
+def quoted(line: str) -> str:
+    """The beginning of a line of what was pasted, legible, without characters that a page could read as markup."""
+    text = re.sub(r"[^\w .,:;=+%/(){}#'\"-]", "", " ".join(line[:200].split()))
+    return "“" + text[:40].strip() + ("…”" if len(text) > 40 else "”")
 
 
 def whole(value: float, relative_error: float) -> float:

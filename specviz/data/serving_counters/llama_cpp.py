@@ -1,70 +1,141 @@
-"""llama.cpp's server: the field `timings` of an answer, and its log. (Its /metrics page is read like vLLM's.)
+"""llama.cpp's server: its log. (Its answers are in the table of names; its /metrics page is read like vLLM's.)
 
-`timings` counts tokens, not calls (llama.cpp#12603, #27676). Every call of the target writes its accepted tokens and
-one more, and the prompt's pass writes the first token: so predicted_n − 1 − draft_n_accepted calls were made, calls
-without a draft among them. mlx-vlm has the same names and counts its rounds (`draft_rounds`, mlx-vlm#2324).
+A line “draft acceptance” is of one request, and so is the “eval time” before it. A line “statistics” is of all requests
+since the server started, one line for each kind of draft: it is used where it counts the same tokens as the requests.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters, field, number, numbers
-from specviz.data.serving_counters.pasted import MAX_LINE, Found, with_keys
+from specviz.data.serving_counters.names import FROM_WRITTEN, OWN
+from specviz.data.serving_counters.pasted import MAX_LINE
+from specviz.data.serving_counters.reconciled import by_written
 
-ALL_CALLS = "Counted over all calls of the target, also those that had no draft."
-FIELDS = ("draft_n", "draft_n_accepted", "predicted_n", "draft_rounds", "predicted_ms")
 NUMBER = r"([^\s,)(/]+)"
 ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *{NUMBER} *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
+WRITTEN = re.compile(r"(?<!prompt )eval time = *([\d.]{1,20}) ms */ *(\d{1,15}) (?:tok|run)")
+KIND = re.compile(r"statistics +([\w-]{1,40}): ")
+COUNTS = {"drafts": "#gen drafts", "drafted": "#gen tokens", "accepted": "#acc tokens"}
+CALLS = re.compile(r"#calls\(b,g,a\) = *\d+ +(\d+) ")
+OVER_ALL = "Over all calls of the target, also those that had no draft, it is {:.2f} tokens."
+SINCE_START = "The statistics count all requests since the server started."
 
 
-def from_answers(found: Sequence[Found]) -> ServingCounters | None:
-    timings = with_keys(found, "draft_n")
-    if not timings:
-        return None
-    drafted, accepted, written, rounds = (_sum(timings, name) for name in FIELDS[:4])
-    if not drafted or accepted is None:
-        raise InputError("timings says that nothing was drafted: draft_n or draft_n_accepted is missing or 0.")
-    milliseconds = _sum(timings, "predicted_ms")
-    latency = milliseconds / 1000 / written if milliseconds and written else None
-    if rounds:
-        return replace(_by_rounds(drafted, accepted, rounds), latency=latency)
-    return replace(by_written("llama.cpp", drafted, accepted, written, len(timings)), latency=latency)
+@dataclass(frozen=True, slots=True)
+class Request:
+    accepted: float
+    drafted: float
+    rounds: float | None  # from the mean acceptance length
+    survival: tuple[float, ...]
+    written: float | None
+    milliseconds: float | None
 
 
-def from_log(text: str) -> ServingCounters | None:
-    lines = [match for line in text.splitlines() if len(line) < MAX_LINE and (match := ACCEPTED.search(line))]
-    if not lines:
-        return None
-    accepted, drafted = number(lines[-1][2], "The accepted tokens"), number(lines[-1][3], "The generated tokens")
-    length = field(lines[-1][4], rf"mean acceptance length = *{NUMBER}", "The mean acceptance length")
-    listed = re.search(r"acceptance rate per position = \(([^)]*)\)", lines[-1][4])
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The last line of each kind of draft, added up. None where a kind does not say it."""
+
+    drafts: float | None
+    drafted: float | None
+    accepted: float | None
+    calls: float | None  # in which a draft was asked for
+
+
+def from_log(records: Sequence[str]) -> ServingCounters | None:
+    requests, statistics = _requests(records), _statistics(records)
+    if requests:
+        read = _together(requests, statistics)
+        spent, written = ([getattr(each, name) for each in requests] for name in ("milliseconds", "written"))
+        latency = sum(spent) / 1000 / sum(written) if all(spent) and all(written) else None
+        return replace(read, latency=latency, written=sum(written) if all(written) else None)
+    if statistics and statistics.drafts and statistics.accepted is not None:
+        return _by_statistics(statistics, statistics.accepted, statistics.drafted)
+    return None
+
+
+def _requests(records: Sequence[str]) -> list[Request]:
+    found, time = list[Request](), None
+    for line in records:
+        if len(line) >= MAX_LINE:
+            continue
+        time = WRITTEN.search(line) or time
+        if match := ACCEPTED.search(line):
+            found.append(_request(match, time))
+            time = None
+    return found
+
+
+def _request(match: re.Match[str], time: re.Match[str] | None) -> Request:
+    accepted, drafted = number(match[2], "The accepted tokens"), number(match[3], "The generated tokens")
+    length = field(match[4], rf"mean (?:acceptance length|len) = *{NUMBER}", "The mean acceptance length")
+    listed = re.search(r"acceptance rate per position = \(([^)]*)\)", match[4])
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
-    rounds = field(text, r"#gen drafts = *(\d+)")
-    if length and length > 1:
-        return _by_rounds(drafted, accepted, accepted / (length - 1), survival)
-    if rounds:
-        return _by_rounds(drafted, accepted, rounds, survival)
-    return by_written(
-        "llama.cpp", drafted, accepted, field(text, r"(?<!prompt )eval time = .{0,60}?/ *(\d+) (?:tok|run)")
+    rounds = accepted / (length - 1) if length and length > 1 else None
+    written, spent = (number(time[2], "The written tokens"), number(time[1], "The eval time")) if time else (None, None)
+    return Request(accepted, drafted, rounds, survival, written, spent)
+
+
+def _statistics(records: Sequence[str]) -> Statistics | None:
+    last = {kind[1]: line for line in records if len(line) < MAX_LINE and (kind := KIND.search(line))}
+    if not last:
+        return None
+    sums = {
+        name: _added([field(line, rf"{written} = *(\d+)") for line in last.values()])
+        for name, written in COUNTS.items()
+    }
+    calls = [int(found[1]) for line in last.values() if (found := CALLS.search(line))]
+    return Statistics(**sums, calls=float(max(calls)) if len(calls) == len(last) else None)
+
+
+def _added(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _together(requests: Sequence[Request], statistics: Statistics | None) -> ServingCounters:
+    accepted, drafted = sum(each.accepted for each in requests), sum(each.drafted for each in requests)
+    if not drafted:
+        raise InputError("“draft acceptance” says that nothing was drafted: 0 generated.")
+    if all(each.rounds for each in requests):
+        rounds = sum(each.rounds or 0 for each in requests)
+        survival = _weighted(requests, rounds)
+        return ServingCounters(
+            "llama.cpp", 1 + accepted / rounds, drafted / rounds, survival, None, drafted, accepted,
+            rates="marginal" if survival else "", convention=OWN,
+        )  # fmt: skip
+    if statistics and statistics.drafts and statistics.drafted == drafted and statistics.accepted in (None, accepted):
+        return _by_statistics(statistics, accepted, drafted)
+    written = _added([each.written for each in requests])
+    if written is None and statistics and statistics.drafts and statistics.accepted is not None:
+        return _by_statistics(statistics, statistics.accepted, statistics.drafted)
+    counters = by_written("llama.cpp", drafted, accepted, written, len(requests))
+    survival = requests[0].survival if len(requests) == 1 else ()
+    return replace(counters, survival=survival, rates="marginal" if survival else "", convention=FROM_WRITTEN)
+
+
+def _weighted(requests: Sequence[Request], rounds: float) -> tuple[float, ...]:
+    """Rates of positions over all requests; empty where the requests list different numbers of positions."""
+    if len({len(each.survival) for each in requests}) > 1:
+        return ()
+    columns = zip(*(each.survival for each in requests), strict=True)
+    weights = [(each.rounds or 0) / rounds for each in requests]
+    return tuple(sum(rate * weight for rate, weight in zip(column, weights, strict=True)) for column in columns)
+
+
+def _by_statistics(statistics: Statistics, accepted: float, drafted: float | None) -> ServingCounters:
+    drafts = statistics.drafts or 1.0
+    share = drafts / statistics.calls if statistics.calls and statistics.calls >= drafts else None
+    over_all = () if share is None or share == 1 else (OVER_ALL.format(1 + share * accepted / drafts),)
+    return ServingCounters(
+        "llama.cpp",
+        1 + accepted / drafts,
+        drafted / drafts if drafted else None,
+        drafted=drafted,
+        accepted=accepted,
+        drafting_share=share,
+        notes=(SINCE_START, *over_all),
+        convention=OWN,
     )
-
-
-def by_written(
-    engine: str, drafted: float, accepted: float, written: float | None, requests: int = 1
-) -> ServingCounters:
-    calls = written - requests - accepted if written else 0.0
-    if calls < 1:
-        return ServingCounters(engine, None, drafted=drafted, accepted=accepted)
-    length = 1 + accepted / calls
-    return ServingCounters(engine, length, drafted / calls, drafted=drafted, accepted=accepted, notes=(ALL_CALLS,))
-
-
-def _by_rounds(drafted: float, accepted: float, rounds: float, survival: tuple[float, ...] = ()) -> ServingCounters:
-    return ServingCounters("llama.cpp", 1 + accepted / rounds, drafted / rounds, survival, None, drafted, accepted)
-
-
-def _sum(timings: Sequence[Found], name: str) -> float | None:
-    values = [number(each[name], name) for each in timings if each.get(name) is not None]
-    return sum(values) if len(values) == len(timings) else None

@@ -1,46 +1,66 @@
-"""What pasted text holds: JSON, of which single requests are added up, and counters written as name and value.
+"""What pasted text holds: objects (JSON, Python), rows of tables, blocks of lines “name: value”, records of a log.
 
-Such counters come as Prometheus pages, printed lists, or JSON, with any engine's prefix or none.
+Logs come with colours, in containers' JSON, and wrapped at the width of a terminal.
 """
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, pairwise
 from typing import Any
-
-from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, number, numbers, shown
 
 Found = dict[str, Any]
 MOST_PARTS = 10_000
 MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
 MOST_IN_VAIN = 500_000  # characters that are read from such places
-_LINE_START = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
-MOST_SAMPLES = 5_000
 MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
-Labels = tuple[tuple[str, str], ...]
-Values = dict[Labels, list[float]]  # labels → the values in the order pasted
+MOST_ROWS = 2_000
+LONG = 40  # characters; a longer number stays text, so that it is refused with its name
+# An object begins a line, or follows a blank, a colon or a sign in the middle of one.
+_START = re.compile(r"^[ \t]*[{\[]|(?<=[\s:=(,])\{", re.MULTILINE)
+_PYTHON = re.compile(r"""\{\s*'""")
+_TOKEN = re.compile(
+    r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\b(?:True|False|None)\b|,(?=\s*[\]})])|[\[\](){}'"]""", re.DOTALL
+)
+_WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", ",": ""}
+_COLOUR = re.compile(r"\x1b\[[\d;]{0,20}[mK]|\[\d{1,3}(?:;\d{1,3}){0,5}m")  # a copy may have lost its escape
+_KUBERNETES = re.compile(r"^(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) ([FP]) (.*)$")
+_COMPOSE = re.compile(r"^[\w.-]+-\d+ +\| ")
+_MARKS = ("SpecDecoding", "Decode batch", "draft acceptance", "tokens generated", "statistics ")
+_LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
 
-SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
-DRAFTING = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", "num_accepted_tokens_per_pos"}
-SGLANG = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
-# The time of an output token of a request: its sum, and how many it is the sum of. vLLM's inter_token_latency has one
-# value a step, not a token, and is not read. (vllm/v1/metrics/stats.py, llama.cpp's tools/server.)
-PER_TOKEN = "request_time_per_output_token_seconds"
-LATENCY = {f"{PER_TOKEN}_sum": f"{PER_TOKEN}_count", "tokens_predicted_seconds": "generation_tokens"}
-LATENCIES = {*LATENCY, f"{PER_TOKEN}_count"}
-ENGINES = {*DRAFTING, *LATENCIES, "generation_tokens", "num_requests_running", *SAME}  # vLLM and llama.cpp
-KNOWN = ENGINES | SGLANG
-_NAME = re.compile(r"(?:(vllm|llamacpp|sglang)[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{=:|\"',]|$)")
-_SEPARATOR = re.compile(r"[\s:=|,]+")
+
+def plain(text: str) -> str:
+    """The text without colours, and without what a container's log driver wrote around each line."""
+    lines, part = list[str](), ""
+    for line in _COLOUR.sub("", text).splitlines():
+        if found := _KUBERNETES.match(line):
+            part += found[2]
+            if found[1] == "P":  # a part of a long line
+                continue
+            line, part = part, ""
+        lines.append(_COMPOSE.sub("", _of_driver(line)))
+    return "\n".join(lines)
+
+
+def _of_driver(line: str) -> str:
+    """The text of a line that a log driver wrote as an object with it."""
+    if not line.startswith("{") or len(line) > MAX_LINE or not any(f'"{key}"' in line for key in _LOG_KEYS):
+        return line
+    value = _read(line)
+    texts = [value[key] for key in _LOG_KEYS if isinstance(value.get(key), str)] if isinstance(value, dict) else []
+    # An answer may have a message too: its counts are in objects inside it.
+    logged = texts and (any(mark in texts[0] for mark in _MARKS) or not any(map(_holds_more, value.values())))
+    return _COLOUR.sub("", texts[0].rstrip("\n")) if logged else line
+
+
+def _holds_more(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def objects(text: str) -> list[Found]:
-    """Every JSON object in the text, inner ones too, in the order written. Of a stream only the last line counts."""
+    """Every object in the text, inner ones too, in the order written. Of a stream only the last line counts."""
     return [inner for value in _values(text) for inner in _inside(value)]
 
 
@@ -58,15 +78,15 @@ def _values(text: str) -> list[Any]:
     pieces = [line[5:] for line in map(str.strip, text.splitlines()) if line.startswith("data:")]
     streamed = [value for piece in pieces if (value := _read(piece)) is not None]
     if not streamed:
-        return list(islice(_parts(text), MOST_PARTS))
+        return list(islice(chain(_parts(text), _printed(text)), MOST_PARTS))
     # A stream repeats its running totals: the last piece that says anything about drafts.
     return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
 
 
 def _parts(text: str) -> Iterator[Any]:
-    """Every JSON object that begins a line. What is read in vain is bounded: each bracket could read to the end."""
+    """Every JSON object. What is read in vain is bounded: each bracket could read to the end."""
     end, failed, in_vain = 0, 0, 0
-    for start in (found.end() - 1 for found in _LINE_START.finditer(text)):
+    for start in (found.end() - 1 for found in _START.finditer(text)):
         if start < end:
             continue
         try:
@@ -78,6 +98,39 @@ def _parts(text: str) -> Iterator[Any]:
                 return
         else:
             yield value
+
+
+def _printed(text: str) -> Iterator[Any]:
+    """Every dictionary that Python printed: its text and words are written as JSON, then it is read."""
+    end, read = 0, 0
+    for start in (found.start() for found in _PYTHON.finditer(text)):
+        if start < end or read > MOST_IN_VAIN:
+            continue
+        written, stop = _as_json(text, start)
+        read += stop - start
+        if written is not None and (value := _read(written)) is not None:
+            end = stop
+            yield value
+
+
+def _as_json(text: str, start: int) -> tuple[str | None, int]:
+    """The dictionary that begins here as JSON, and its end; None if it does not end."""
+    pieces, depth, place = list[str](), 0, start
+    for found in _TOKEN.finditer(text, start, start + MOST_IN_VAIN):
+        token = found[0]
+        if token in "'\"":  # a text that does not end
+            return None, len(text)
+        pieces.append(text[place : found.start()])
+        place = found.end()
+        pieces.append(_text(token) if token[0] in "'\"" else _WORDS.get(token, token))
+        depth += (token in "[({") - (token in "])}") if len(token) == 1 else 0
+        if depth <= 0:
+            return "".join(pieces), place
+    return None, place
+
+
+def _text(token: str) -> str:
+    return json.dumps(token[1:-1].replace("\\'", "'").replace('\\"', '"'))
 
 
 def _says_anything(value: Any) -> bool:
@@ -95,7 +148,6 @@ def _short(kind: Callable[[str], float]) -> Callable[[str], float | str]:
     return lambda written: kind(written) if len(written) < LONG else written
 
 
-LONG = 40  # characters; a longer number stays text, so that it is refused with its name
 _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
@@ -111,192 +163,131 @@ def _inside(value: Any) -> Iterator[Found]:
             waiting.extend(reversed(here))
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """An engine's names for the same four fields. The first that is there counts: older names follow newer ones."""
-
-    steps: tuple[str, ...]
-    accepted: tuple[str, ...]
-    drafted: tuple[str, ...]
-    histogram: tuple[str, ...]
+_BLOCK = re.compile(r"^[ \t]*([A-Za-z][\w ./()%#-]{1,60}?):[ \t]+([\d.,]{1,30}%?)[ \t]*$", re.MULTILINE)
+_PLACE = re.compile(r"^(position|acceptance at token|.*_at_pos_?) ?(\d{1,2})$")
+_PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
+_SECTION = re.compile(r"^[ \t]*=+ .{1,80} =+[ \t]*$", re.MULTILINE)  # the head of a benchmark's result
+_COLUMNS = ("acceptance_length", "num_drafts", "a.len", "rounds")
 
 
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """One request, or several added up. None where a field is missing."""
-
-    steps: float | None
-    accepted: float | None
-    drafted: float | None
-    histogram: tuple[float, ...]  # entry j: the steps that accepted exactly j drafted tokens
-
-    @property
-    def survival(self) -> tuple[float, ...]:
-        steps = sum(self.histogram)
-        return tuple(sum(self.histogram[j:]) / steps for j in range(1, len(self.histogram))) if steps else ()
-
-    def counters(self, engine: str, steps: float | None, **more: Any) -> ServingCounters:
-        tokens = 1 + self.accepted / steps if steps and self.accepted is not None else None
-        length = self.drafted / steps if steps and tokens and self.drafted else None
-        return ServingCounters(engine, tokens, length, self.survival, None, self.drafted, self.accepted, **more)
+def rows(text: str) -> list[Found]:
+    """Records that are no objects: a block of lines “name: value”, rows of a table, lines of pairs “name= value”."""
+    found = [*map(_block, _SECTION.split(text)), *_table(text)]
+    lines = (line for line in text.splitlines() if "=" in line and len(line) < MAX_LINE)
+    found += [pairs for line in lines if len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
+    return [each for each in found[:MOST_ROWS] if each]
 
 
-def read_requests(found: Sequence[Found], names: Names) -> Requests:
-    """Add up what these objects say; InputError where that is no number, or contradicts itself."""
-    read = [_request_of(each, names) for each in found]
-    longest = max((len(each.histogram) for each in read), default=0)
-    histograms = [each.histogram + (0.0,) * (longest - len(each.histogram)) for each in read]
-    total = Requests(
-        _sum([each.steps for each in read]),
-        _sum([each.accepted for each in read]),
-        _sum([each.drafted for each in read]),
-        tuple(map(sum, zip(*histograms, strict=True))) if all(each.histogram for each in read) else (),
-    )
-    counts, accepted = total.histogram, sum(j * count for j, count in enumerate(total.histogram))
-    if counts and total.steps is not None and sum(counts) != total.steps:
-        raise InputError(f"The histogram counts {sum(counts):,.0f} steps, but {total.steps:,.0f} are reported.")
-    if counts and total.accepted is not None and accepted != total.accepted:
-        raise InputError(f"The histogram counts {accepted:,.0f} accepted, but {total.accepted:,.0f} are reported.")
-    return total
+def _block(text: str) -> Found:
+    """All such lines as one record, by names in lower case. Lines of positions become one list."""
+    found = dict[str, Any]()
+    percent = " (%)" if "acceptance (%)" in text.lower() else ""
+    for name, value in _BLOCK.findall(text):
+        _put(found, " ".join(name.lower().split()), value, percent)
+    return found
 
 
-def _request_of(found: Found, names: Names) -> Requests:
-    histogram = _first(found, names.histogram)
-    if histogram is not None and (not isinstance(histogram, list) or len(histogram) > MAX_POSITIONS + 1):
-        raise InputError(f"{names.histogram[0]} is {shown(str(histogram))}, which is not a list of counts.")
-    steps, accepted, drafted = (
-        None if (value := _first(found, each)) is None else number(value, each[0])
-        for each in (names.steps, names.accepted, names.drafted)
-    )
-    counts = tuple(number(count, names.histogram[0]) for count in histogram or ())
-    if counts and steps is None:
-        steps = sum(counts)
-    if counts and accepted is None:
-        accepted = sum(j * count for j, count in enumerate(counts))
-    return Requests(steps, accepted, drafted, counts)
+def _put(found: Found, name: str, value: str, percent: str = "") -> None:
+    if place := _PLACE.match(name):
+        kind = place[1].rstrip("_") + (percent if place[1] == "position" else "")
+        found.setdefault(kind, []).append(value)
+    else:
+        found[name] = value
 
 
-def _first(found: Found, names: tuple[str, ...]) -> object:
-    return next((found[name] for name in names if found.get(name) is not None), None)
+def _table(text: str) -> list[Found]:
+    """Rows under the first line that names known columns: of a CSV file, or of a table drawn with bars."""
+    lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
+    for place, line in enumerate(lines):
+        mark = next((mark for mark in "|\t;," if line.count(mark) > 1), "")
+        head = _cells(line, mark) if mark and any(name in line for name in _COLUMNS) else []
+        if sum(name in head for name in _COLUMNS) > 1:
+            return [row for each in lines[place + 1 : place + MOST_ROWS] if (row := _row(head, _cells(each, mark)))]
+    return []
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+def _cells(line: str, mark: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.strip().strip("|").split(mark)]
 
 
-def name_of_line(line: str) -> str | None:
-    """The name of the counter that a line begins with, without prefix and `_total`; None for another line."""
-    found = _NAME.match(line) if len(line) <= MAX_LINE or "{" not in line else None
-    return found[3] if found and found[3] in KNOWN else None
+def _row(head: Sequence[str], cells: Sequence[str]) -> Found:
+    found = dict[str, Any]()
+    if len(cells) != len(head) or all(set(cell) <= set("-: ") for cell in cells):
+        return found
+    for name, value in zip(head, cells, strict=True):
+        _put(found, name, value)
+    return found
 
 
-class Series:
-    def __init__(self, text: str, found: Sequence[Found]) -> None:
-        self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
-        self.samples = 0
-        self.prefix = ""  # vllm, llamacpp, sglang, or none
-        for line in map(str.strip, text.splitlines()):
-            if len(line) <= MAX_LINE or "{" not in line:
-                self._read_line(line)
-        for each in found:
-            self._read_object(each)
+# How a record of a log begins: a level, a time, a process; what is no log; or a part that may follow one of these.
+_RECORD = re.compile(
+    r"\s*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] |slot |srv "
+    r"|={3}|-{3}|# |\|.*\|\s*$|[{}\]\"]|\[(?:[{\[\"]|\s*$)|(?:vllm|sglang|llamacpp|trtllm)[:_])"
+)
+_PART = re.compile(r"\s*(?:prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch)")
+# Whole fields with what ends them: a join that cuts a number or a name has fewer of them.
+_FIELDS = re.compile(
+    r"SpecDecoding metrics: |Mean acceptance length: [\d.]+(?=, )|(?:Accepted|Drafted): \d+ tokens(?=, )"
+    r"|(?:Accepted|Drafted) throughput: [\d.]+ tokens/s(?=, )|[Dd]raft acceptance rate: [\d.]+%"
+    r"|Per-position acceptance rate: [\d.]+(?:, [\d.]+)*(?:, Avg |$)|Decode batch[,.] "
+    r"|accept len: [\d.]+(?=, )|accept rate: [\d.]+(?=, )|#[\w-]+: \d+|token usage: [\d.]+(?=, )|cuda graph: \w+(?=, )"
+    r"|gen throughput \(token/s\): [\d.]+(?=, )|#\w+ \w+ = +\d+(?=, )"
+    r"|draft acceptance(?: rate)? = +[\d.]+ \( *\d+ accepted / +\d+ generated\)"
+    r"|\bmean acceptance length = +[\d.]+(?=, )|(?<=, )acceptance rate per position = \([\d.]+(?:, [\d.]+)*\)"
+    r"|\d+ tokens generated in |Draft: \d+ / \d+ tokens accepted|Generate: [\d.]+ T/s"
+)
+MOST_PIECES = 12  # lines that one wrapped record has at most
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.values
 
-    def total(self, name: str) -> float | None:
-        return sum(_counted(name, values) for values in self.values[name].values()) if name in self else None
-
-    def latency(self) -> float | None:
-        for name, count in LATENCY.items():
-            seconds, tokens = self.total(name), self.total(count)
-            if seconds and tokens:
-                return seconds / tokens
-        return None
-
-    def mean(self, name: str) -> float | None:
-        """The mean of a gauge over all ranks, without the draft model's own worker."""
-        if name not in self:
-            return None
-        values = [each[-1] for labels, each in self.values[name].items() if ("engine_type", "draft") not in labels]
-        return sum(values) / len(values) if values else None
-
-    def by_position(self, name: str, most: int) -> list[float]:
-        counts: dict[int, float] = defaultdict(float)
-        for labels, values in self.values.get(name, {}).items():
-            position = dict(labels).get("position", "")
-            if not position.isdecimal() or len(position) > 3 or int(position) >= most:
-                raise InputError(f"A per-position counter has position {shown(position)}; 0, 1, 2, … were expected.")
-            counts[int(position)] += _counted(name, values)
-        if sorted(counts) != list(range(len(counts))):
-            raise InputError("The per-position counters must be those of positions 0, 1, 2, … without a gap.")
-        return [counts[position] for position in range(len(counts))]
-
-    def _read_line(self, line: str) -> None:
-        name = _NAME.match(line)
-        if name is None or name[3] not in KNOWN or not (written := _written_value(line)):
-            return
-        self.samples += 1
-        if self.samples > MOST_SAMPLES:
-            raise InputError(f"The text has more than {MOST_SAMPLES:,} lines of speculation counters: paste fewer.")
-        if written.startswith("["):
-            self._add_list(name, numbers(written.strip("[]").split(","), name[0]))
-        elif "{" in line:
-            labels, value = _sample(line, name[0], written)
-            self._add(name, labels, value)
+def log_records(text: str) -> list[str]:
+    """The lines of a log; a record that was wrapped at the width of a terminal is one line again."""
+    grouped = list[list[str]]()
+    for line in text.splitlines():
+        if (
+            not grouped
+            or _begins(line, grouped[-1])
+            or len(grouped[-1]) == MOST_PIECES
+            or sum(map(len, grouped[-1])) > MAX_LINE
+        ):
+            grouped.append([line])
         else:
-            self._add(name, (), number(_without_timestamp(written), name[0]))
-
-    def _read_object(self, found: Found) -> None:
-        for key, value in found.items():
-            name = _NAME.fullmatch(key)
-            if name is None or name[3] not in KNOWN or isinstance(value, dict):
-                continue
-            if isinstance(value, list):
-                self._add_list(name, [number(each, key) for each in value])
-            elif value is not None:
-                self._add(name, (), number(value, key))
-
-    def _add_list(self, name: re.Match[str], values: Sequence[float]) -> None:
-        for position, value in enumerate(values):
-            self._add(name, (("position", str(position)),), value)
-
-    def _add(self, name: re.Match[str], labels: Labels, value: float) -> None:
-        self.prefix = self.prefix or name[1] or ""
-        self.values[SAME.get(name[3], name[3])][labels].append(value)
+            grouped[-1].append(line)
+    return [line for pieces in grouped for line in _unwrapped(pieces)]
 
 
-def _written_value(line: str) -> str:
-    """What follows the name and its labels; empty if the line was cut off before it."""
-    if "{" not in line:
-        parts = _SEPARATOR.split(re.sub(r"^(vllm|llamacpp|sglang):", "", line), maxsplit=1)
-        return parts[1].strip() if len(parts) > 1 else ""
-    _, brace, rest = line.rpartition("}")
-    return rest.strip(" \t|") if brace else ""
+def _begins(line: str, pieces: Sequence[str]) -> bool:
+    """Whether this line begins a record, after the pieces of another one."""
+    if not line.strip() or _RECORD.match(line) or not (_RECORD.match(pieces[0]) or _PART.match(pieces[0])):
+        return True
+    headed = pieces[-1].rstrip().endswith(("|", "]", "INFO"))  # so far only what stands before the text of a record
+    return bool(_PART.match(line)) and not headed
 
 
-def _without_timestamp(written: str) -> str:
-    """Prometheus may write the time of the sample after the value."""
-    value, _, rest = written.partition(" ")
-    return value if rest.strip().isdecimal() else " ".join(written.split())
+def _unwrapped(pieces: list[str]) -> list[str]:
+    """One line if it is a record about speculation: wrapped between words, or wherever the width ended."""
+    if len(pieces) == 1:
+        return pieces
+    same = len(pieces) > 2 and len({len(piece) for piece in pieces[:-1]}) == 1
+    whole = pieces[0]
+    for before, piece in pairwise(pieces):
+        apart, joined = (len(_FIELDS.findall(_joined(before, piece, by_word))) for by_word in (True, False))
+        whole = _joined(whole, piece, apart > joined or (apart == joined and not same))
+    return [whole] if any(mark in whole for mark in _MARKS) else pieces
 
 
-def _sample(line: str, name: str, written: str) -> tuple[Labels, float]:
-    from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
-
-    value = number(_without_timestamp(written.replace("\t", " ")), name)
-    try:
-        [family] = text_string_to_metric_families(f"{line[: line.rindex('}') + 1]} 1")
-        [sample] = family.samples
-    except ValueError:  # the parser's own messages repeat the whole line
-        raise InputError(f"The labels of {name[:60]} cannot be read.") from None
-    return tuple(sorted(sample.labels.items())), value
+def _joined(before: str, piece: str, by_word: bool) -> str:
+    """The two pieces of a line; between words there was a blank, but not after a hyphen in a word."""
+    if not by_word:
+        return before + piece
+    return before.rstrip() + ("" if re.search(r"\w-\s*$", before) else " ") + piece.strip()
 
 
-def _counted(name: str, values: list[float]) -> float:
-    """A counter's value. If it was pasted twice, what was counted between the two."""
-    counted = values[-1] - values[0] if len(values) > 1 else values[0]
-    if counted < 0:
-        raise InputError(f"{name} is smaller in the second copy: paste the older copy first, from one server start.")
-    return counted
+_TABBY = re.compile(
+    r"(\d+) tokens generated in [^\n]{0,200}?Generate: ([\d.]+) T/s[^\n]{0,100}?Draft: (\d+) */ *(\d+) tokens accepted"
+)
+
+
+def tabby_rows(records: Sequence[str]) -> list[Found]:
+    """TabbyAPI's line of a request, by the names that the table of systems has for it."""
+    lines = [found for line in records if len(line) < MAX_LINE and (found := _TABBY.search(line))]
+    return [{"tokens generated": each[1], "Generate": each[2], "Draft": f"{each[3]}/{each[4]}"} for each in lines]

@@ -11,34 +11,43 @@ from functools import partial
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.serving_counters.counters import ServingCounters, field, number
-from specviz.data.serving_counters.pasted import Found, Names, Requests, Series, read_requests, with_keys
+from specviz.data.serving_counters.counters import ServingCounters, field
+from specviz.data.serving_counters.names import SGLANG_ANSWER
+from specviz.data.serving_counters.pasted import Found
+from specviz.data.serving_counters.reconciled import within_written
+from specviz.data.serving_counters.records import Total, added, read_record, records_of
+from specviz.data.serving_counters.series import Series
 
-NAMES = Names(
-    ("spec_verify_ct",),
-    ("spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"),
-    ("spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num"),
-    ("spec_correct_drafts_histogram", "spec_accept_histogram"),
-)
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
-DEPTHS = ("speculative_num_steps", "spec_num_steps", "completion_tokens")
-LENGTHS = ("spec_accept_length", "avg_spec_accept_length")  # of an answer, and of /server_info
+CONVENTION = "The accept length includes the target’s own token."
+OF_TOTALS = (
+    "{calls:,.0f} verify calls wrote {written:,.0f} tokens, the first token of each request among them. This is of all "
+    "requests; spec_accept_length is of the last ones only."
+)
 PASTE_STEPS = "Paste speculative_num_steps too"
 
 
 def from_gauges(series: Series, text: str) -> ServingCounters | None:
+    calls = series.total("spec_verify_calls")
+    written = series.total("generation_tokens") if calls else None
     length = series.mean("spec_accept_length")
-    if length is None:
+    if length is None and not (calls and written):
         return None
     nodes = series.mean("spec_num_draft_tokens")
     exact = bool(nodes and nodes > 1)
-    proposed = nodes - 1 if nodes and exact else _proposed(length, series.mean("spec_accept_rate"))
+    rate = series.mean("spec_accept_rate") if length else None
+    proposed = nodes - 1 if nodes and exact else _proposed(length or 0.0, rate)
     steps = series.mean("spec_num_steps") or field(text, STEPS)
-    return replace(_drafted(length, proposed, steps, exact=exact), running=series.mean("num_running_reqs"))
+    tokens = written / calls if calls and written else length or 0.0
+    read = replace(_drafted(tokens, proposed, steps, exact=exact), convention=CONVENTION)
+    if calls and written:
+        note = OF_TOTALS.format(calls=calls, written=written)
+        read = replace(read, written=written, notes=(*read.notes, note))
+    return replace(read, running=series.mean("num_running_reqs"))
 
 
-def from_log(text: str) -> ServingCounters | None:
-    lines = [line for line in text.splitlines() if "accept len:" in line]
+def from_log(records: Sequence[str], text: str) -> ServingCounters | None:
+    lines = [line for line in records if "accept len:" in line]
     if not lines:
         return None
     length = field(lines[-1], r"accept len: *([^\s,]+)")
@@ -48,32 +57,38 @@ def from_log(text: str) -> ServingCounters | None:
     running = field(lines[-1], r"#running-req: *(\d+)")
     throughput = field(lines[-1], r"gen throughput \(token/s\): *([\d.]+)")
     latency = running / throughput if running and throughput else None
-    return replace(_drafted(length, proposed, field(text, STEPS), exact=False), running=running, latency=latency)
+    read = _drafted(length, proposed, field(text, STEPS), exact=False)
+    return replace(read, running=running, latency=latency, convention=CONVENTION)
 
 
-def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
-    answers = with_keys(found, "spec_verify_ct", "spec_accept_length", "avg_spec_accept_length")
-    if not answers:
+def from_answers(found: Sequence[Found], text: str, limited: int = 0) -> tuple[ServingCounters, list[str]] | None:
+    """The counters of answers, and the names that were read."""
+    records = records_of(SGLANG_ANSWER, found)
+    if not records:
         return None
-    total = read_requests(answers, NAMES)
-    length = _length(total, answers[-1])
-    proposed = total.drafted / total.steps if total.drafted and total.steps else None
+    total = added([read_record(record) for record in records])
+    length = _length(total)
+    proposed = total.drafted / total.rounds if total.drafted and total.rounds else None
     deepest = max((j for j, count in enumerate(total.histogram) if count), default=0)
     read, survival = _drafted(length, proposed, field(text, STEPS), deepest), total.survival
     if survival and (depth := round(read.draft_length or 0)):
         unseen = 0 if read.checked else max(0, depth - len(survival))  # it lists no deeper than was accepted
         survival = (*survival[:depth], *[0.0] * unseen)
-    return replace(read, survival=survival, drafted=total.drafted, accepted=total.accepted)
+    read = replace(read, survival=survival, drafted=total.drafted, accepted=None if total.derived else total.accepted)
+    read = replace(read, rates="marginal" if survival else "", convention=SGLANG_ANSWER.convention)
+    names = [name for record in records for name in record.used]
+    if field(text, STEPS):
+        names += ["speculative_num_steps", "spec_num_steps"]
+    return within_written(read, total, limited), names
 
 
-def _length(total: Requests, last: Found) -> float:
-    if total.steps and total.accepted is not None:
-        return 1 + total.accepted / total.steps
-    for name in LENGTHS:
-        if last.get(name) is not None:
-            return number(last[name], name)
-    if total.steps and last.get("completion_tokens"):
-        return number(last["completion_tokens"], "completion_tokens") / total.steps  # as sglang#3152 explains it
+def _length(total: Total) -> float:
+    if total.rounds and total.accepted is not None:
+        return 1 + total.accepted / total.rounds
+    if total.length is not None:
+        return total.length
+    if total.rounds and total.written:
+        return total.written / total.rounds  # as sglang's documentation explains it
     raise InputError("meta_info has no spec_accept_length, and nothing to compute it from.")
 
 
@@ -93,6 +108,8 @@ def _drafted(
             return read(steps)
         note = f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps)."
         return read(steps, checked=checked, notes=(note,))
+    if steps and steps > 1:
+        raise InputError(f"{length:.2f} tokens per target call are impossible with {steps:.0f} draft steps.")
     if proposed is None:
         return read(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:

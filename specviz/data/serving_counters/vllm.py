@@ -1,42 +1,42 @@
-"""vLLM: its counters, its log line, and the field `metrics.speculative_decoding` of an answer.
+"""vLLM: its counters and its log line. (Its answers and its benchmark's results are in the table of names.)
 
-llama.cpp's server has the same counters under the prefix `llamacpp:`. All three leave out calls in which nothing was
-drafted (vLLM, docs/features/speculative_decoding/acceptance_metrics.md: "Steps with no scheduled draft tokens are
-omitted"). With n-gram drafting these are often most calls.
+llama.cpp's server has the same counters under the prefix `llamacpp:`. All leave out calls in which nothing was drafted
+(vLLM, docs/features/speculative_decoding/acceptance_metrics.md: "Steps with no scheduled draft tokens are omitted").
+With n-gram drafting these are often most calls. TensorRT-LLM and FastDeploy have counters of their own.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, field, number, numbers, whole
-from specviz.data.serving_counters.pasted import DRAFTING, Found, Names, Series, read_requests, with_keys
+from specviz.data.serving_counters.counters import ServingCounters, field, numbers, whole
+from specviz.data.serving_counters.names import OWN
+from specviz.data.serving_counters.reconciled import FIRST_TOKENS, ONLY_DRAFTING, drafting_share
+from specviz.data.serving_counters.series import DRAFTING, Series
 
-NAMES = Names(("num_spec_steps",), ("num_accepted_draft_tokens",), ("num_draft_tokens",), ("acceptance_histogram",))
-LISTS = ("per_step_accepted", "per_step_drafted")  # with --per-request-spec-decode-metrics detailed
-ONLY_DRAFTING = (
-    "Only target calls that checked a draft are counted. A draft model drafts in every call; n-gram drafting does not, "
-    "and these figures do not say how often."
-)
-FIRST_TOKENS = 0.05  # counters do not say how many requests' first tokens are among those written
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
+PAST_THE_TEXT = (
+    "{rounds:,.0f} calls accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
+    "the end of a text is not counted."
+)
 
 
 def from_counters(series: Series) -> ServingCounters | None:
-    if not any(name in series for name in DRAFTING):
+    if not any(name in series for name in DRAFTING) or series.prefix in ("trtllm", "fastdeploy"):
         return None
     drafts, drafted = series.total("num_drafts"), series.total("num_draft_tokens")
     accepted = series.total("num_accepted_tokens")
-    by_position = series.by_position("num_accepted_tokens_per_pos", MAX_POSITIONS)
+    by_position = series.by_position("num_accepted_tokens_per_pos")
     if drafts is None:
         raise InputError("spec_decode_num_drafts_total is missing: without it the tokens per round are unknown.")
     if accepted is None and not by_position:
         raise InputError("spec_decode_num_accepted_tokens_total is missing.")
     if drafts <= 0:
         raise InputError("spec_decode_num_drafts_total says that nothing was drafted.")
-    accepted = sum(by_position) if accepted is None else accepted
-    share = _drafting_share(drafts, accepted, series.total("generation_tokens"))
-    return ServingCounters(
+    accepted, written = sum(by_position) if accepted is None else accepted, series.total("generation_tokens")
+    share = drafting_share(drafts, accepted, written)
+    counters = ServingCounters(
         "llama.cpp" if series.prefix == "llamacpp" else "vLLM",
         1 + accepted / drafts,
         float(len(by_position)) if drafted is None else drafted / drafts,
@@ -47,11 +47,28 @@ def from_counters(series: Series) -> ServingCounters | None:
         drafting_share=share,
         notes=() if share is not None else (ONLY_DRAFTING,),
         latency=series.latency(),
+        written=written,
+        rates="marginal" if by_position else "",
+        convention=OWN,
     )
+    return _of_the_text(counters, drafts, accepted, written)
 
 
-def from_log(text: str) -> ServingCounters | None:
-    lines = [line for line in text.splitlines() if "SpecDecoding metrics:" in line]
+def _of_the_text(counters: ServingCounters, drafts: float, accepted: float, written: float | None) -> ServingCounters:
+    """Bounded by the written tokens. A few more are counted where limits cut drafts off: those stay.
+
+    Fewer written tokens than calls are of another time or another server, so they bound nothing.
+    """
+    if written is None or written < drafts or drafts + accepted <= written + FIRST_TOKENS * drafts:
+        return counters
+    note = PAST_THE_TEXT.format(rounds=drafts, accepted=accepted, written=written)
+    tokens = written / drafts
+    bounded = replace(counters, tokens_per_target_call=tokens, accepted=max(0.0, written - drafts), bounded=True)
+    return replace(bounded, survival=(), rates="", notes=(*counters.notes, note))
+
+
+def from_log(records: Sequence[str]) -> ServingCounters | None:
+    lines = [line for line in records if "SpecDecoding metrics:" in line]
     if not lines:
         return None
     length = field(lines[-1], r"Mean acceptance length: *([^\s,]+)")
@@ -60,15 +77,22 @@ def from_log(text: str) -> ServingCounters | None:
     accepted, drafted = (field(lines[-1], rf"{name}: *(\d+) tokens") for name in ("Accepted", "Drafted"))
     listed = re.search(r"Per-position acceptance rate:([\d., ]*)", lines[-1])
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
+    if survival and length > len(survival) + 1.01:
+        raise InputError(
+            f"A mean acceptance length of {length:.2f} is impossible with {len(survival)} drafted positions."
+        )
+    running = [line for line in records if "Running:" in line]
     return ServingCounters(
         "vLLM",
         1 + sum(survival) if survival else length,
         _mean_drafted(length, accepted, drafted) or (float(len(survival)) or None),
         survival,
-        field(text, r"Running: *(\d+) reqs"),
+        field(running[-1], r"Running: *(\d+) reqs") if running else None,
         drafted,
         accepted,
         notes=(ONLY_DRAFTING,),
+        rates="marginal" if survival else "",
+        convention=OWN,
     )
 
 
@@ -80,47 +104,42 @@ def _mean_drafted(length: float, accepted: float | None, drafted: float | None) 
     return whole(drafted / whole(accepted / (length - 1), error), error)
 
 
-def from_answers(found: Sequence[Found]) -> ServingCounters | None:
-    metrics = [_counted(each) for each in with_keys(found, "mean_acceptance_length", *NAMES.histogram, *LISTS)]
-    metrics = [each for each in metrics if "total_draft_tokens" not in each and "num_spec_steps" in each]
-    if not metrics:
+def from_tensorrt(series: Series) -> ServingCounters | None:
+    """TensorRT-LLM's page: tokens by position; every round drafts the first position, so it counts the rounds."""
+    if series.prefix != "trtllm":
         return None
-    total = read_requests(metrics, NAMES)
-    if not total.steps or total.accepted is None:
-        raise InputError("metrics.speculative_decoding says that nothing was drafted.")
-    written = [each["completion_tokens"] for each in with_keys(found, "completion_tokens")]
-    known = [float(tokens) for tokens in written if isinstance(tokens, int)]
-    tokens = sum(known) if len(known) == len(metrics) else None
-    share = _drafting_share(total.steps, total.accepted, tokens, len(metrics))
-    notes = () if share is not None else (ONLY_DRAFTING,)
-    return total.counters("vLLM", total.steps, drafting_share=share, notes=notes)
+    drafted, accepted = (series.by_position(f"{name}_tokens", "token_position") for name in ("drafted", "accepted"))
+    if not drafted or drafted[0] <= 0:
+        return _tensorrt_totals(series)
+    counts = (accepted + [0.0] * len(drafted))[: max(len(drafted), len(accepted))]  # a position without one is left out
+    return ServingCounters(
+        "TensorRT-LLM",
+        1 + sum(counts) / drafted[0],
+        sum(drafted) / drafted[0],
+        tuple(count / drafted[0] for count in counts),
+        drafted=sum(drafted),
+        accepted=sum(counts),
+        notes=(ONLY_DRAFTING,),
+        rates="marginal",
+        convention=OWN,
+    )
 
 
-def _counted(found: Found) -> Found:
-    """The same with the counts that its lists of steps add up to, where it has such lists and no histogram."""
-    accepted, drafted = (found.get(name) for name in LISTS)
-    if not isinstance(accepted, list) or found.get(NAMES.histogram[0]) is not None:
-        return found
-    counts = [number(each, LISTS[0]) for each in accepted]
-    lengths = [number(each, LISTS[1]) for each in drafted] if isinstance(drafted, list) else []
-    if lengths and len(lengths) != len(counts):
-        raise InputError(f"{LISTS[0]} has {len(counts)} steps, and {LISTS[1]} {len(lengths)}.")
-    most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
-    if most > MAX_POSITIONS or any(count != int(count) for count in counts):
-        raise InputError(f"{LISTS[0]} must hold whole numbers up to {MAX_POSITIONS}.")
-    histogram = [counts.count(place) for place in range(int(most) + 1)]
-    sums = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
-    return {
-        **found,
-        **sums,
-        **({"num_draft_tokens": sum(lengths)} if lengths else {}),
-        "acceptance_histogram": histogram,
-    }
+def _tensorrt_totals(series: Series) -> ServingCounters | None:
+    """Totals without positions. The gauge of the acceptance length is of the last step only, so it is not used."""
+    drafted, accepted = series.total("num_draft_tokens"), series.total("num_accepted_tokens")
+    if not drafted or accepted is None:
+        raise InputError("trtllm_spec_decode says that nothing was drafted, or the accepted tokens are missing.")
+    return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention=OWN)
 
 
-def _drafting_share(steps: float, accepted: float, written: float | None, requests: int = 0) -> float | None:
-    """Share of the calls that checked a draft: one writes its accepted tokens and one more, another call one token."""
-    if written is None:
+def from_fastdeploy(series: Series) -> ServingCounters | None:
+    """FastDeploy's page: emitted tokens are the accepted ones and one of the target's own a round."""
+    emitted, accepted = series.total("num_emitted_tokens"), series.total("num_accepted_tokens")
+    if emitted is None or accepted is None or series.prefix != "fastdeploy":
         return None
-    others = written - requests - (steps + accepted)
-    return steps / (steps + others) if others > steps * FIRST_TOKENS else 1.0
+    rounds, drafted = emitted - accepted, series.total("num_draft_tokens")
+    if rounds <= 0:
+        raise InputError("num_emitted_tokens must be more than num_accepted_tokens: each round emits one token more.")
+    length = drafted / rounds if drafted else None
+    return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention=OWN)

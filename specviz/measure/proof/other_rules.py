@@ -39,7 +39,7 @@ Acceptance = Callable[[Tensor, int, float], float]  # of a token, by p and by it
 
 
 class MatchRule(SamplingRule):
-    """Lossless: draw the target's own token, and accept the drafted one if it is the same, as llama.cpp verifies."""
+    """Lossless: draw the target's own token, and accept the drafted one if it is the same: llama.cpp’s default."""
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs = of_tokens(target_scores, draft.token_ids)

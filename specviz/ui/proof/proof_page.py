@@ -209,7 +209,7 @@ def _acceptance(state: Proving) -> None:
     rows = [row("The real rule: Σ min(p, q)", real, first.sum_of_minima)]
     rows.append(row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products))
     if first.most_probable is not None:
-        name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
+        name = "The draft’s most probable token (vLLM’s and llama.cpp’s default): p(argmax q)"
         rows.append(row(name, real, first.most_probable, "not drawn"))
     st.table(rows, hide_index=True)
 
