@@ -44,7 +44,7 @@ def test_hardly_any_accepted_guess_never_pays_and_the_next_step_needs_no_clock(n
     found = reported(name)
     assert advice.headline(found, "the test").startswith(f"**{NEVER}** {found.tokens:.2f} tokens per target call")
     assert advice.UNTOLD not in said(found)
-    assert f"What to check in {found.counters.engine}" in parts(found)
+    assert (f"What to check in {found.counters.engine}" in parts(found)) == (name != "39/collapse.txt")  # it did fit
     assert "without speculation" not in parts(found)["Measure next"]
     assert "Draft length" not in parts(found)
 
@@ -56,12 +56,9 @@ def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, leng
     text = said(found)
     assert NEVER in text
     assert ceiling(found) == pytest.approx(tokens)
-    if f"{tokens:.2f}" == "1.00":
-        assert "at least one plain step, so speculation cannot be faster here" in text
-    else:
-        assert f"at most {tokens:.2f}×" in text
-    assert "wrong" not in text
-    for cause in ("another target", "chat template", "head is broken", "quantisation"):
+    assert f"the speedup would be at most {tokens:.2f}×" in text
+    assert ("too little to notice" in text) == (f"{tokens:.2f}" != "1.00")
+    for cause in ("another target", "chat template", "head is broken", "Quantisation"):
         assert cause in text
     assert "as its own draft" in parts(found)["Measure next"]
 
@@ -165,11 +162,11 @@ def test_long_drafts_of_no_named_method_are_priced_in_both_ways_and_shorter_ones
     text = said(found)
     assert "8 pairs of models" in text
     assert "one step for each guess) to" in text
-    assert 'Add a line such as `"method": "dflash"`' in text
+    assert "add a line such as `speculative_method=dflash`" in text
     assert "**Try γ = 5 first**: positions 6 to 15 add less than 0.005 tokens a round each (counted)" in text
     assert "γ = 5" in parts(found)["Measure next"]
     assert not outlook(pasted(f'"method": "eagle3"\n{BLOCK}')).both
-    assert pasted(f'"method": "dflash"\n{BLOCK}').model.block
+    assert pasted(f"speculative_method=dflash\n{BLOCK}").model.block
     assert not outlook(counters(2.4)).both
 
 

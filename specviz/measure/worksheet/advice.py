@@ -6,7 +6,7 @@ from dataclasses import replace
 from specviz.core.judge import NEUTRAL, judge
 from specviz.data.published import GPU_ROUNDS
 from specviz.data.texts import Sentences, any_of, span
-from specviz.measure.worksheet.low_acceptance import diagnosis, never_pays, settle, verdict
+from specviz.measure.worksheet.low_acceptance import ceiling, diagnosis, is_low, never_pays, settle, verdict
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
@@ -46,6 +46,7 @@ def known_without_costs(found: Production) -> str:
         found=found,
         counted=counted_calls(found),
         plain_calls=say("plain_calls", found=found) if found.share < 1 else "",
+        most=say("most", most=ceiling(found)) if is_low(found) or found.share < 1 else "",
         ahead=ahead,
         slowest=slowest,
         fastest=fastest,

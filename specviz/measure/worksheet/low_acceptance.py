@@ -45,10 +45,8 @@ def reasons(found: Production, counted: str) -> str:
     if found.counters.calls_assumed:
         percent = 100 * (found.counters.acceptance_rate or 0.0)
         bound = say("bound_assumed", percent=percent, longest=MAX_DRAFT_LENGTH, ceiling=most)
-    elif most < 1.005:
-        bound = say("bound")
     else:
-        bound = say("bound_above_one", ceiling=most, least=LEAST_GUESS)
+        bound = say("bound", ceiling=most, small=say("small", least=LEAST_GUESS) if f"{most:.2f}" > "1.00" else "")
     few = _few(found)
     return say(
         "reasons",
@@ -90,7 +88,7 @@ def _points(found: Production) -> tuple[str, bool]:
         drafted = (counters.draft_length or 0.0) * found.share
         return say("seldom", rate=counters.acceptance_rate, drafted=drafted), False
     if _collapsed(found):
-        return say("collapsed", before=_before(found), tokens=found.tokens), True
+        return say("collapsed", before=_before(found), tokens=found.tokens), False
     if _copies(found):
         return say("copies", drafter=counters.drafter), False
     if never_pays(found):
