@@ -10,11 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.judge import LOOKS, Judgement, judge
+from specviz.core.metrics import costs
 from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.importers import Given, import_run
 from specviz.measure.sweep.table import frame_of
+from specviz.measure.worksheet.low_acceptance import NEVER
 from specviz.measure.worksheet.model import Model
 from specviz.ui.helps.helps_state import HERE, Sweeps
 from specviz.ui.race.race_state import Entry, Racing, recorded_race
@@ -28,6 +30,7 @@ from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.support.pasted_counters import ISSUE
 from tests.support.records import record
+from tests.unit.test_public_reports import report
 
 EXPLANATION = re.compile(
     r'<button type="button" class="explained"[^>]*>(.*?)</button><span class="explanation".*?</span>'
@@ -157,7 +160,7 @@ def start_from(page: AppTest, part: str) -> None:
 
 
 def test_pasted_counters_alone_are_not_judged_and_the_page_starts_from_them(page: AppTest) -> None:
-    checked = page.slider(key="worksheet_verification").value  # v(5), at γ = 4
+    measured = costs(first_trace()).verification  # of the recorded run, from which the page starts
     page.text_area(key="worksheet_paste").set_value(LINE).run()
     assert f"{UNTOLD} 2.79 tokens per target call were counted" in texts(page)
     assert "Helps" not in texts(page).split("Predicted against measured")[0]
@@ -166,7 +169,63 @@ def test_pasted_counters_alone_are_not_judged_and_the_page_starts_from_them(page
     assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
     assert page.slider(key="worksheet_gamma").value == 2
     assert page.slider(key="worksheet_alpha").value == pytest.approx(0.927, abs=0.001)  # α + α² = 1.786
-    assert page.slider(key="worksheet_verification").value == pytest.approx(1 + (checked - 1) * 2 / 4, abs=0.001)
+    assert page.slider(key="worksheet_verification").value == pytest.approx(measured[3], abs=0.001)
+
+
+def paste(page: AppTest, text: str) -> None:
+    page.text_area(key="worksheet_paste").set_value(text).run()
+
+
+def test_hardly_any_accepted_guess_is_the_verdict_of_the_whole_page(page: AppTest) -> None:
+    paste(page, report("18/input.txt").read_text("utf-8"))
+    for each in (page, opened(worksheet=replace(visit(page).worksheet))):
+        assert f"**{NEVER}**" in texts(each)
+        assert UNTOLD not in texts(each)
+        assert metric(each, "At most") == "1.00×"
+        assert "**What to check in llama.cpp.**" in texts(each)
+        assert "The text counts tokens, not calls" in texts(each)
+
+
+@pytest.mark.parametrize(
+    "after", ["no counters", "", "vllm:spec_decode_num_drafts_total 0", f"{ISSUE}\nvllm:generation_tokens_total 3720"]
+)
+def test_the_headline_of_a_paste_goes_with_it(page: AppTest, after: str) -> None:
+    before, speedup = page.selectbox(key="worksheet_start").value, metric(page, "Speedup")
+    paste(page, LINE)
+    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
+    paste(page, after)
+    assert page.selectbox(key="worksheet_start").value == before
+    assert "from production: vLLM" not in page.selectbox(key="worksheet_start").options
+    assert metric(page, "Speedup") == speedup
+    assert "2.79" not in texts(page)
+
+
+def test_a_latency_that_is_still_missing_leaves_the_paste_on_the_page(page: AppTest) -> None:
+    paste(page, LINE)
+    page.number_input(key="worksheet_without").set_value(30.0).run()
+    assert "Give both latencies" in texts(page)
+    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
+
+
+def test_the_paste_is_quoted_legibly_and_as_text(page: AppTest) -> None:
+    paste(page, f"(APIServer pid=18172) INFO *loading* :red[weights] <b>\n{LINE}")
+    assert "(APIServer pid=18172) INFO" in texts(page).replace("\\", "").replace("\u2060", "")
+    assert ":red[weights]" not in texts(page)
+
+
+@pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", OPT, "in batches of 4"])
+def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest, start: str) -> None:
+    start_from(page, start)
+    for length in (4, 1, 7):
+        page.slider(key="worksheet_gamma").set_value(length).run()
+        best, promised = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
+        page.slider(key="worksheet_gamma").set_value(int(best)).run()
+        assert metric(page, "Speedup") == promised
+        assert metric(page, "Best length") == f"{best} ({promised})"
+    page.slider(key="worksheet_verification").set_value(3.0).run()  # by hand: then the straight line
+    best, promised = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
+    page.slider(key="worksheet_gamma").set_value(int(best)).run()
+    assert float(metric(page, "Speedup")[:-1]) == pytest.approx(float(promised[:-1]), abs=0.011)
 
 
 def test_text_and_figures_of_counters_alone_have_one_source(page: AppTest) -> None:

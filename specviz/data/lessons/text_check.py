@@ -17,6 +17,7 @@ from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_tr
 from specviz.data.lessons.roofline import Roofline, published_peaks, roofline
 from specviz.data.lessons.story import DONE, Step, Tour, quiz, steps, tour_facts, tour_texts, watch_link
 from specviz.data.measured_methods import stored_methods
+from specviz.data.system_checks import system_checks
 from specviz.data.texts import (
     CONVERSIONS,
     FOLDER,
@@ -159,4 +160,5 @@ CHECKS: tuple[tuple[AppTexts[Any], Check], ...] = (
     (tour_texts, _tour),
     (roofline, _roofline),
     (workload_texts, _workloads),
+    (system_checks, _parts),
 )

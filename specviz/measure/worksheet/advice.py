@@ -6,9 +6,12 @@ from dataclasses import replace
 from specviz.core.judge import NEUTRAL, judge
 from specviz.data.published import GPU_ROUNDS
 from specviz.data.texts import Sentences, any_of, span
+from specviz.measure.worksheet.low_acceptance import ceiling, diagnosis, is_low, never_pays, settle, verdict
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
+    LEAST_USE,
+    Elsewhere,
     Length,
     Production,
     costs_are_told,
@@ -26,22 +29,45 @@ def headline(found: Production, costs: str) -> str:
     """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
     if found.speedup is not None:
         where = say("measured_share", found=found) if found.share < 1 else ""
-        return say("measured", found=found, judged=judge(found.speed, None), where=where)
+        assumed = say("measured_assumed", length=found.draft_length) if found.counters.calls_assumed else ""
+        return say("measured", found=found, judged=judge(found.speed, None), where=where, assumed=assumed)
     told = f" {at_costs(found, costs)}" if costs_are_told(costs) else ""
+    if never_pays(found):
+        return verdict(found, counted_calls(found)) + told
     return f"**{UNTOLD}** {known_without_costs(found)}{told}"
 
 
 def known_without_costs(found: Production) -> str:
-    places = outlook(found).places
+    ahead = outlook(found)
+    slowest, fastest = ahead.places[0], ahead.places[-1]
+    ways = say("block", drafter=found.counters.drafter) if found.model.block else ""
     return say(
         "known",
         found=found,
+        counted=counted_calls(found),
         plain_calls=say("plain_calls", found=found) if found.share < 1 else "",
-        places=len(places),
-        slowest=places[0],
-        fastest=places[-1],
-        free=sum(each.free_checks for each in places),
+        most=say("most", most=ceiling(found)) if is_low(found) or found.share < 1 else "",
+        ahead=ahead,
+        slowest=slowest,
+        fastest=fastest,
+        first=_way(slowest) if ahead.both else "",
+        last=_way(fastest) if ahead.both else "",
+        ways=f" {say('both_ways')}" if ahead.both else ways,
     )
+
+
+def _way(place: Elsewhere) -> str:
+    return say("one_step") if place.block else say("step_each")
+
+
+def counted_calls(found: Production) -> str:
+    """How many tokens a call writes, and how that is known; no sentence yet."""
+    counters, tokens = found.counters, found.tokens
+    if counters.calls_assumed:
+        return say("assumed_calls", length=found.draft_length, tokens=tokens)
+    if counters.bounded and counters.written:
+        return say("counted_written", tokens=tokens, written=counters.written)
+    return say("counted_calls", tokens=tokens)
 
 
 def at_costs(found: Production, costs: str) -> str:
@@ -51,8 +77,12 @@ def at_costs(found: Production, costs: str) -> str:
 
 def advice(found: Production, costs: str = "") -> list[tuple[str, str]]:
     """A title and a few sentences each. Without a measured speedup only what needs no cost of a round."""
+    never = never_pays(found)
     if found.speedup is None:
-        return [("Draft length", _length_without_costs(found, costs)), ("Measure next", _measure_first(found))]
+        length = [] if never else [("Draft length", _length_without_costs(found, costs))]
+        return [*diagnosis(found), *length, ("Measure next", settle(found) if never else _measure_first(found))]
+    if never:
+        return [("What this means", _meaning(found)), *diagnosis(found), ("Measure next", settle(found))]
     lengths = draft_lengths(found)
     good = recommended(lengths)
     others = [each for each in good if each != found.draft_length]
@@ -71,12 +101,18 @@ def _length_without_costs(found: Production, costs: str) -> str:
         "length_untold",
         found=found,
         ahead=ahead,
-        places=len(ahead.places),
         often=f", most often {ahead.usual[0][0]}" if len(ahead.usual) > 1 else "",
         chosen=say("at_chosen", model=found.model) if costs_are_told(costs) else "",
-        adds=found.last_adds,
-        counted=_counted(found),
+        last=_last_position(found),
     )
+
+
+def _last_position(found: Production) -> str:
+    full, useful = found.draft_length, found.useful
+    if useful == full:
+        return say("last_pays", length=full, adds=found.last_adds, counted=_counted(found))
+    which, fewer = _positions(useful + 1, full), full - useful
+    return say("last_useless", useful=useful, which=which, least=LEAST_USE, counted=_counted(found), fewer=fewer)
 
 
 def _counted(found: Production) -> str:
@@ -184,10 +220,21 @@ def _tree(found: Production) -> str:
     return say("tree", nodes=nodes, checked=checked, speed=found.tokens / wider)
 
 
+def before_note(found: Production) -> str:
+    """That earlier lines of the log differ from the last one, where they differ by more than a fifth."""
+    before, now = found.before or found.tokens, found.tokens
+    return say("before_last", before=before) if abs(before - now) > max(before, now) / 5 else ""
+
+
 def counted_note(found: Production, alpha: float) -> str:
     counters, length = found.counters, found.draft_length
     rate, mean = counters.acceptance_rate, counters.draft_length
-    drafted = say("length_assumed", length=length) if rate is None else say("drafted", rate=rate, length=length)
+    if rate is None:
+        drafted = say("length_assumed", length=length)
+    elif counters.calls_assumed:
+        drafted = say("rate_counted", rate=rate, length=length)
+    else:
+        drafted = say("drafted", rate=rate, length=length)
     if mean and abs(mean - length) >= 0.01:
         drafted += say("drafted_on_average", mean=mean)
     how = "counted: accepted / (accepted + rejected)"

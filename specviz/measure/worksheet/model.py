@@ -67,17 +67,30 @@ class Model:
     operations_ratio: float = 0.0  # ĉ
     survival: tuple[float, ...] = ()  # share of rounds that accepted position 1, 2, ... as counted; empty: alike
     passes: MeasuredPasses | None = field(default=None, compare=False)  # of this kind of machine; None: assumed
+    block: bool = False  # one draft step writes the whole draft, so c is the cost of all its guesses together
+    checks: Mapping[int, float] = field(default_factory=dict, compare=False)  # v(k) as measured, if v is one of them
+
+    def a_guess(self, draft_length: int) -> float:
+        """The cost of one guess in target steps: c, or for a block of `draft_length` guesses its part of c."""
+        return self.cost_ratio / max(1, draft_length) if self.block else self.cost_ratio
+
+    def alone(self, tokens: int) -> float:
+        """v(k) for one sequence: as measured, else on the straight line through v(1) = 1 and v(γ+1)."""
+        if self.checks and tokens != self.draft_length + 1:
+            return theory.verification_steps(self.checks, tokens)
+        return 1 + max(0.0, (self.verification - 1) / self.draft_length) * (tokens - 1)
 
     def steps(self, tokens: int) -> float:
         """v(k) in a batch: one pass over `tokens` of every sequence, over one pass over one of every sequence.
 
-        For one sequence a straight line through v(1) = 1 and v(γ+1). In a batch it grows as the measured passes do. If
-        there are none, a pass is assumed to take 1 + s(n − 1) for n tokens in it, whichever sequence they are of, with
-        the slope s of that line: nearly free on an idle machine, `tokens` times as expensive on a busy one.
+        For one sequence it is `alone`. In a batch it grows as the measured passes do. If there are none, a pass is
+        assumed to take 1 + s(n − 1) for n tokens in it, whichever sequence they are of, with the slope s that leads to
+        `alone`: nearly free on an idle machine, `tokens` times as expensive on a busy one.
         """
-        slope = max(0.0, (self.verification - 1) / self.draft_length)
+        alone = self.alone(tokens)
         if self.passes:
-            return (1 + slope * (tokens - 1)) * self.passes.growth(self.batch, tokens)
+            return alone * self.passes.growth(self.batch, tokens)
+        slope = (alone - 1) / (tokens - 1) if tokens > 1 else 0.0
         return (1 + slope * (self.batch * tokens - 1)) / (1 + slope * (self.batch - 1))
 
     def at(self, draft_length: int) -> Terms:
@@ -85,7 +98,7 @@ class Model:
         checked, counted = self.steps(draft_length + 1), None
         if draft_length <= len(self.survival):
             counted = Counted(1 + sum(self.survival[:draft_length]), draft_length, checked)
-        return Terms(self.alpha, draft_length, self.cost_ratio, checked, self.overhead, counted)
+        return Terms(self.alpha, draft_length, self.a_guess(draft_length), checked, self.overhead, counted)
 
     @property
     def terms(self) -> Terms:
@@ -110,7 +123,7 @@ class Model:
         return self.at(self.best).speedup
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
-        return theory.realistic_speedup(alpha, draft_length, self.cost_ratio, self.steps, self.overhead)
+        return theory.realistic_speedup(alpha, draft_length, self.a_guess(draft_length), self.steps, self.overhead)
 
     def accepted_share(self, alpha: float) -> float:
         """Accepted / drafted that this alpha leads to at the chosen draft length."""
@@ -152,6 +165,8 @@ def symbols(model: Model) -> str:
         share=model.accepted_share(model.alpha),
         checked=model.draft_length + 1,
         tokens=say("tokens_counted" if counted else "tokens_expected"),
+        step=say("block_step" if model.block else "guess_step"),
+        drafting=say("block_cost" if model.block else "guess_cost"),
         needed="none" if needed is None else f"{needed:.3f}",
     )
 

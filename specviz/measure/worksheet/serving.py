@@ -7,6 +7,7 @@ tokens a round τ give it: S = τ / R (the definition of the speedup; Leviathan'
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from specviz.core import theory
 from specviz.core.errors import InputError
@@ -26,6 +27,8 @@ from specviz.measure.worksheet.starts import IN_BATCHES, LINKED, Start
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
+LEAST_USE = 0.005  # tokens a round: a position that adds fewer adds 0.00
+LONG = 8  # guesses a round; drafts that are as long are often written as a block, in one step
 MOST_SPEEDUP = 100
 INFERRED = "inferred from the measured speedup"
 GOOD = 0.9  # a draft length is recommended if it reaches this share of the best speed at each of GROWING
@@ -40,10 +43,11 @@ class Production:
     counters: ServingCounters
     model: Model
     speedup: float | None = None  # measured
+    before: float | None = None  # tokens of a call in the earlier lines of the log
 
     @property
     def tokens(self) -> float:
-        """τ, counted: tokens of a call that checks a draft."""
+        """τ: tokens of a call that checks a draft. Counted, but if `calls_assumed` with a chosen γ."""
         return self.counters.tokens_per_target_call or 1.0
 
     @property
@@ -53,6 +57,26 @@ class Production:
     @property
     def share(self) -> float:
         return self.counters.drafting_share or 1.0
+
+    @property
+    def most(self) -> float:
+        """Tokens of a call over all calls: the highest possible speedup, because a call takes at least one step."""
+        return self.share * self.tokens + 1 - self.share
+
+    @property
+    def rounds(self) -> float | None:
+        """How many rounds were counted; None if the text does not say."""
+        counters = self.counters
+        if counters.calls_assumed or not (counters.drafted and counters.draft_length) or counters.checked is not None:
+            return None
+        return counters.drafted / counters.draft_length
+
+    @property
+    def useful(self) -> int:
+        """The last position that adds tokens to a round; 1 where none does."""
+        tokens = [self.model.at(length).tokens for length in range(self.draft_length + 1)]
+        adds = [after - before for before, after in pairwise(tokens)]
+        return max((position for position, more in enumerate(adds, 1) if more >= LEAST_USE), default=1)
 
     @property
     def round_cost(self) -> float:
@@ -96,6 +120,7 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
     counted = counters.survival if len(counters.survival) >= length else ()
     alike = counters.alike_alpha(length)
     model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
+    model = replace(model, block=counters.block)
     found = Production(counters, model, speedup)
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
@@ -103,13 +128,14 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
 def _explaining(model: Model, cost: float) -> Model:
     """The model with costs that add up to this round, in a batch of 1: `MIDDLE` of the rest grows with the draft."""
     length, extra = model.draft_length, cost - 1
-    drafting, checking = length * model.cost_ratio, model.verification - 1
+    drafting, checking = length * model.a_guess(length), model.verification - 1
     part = drafting / (drafting + checking) if drafting + checking else 0.5
-    cost_ratio = min(MOST_COST, MIDDLE * extra * part / length)
+    steps = 1 if model.block else length
+    cost_ratio = min(MOST_COST, MIDDLE * extra * part / steps)
     verification = min(MOST_VERIFICATION, 1 + MIDDLE * extra * (1 - part))
-    overhead = min(MOST_OVERHEAD, cost - length * cost_ratio - verification)
+    overhead = min(MOST_OVERHEAD, cost - steps * cost_ratio - verification)
     model = replace(model, cost_ratio=cost_ratio, verification=verification, overhead=overhead)
-    return replace(model, batch=1, passes=None)  # what other passes cost on that machine is not known
+    return replace(model, batch=1, passes=None, checks={})  # what other passes cost on that machine is not known
 
 
 def measured_speedup(
@@ -150,12 +176,14 @@ def production_start(found: Production, costs_from: str) -> Start:
     unloaded = found.speedup is None and not contain_load(costs_from)  # else the costs contain the load
     batch = nearest_batch(counters.running) if unloaded else None
     costs = f"assumed ({costs_from})" if found.speedup is None else INFERRED
+    chosen = f" γ = {length} is from the slider: the text counts no calls." if counters.calls_assumed else ""
     return Start(
         f"from production: {counters.engine}",
-        f"{counted}: the acceptance. The costs are {costs}.",
+        f"{counted}: the acceptance.{chosen} The costs are {costs}.",
         replace(found.model, batch=batch or found.model.batch),
         drafted,
         accepted,
+        found.model.checks,
         costs_from=costs_from if found.speedup is None else INFERRED,
     )
 
@@ -179,6 +207,7 @@ class Elsewhere:
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
     free_checks: bool  # whether only c is published, so that a check is taken to cost one step
+    block: bool  # whether one draft step is taken to write the whole draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +215,19 @@ class Outlook:
     """What counters say without the cost of a round: a range over published machines. Text and figures use it."""
 
     places: list[Elsewhere]  # the slowest first
+
+    @property
+    def pairs(self) -> int:
+        return len({each.name for each in self.places})
+
+    @property
+    def free(self) -> int:
+        return len({each.name for each in self.places if each.free_checks})
+
+    @property
+    def both(self) -> bool:
+        """Whether guesses that are written one by one and those that are written at once are both priced."""
+        return len({each.block for each in self.places}) > 1
 
     @property
     def speeds(self) -> str:
@@ -205,16 +247,24 @@ def outlook(found: Production) -> Outlook:
     """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
     costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
     costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
-    places = [_elsewhere(found, name, *each) for name, each in costs.items()]
+    places = [_elsewhere(found, name, *each, block) for name, each in costs.items() for block in _ways(found)]
     return Outlook(sorted(places, key=lambda each: each.speed))
 
 
-def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> Elsewhere:
-    speeds = {
-        length: _over_all_calls(found, length, theory.round_steps(length, cost_ratio, checks or 1.0))
-        for length in range(1, found.draft_length + 1)
-    }
-    return Elsewhere(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks)
+def _ways(found: Production) -> tuple[bool, ...]:
+    """How the draft may be written: in one step (True), or one guess a step. Long drafts of no named method: both."""
+    if found.model.block:
+        return (True,)
+    unnamed = not found.counters.drafter and found.counters.checked is None
+    return (False, True) if unnamed and found.draft_length >= LONG else (False,)
+
+
+def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float], block: bool) -> Elsewhere:
+    def cost(length: int) -> float:
+        return theory.round_steps(length, cost_ratio / length if block else cost_ratio, checks or 1.0)
+
+    speeds = {length: _over_all_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
+    return Elsewhere(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks, block)
 
 
 def _over_all_calls(found: Production, length: int, cost: float) -> float:

@@ -1,6 +1,6 @@
 """The worksheet's controls: counts, α, γ and costs in, a Model out; saved in the address and between pages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,9 +51,11 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.M
     st.caption(plain(start.source))
 
     def other_length() -> None:
-        """It checks another number of tokens: take its v from the table where one was measured."""
-        if (measured := start.verification_at(st.session_state.worksheet_gamma)) is not None:
-            set_widgets(_within(verification=measured))
+        """It checks another number of tokens: v is then what the model had for that number before."""
+        now = model_now(worksheet, start)
+        before = replace(now, draft_length=worksheet.values["worksheet_gamma"])
+        before = replace(before, checks=_checks(before, start), batch=1, passes=None)
+        set_widgets(_within(verification=before.steps(now.draft_length + 1)))
 
     _fine(st, "alpha", "Acceptance of checked guesses", format="percent")
     more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
@@ -95,7 +97,16 @@ def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
     survival: tuple[float, ...] = ()
     if produced and same and abs(state.worksheet_alpha - produced.model.alpha) < 0.0005:
         survival = produced.model.survival
-    return replace(read_model(), survival=survival, passes=start.model.passes)
+    model, block = read_model(), bool(produced and same and produced.model.block)
+    return replace(model, survival=survival, passes=start.model.passes, block=block, checks=_checks(model, start))
+
+
+def _checks(model: terms.Model, start: Start) -> Mapping[int, float]:
+    """The measured cost of checks, where the slider has the one for its draft length and not another one by hand."""
+    measured = start.verification_at(model.draft_length)
+    if measured is None or abs(_within(verification=measured)["worksheet_verification"] - model.verification) > 0.0005:
+        return {}
+    return start.verification
 
 
 def costs_named(start: Start) -> str:
@@ -152,6 +163,14 @@ def _filled(start: Start) -> dict[str, float]:
 def put_on_map(worksheet: Worksheet, start: Start, found: Production) -> None:
     worksheet.produced, worksheet.counted = start, found
     fill(start)
+
+
+def take_off_map(worksheet: Worksheet, found: Sequence[Start]) -> None:
+    """The page starts from pasted counters no longer, but from what their costs are of."""
+    gone, worksheet.produced, worksheet.counted, worksheet.counted_text = worksheet.produced, None, None, ""
+    if gone and st.session_state.worksheet_start == gone.label:
+        before = (start for start in _every(worksheet, found) if start.label == gone.costs_from)
+        fill(next(before, found[0]))
 
 
 def is_shown(start: Start) -> bool:

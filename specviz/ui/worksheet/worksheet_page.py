@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.judge import LOOKS, UNTOLD, judge
+from specviz.core.judge import HURTS, LOOKS, UNTOLD, Look, judge
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -18,11 +18,13 @@ from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.serving_counters import read_counters
+from specviz.data.serving_lines import tokens_before
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet
+from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import Measured, first_series, gap_of, of_laps, of_rows, of_runs
 from specviz.measure.worksheet.serving import Production, contain_load, outlook
@@ -56,7 +58,7 @@ from specviz.ui.shared.parts import (
 )
 from specviz.ui.shared.persistent_widgets import with_value
 from specviz.ui.worksheet import controls as sliders
-from specviz.ui.worksheet.controls import chosen_start, costs_named, is_shown, model_now, put_on_map
+from specviz.ui.worksheet.controls import chosen_start, costs_named, is_shown, model_now, put_on_map, take_off_map
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
@@ -192,10 +194,7 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
 def _verdict(model: terms.Model, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
     if alone:
-        ahead, look, said = outlook(alone), LOOKS[UNTOLD], advice.UNTOLD
-        sentence = advice.known_without_costs(alone)
-        below = ("Pays below", f"{alone.tokens:.2f} steps", "below_help")
-        shown = [("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help")]
+        look, said, sentence, shown = _counters_alone(alone)
     else:
         judged = judge(model.terms.speedup, None, modelled=True)
         look, said, sentence = judged.look, f"{judged.headline}.", terms.verdict_sentence(model)
@@ -212,6 +211,18 @@ def _verdict(model: terms.Model, alone: Production | None) -> None:
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
             st.metric(label, value, help=SAYS[explanation], width="content")
+
+
+def _counters_alone(found: Production) -> tuple[Look, str, str, list[tuple[str, str, str]]]:
+    """How the verdict looks, the verdict, its sentences, and the figures with the names of their explanations."""
+    ahead = outlook(found)
+    speeds = ("Speedup", ahead.speeds, "range_help")
+    if never_pays(found):
+        most = ("At most", f"{ceiling(found):.2f}×", "most_help")
+        return LOOKS[HURTS], NEVER, reasons(found, advice.counted_calls(found)), [most, speeds]
+    below = ("Pays below", f"{found.tokens:.2f} steps", "below_help")
+    shown = [speeds, below, ("Best length", ahead.lengths, "lengths_help")]
+    return LOOKS[UNTOLD], advice.UNTOLD, advice.known_without_costs(found), shown
 
 
 def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> None:
@@ -290,11 +301,15 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
 
     def changed() -> None:
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
+        found, text = None, st.session_state.worksheet_paste
         with suppress(InputError):
             found = _pasted(worksheet, starts)  # the map shows calls that all draft, up to the end of its axis
-            if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
-                costs = costs_named(chosen_start(worksheet, starts))
-                put_on_map(worksheet, serving.production_start(found, costs), found)
+        if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
+            costs = costs_named(chosen_start(worksheet, starts))
+            put_on_map(worksheet, serving.production_start(found, costs), found)
+            worksheet.counted_text = text
+        elif worksheet.counted_text != text:
+            take_off_map(worksheet, starts)  # what was read of another text
 
     with box:
         more = with_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
@@ -324,7 +339,8 @@ def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> serving.Production
     counters = read_counters(state.worksheet_paste)
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
     speedup = serving.measured_speedup(given, without, speculative, counters.latency)
-    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    found = serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    return replace(found, before=tokens_before(state.worksheet_paste, counters.engine))
 
 
 FIELDS = {"speedup": "Measured speedup", "without": "or latency without", "with": "latency with"}  # empty: None
@@ -345,6 +361,8 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
         st.caption(SAYS["chosen"] if told else SAYS["not_yours"].format(plain(costs)))
     notes = [
         found.counters.reading,
+        found.counters.convention,
+        advice.before_note(found),
         advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
         advice.batch_note(found, loaded=serving.contain_load(costs), told=told),

@@ -19,6 +19,7 @@ class Worksheet:
     linked: Start | None = None  # the values of a link, where no other start has them
     produced: Start | None = None  # pasted counters, once they were put on the map
     counted: Production | None = None  # what was read of them
+    counted_text: str = ""  # the text in which they were read
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
     runs: int = 0  # how many of the visitor's runs were finished then
 

@@ -1,0 +1,205 @@
+"""What the worksheet says of counters with few accepted guesses. Public reports, and counts worked by hand."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.data.serving_lines import tokens_before
+from specviz.data.system_checks import checks_for, system_checks
+from specviz.measure.worksheet import advice
+from specviz.measure.worksheet.low_acceptance import ENOUGH, NEVER, ceiling, never_pays
+from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.serving import Production, outlook, production
+from tests.unit.test_public_reports import report
+
+MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
+
+
+def pasted(text: str, costs: Model = MODEL, speedup: float | None = None) -> Production:
+    counters = read_counters(text)
+    return replace(production(counters, costs, speedup), before=tokens_before(text, counters.engine))
+
+
+def reported(name: str) -> Production:
+    return pasted(report(name).read_text("utf-8"))
+
+
+def parts(found: Production) -> dict[str, str]:
+    return dict(advice.advice(found))
+
+
+def said(found: Production) -> str:
+    return " ".join([advice.headline(found, "the test"), *(f"{title}. {text}" for title, text in parts(found).items())])
+
+
+def counters(tokens: float, length: float = 4.0, rounds: float = 1000, **more: object) -> Production:
+    drafted = {"drafted": length * rounds, "accepted": (tokens - 1) * rounds}
+    return production(ServingCounters("vLLM", tokens, length, **(drafted | more)), MODEL, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["18/input.txt", "32/input.txt", "39/collapse.txt"])
+def test_hardly_any_accepted_guess_never_pays_and_the_next_step_needs_no_clock(name: str) -> None:
+    found = reported(name)
+    assert advice.headline(found, "the test").startswith(f"**{NEVER}** {found.tokens:.2f} tokens per target call")
+    assert advice.UNTOLD not in said(found)
+    assert (f"What to check in {found.counters.engine}" in parts(found)) == (name != "39/collapse.txt")  # it did fit
+    assert "without speculation" not in parts(found)["Measure next"]
+    assert "Draft length" not in parts(found)
+
+
+@pytest.mark.parametrize("tokens", [1.0, 1.004, 1.02, 1.05, 1.06, 1.07])
+@pytest.mark.parametrize("length", [1.0, 3.0, 15.0])
+def test_the_verdict_gives_the_bound_that_it_is_derived_from(tokens: float, length: float) -> None:
+    found = counters(tokens, length)
+    text = said(found)
+    assert NEVER in text
+    assert ceiling(found) == pytest.approx(tokens)
+    assert f"the speedup would be at most {tokens:.2f}×" in text
+    assert ("too little to notice" in text) == (f"{tokens:.2f}" != "1.00")
+    for cause in ("another target", "chat template", "head is broken", "Quantisation"):
+        assert cause in text
+    assert "as its own draft" in parts(found)["Measure next"]
+
+
+@pytest.mark.parametrize("tokens", [1.08, 1.1, 1.3, 1.7])
+def test_low_acceptance_is_not_judged_but_explained(tokens: float) -> None:
+    found = counters(tokens)
+    assert not never_pays(found)
+    assert advice.headline(found, "the test").startswith(f"**{advice.UNTOLD}** {tokens:.2f} tokens")
+    assert f"the speedup would be at most {tokens:.2f}×" in said(found)
+    assert "are few: published rounds write 1.73 to 3.64" in parts(found)["What it points to"]
+    assert "The same requests without speculation" in parts(found)["Measure next"]
+
+
+def test_good_acceptance_points_to_no_fault() -> None:
+    assert list(parts(counters(2.7))) == ["Draft length", "Measure next"]
+
+
+def test_the_bound_is_of_all_calls_not_only_of_those_that_draft() -> None:
+    found = counters(2.4, drafting_share=0.02)  # 0.02 · 2.4 + 0.98
+    assert ceiling(found) == pytest.approx(1.028)
+    assert NEVER in said(found)
+    assert "Nothing is wrong with the guesses: 35 % of them were accepted. But only 0.08 tokens" in said(found)
+    assert "What to check in vLLM" not in parts(found)
+    assert "threshold at 0" in parts(found)["Measure next"]
+
+
+def test_a_short_answer_is_no_fault_of_the_draft() -> None:
+    found = reported("16/input.txt")
+    assert "Only written tokens count: 1.00 per target call, 2 in all" in advice.headline(found, "x")
+    assert "it is of 1 round only" in advice.headline(found, "x")
+    assert parts(found)["What it points to"].startswith("The answer is too short")
+    assert not any(title.startswith("What to check") for title in parts(found))
+    assert "longer answers" in parts(found)["Measure next"]
+
+
+def test_few_rounds_ask_for_more_text_first() -> None:
+    assert parts(counters(1.0, rounds=12))["Measure next"].startswith("Paste the counters of more text")
+    assert "of 12 rounds only" in said(counters(1.0, rounds=12))
+    assert "rounds only" not in said(counters(1.0, rounds=1200))
+
+
+def test_a_collapse_between_two_lines_is_told_apart_from_a_draft_that_never_fitted() -> None:
+    found = reported("39/collapse.txt")
+    assert found.before == pytest.approx(2.071)  # the positions of the line: 1 + 0.7 + 0.371
+    assert "The acceptance collapsed: the lines before have 2.07" in parts(found)["What it points to"]
+    assert "after a restart" in parts(found)["Measure next"]
+    assert "lines before the last one have 2.07" in advice.before_note(found)
+    sglang = "Decode batch, accept len: {}, accept rate: 0.{}, cuda graph: True"
+    log = "\n".join([sglang.format("2.80", 60), sglang.format("2.40", 50), sglang.format("1.02", 10)])
+    assert tokens_before(log, "SGLang") == pytest.approx(2.6)
+    assert "The acceptance collapsed" in said(pasted(log))
+    steady = "\n".join([sglang.format("2.80", 60)] * 2)
+    assert advice.before_note(pasted(steady)) == ""
+    assert tokens_before(sglang.format("2.80", 60), "SGLang") is None
+    assert tokens_before(log, "llama.cpp") is None
+
+
+def test_an_ngram_draft_that_finds_nothing_to_copy_has_no_fault() -> None:
+    found = counters(1.02, drafter="ngram_x_")
+    assert "copies earlier text (`ngram_x_`)" in parts(found)["What it points to"]
+    assert "repeats its prompt" in parts(found)["Measure next"]
+
+
+def test_every_engine_has_checks_and_each_is_a_question_or_a_sentence() -> None:
+    named = {system for entry in system_checks() for system in entry.systems}
+    assert {"vLLM", "SGLang", "llama.cpp", "TensorRT-LLM", "LM Studio", "mlx-vlm"} <= named
+    assert checks_for("TabbyAPI") == system_checks()[-1].checks
+    assert system_checks()[-1].systems == ()
+    for entry in system_checks():
+        assert 3 <= len(entry.checks) <= 6
+        assert all(check.endswith(("?", ".")) for check in entry.checks)
+
+
+def test_a_measured_loss_with_hardly_any_acceptance_names_the_cause_too() -> None:
+    found = pasted(report("18/input.txt").read_text("utf-8"), speedup=0.7)
+    assert list(parts(found)) == ["What this means", "What it points to", "What to check in llama.cpp", "Measure next"]
+
+
+BLOCK = report("08/input.txt").read_text("utf-8")
+
+
+def test_a_block_drafter_is_priced_at_one_step_a_block() -> None:
+    found = pasted(f"speculative_algorithm='DFLASH'\n{BLOCK}")
+    assert found.model.block
+    assert found.model.terms.steps == pytest.approx(0.1 + found.model.verification + 0.05)  # c once, not 15 times
+    assert found.model.at(5).steps == pytest.approx(0.1 + found.model.steps(6) + 0.05)
+    dearest = max(outlook(found).places, key=lambda each: each.speed)
+    assert dearest.speed == pytest.approx(2.37 / 1.02)
+    assert "One draft step writes all guesses of a round (`DFLASH`)" in said(found)
+    one_each = replace(found.model, block=False)
+    assert one_each.terms.steps == pytest.approx(found.model.terms.steps + 14 * 0.1)
+    slower = pasted(f"speculative_algorithm='DFLASH'\n{BLOCK}", speedup=0.9)
+    assert slower.model.terms.steps == pytest.approx(2.37 / 0.9)
+
+
+def test_long_drafts_of_no_named_method_are_priced_in_both_ways_and_shorter_ones_are_named() -> None:
+    found = pasted(BLOCK)
+    ahead = outlook(found)
+    assert (ahead.both, ahead.pairs, len(ahead.places)) == (True, 8, 16)
+    text = said(found)
+    assert "8 pairs of models" in text
+    assert "one step for each guess) to" in text
+    assert "add a line such as `speculative_method=dflash`" in text
+    assert "**Try γ = 5 first**: positions 6 to 15 add less than 0.005 tokens a round each (counted)" in text
+    assert "γ = 5" in parts(found)["Measure next"]
+    assert not outlook(pasted(f'"method": "eagle3"\n{BLOCK}')).both
+    assert pasted(f"speculative_method=dflash\n{BLOCK}").model.block
+    assert not outlook(counters(2.4)).both
+
+
+TOTALS = "trtllm_spec_decode_num_draft_tokens_total 1000\ntrtllm_spec_decode_num_accepted_tokens_total {}\n"
+
+
+@pytest.mark.parametrize("length", [1, 4, 16])
+def test_what_comes_from_the_slider_is_never_called_counted(length: int) -> None:
+    found = pasted(TOTALS.format(830), replace(MODEL, draft_length=length))
+    assert found.counters.calls_assumed
+    for each in (found, pasted(TOTALS.format(830), replace(MODEL, draft_length=length), speedup=1.1)):
+        text = f"{said(each)} {advice.counted_note(each, each.counters.alpha(length))}"
+        assert not re.search(r"tokens per target call were counted|\(counted\)", text)
+        assert f"γ = {length}, which is from the slider" in text
+        assert f"0.83 accepted / drafted; γ = {length} is assumed, from the slider" in text
+    rare = pasted(TOTALS.format(2), replace(MODEL, draft_length=length))  # 1 + 16 · 0.002 at the longest
+    assert "even at γ = 16" in said(rare)
+    assert never_pays(rare)
+    assert not never_pays(pasted(TOTALS.format(20), replace(MODEL, draft_length=1)))  # 1.02 at γ = 1, 1.32 at 16
+
+
+def test_what_a_limit_cut_off_is_said_beside_the_count() -> None:
+    answer = (
+        '{"choices": [{"finish_reason": "length"}], "usage": {"completion_tokens": 65}, "metrics": '
+        '{"speculative_decoding": {"mean_acceptance_length": 3.47, "num_spec_steps": 19, '
+        '"num_accepted_draft_tokens": 47, "num_draft_tokens": 76, "acceptance_histogram": [3, 3, 2, 4, 7]}}}'
+    )
+    found = pasted(answer)
+    assert found.counters.accepted == 47
+    [note] = [note for note in found.counters.notes if "limit of tokens" in note]
+    assert "47 drafted tokens were accepted, and 45 of them were written" in note
+    assert "both numbers are right" in note
+
+
+def test_the_least_gain_is_noticeable_only_above_the_bound() -> None:
+    assert pytest.approx(1.05 * 1.02) == ENOUGH
