@@ -8,11 +8,15 @@ from typing import Any
 
 from specviz.core.drafters import METHODS
 from specviz.core.judge import ONE_RUN, if_timed_again, least_check
+from specviz.core.metrics import count
 from specviz.core.settings import SETTINGS
 from specviz.data.lessons.family import family
 from specviz.data.lessons.glossary import glossary
 from specviz.data.lessons.questions import faq
+from specviz.data.lessons.recorded_runs import STORY_RUNS, story_figures, story_trace
 from specviz.data.lessons.roofline import roofline
+from specviz.data.lessons.story import steps
+from specviz.data.texts import pages
 from specviz.data.workloads import WORKLOADS
 from tests.support.known import known
 
@@ -109,3 +113,64 @@ def test_no_text_calls_a_dated_model_recent_or_an_upper_bound_what_is_none() -> 
     assert len(files) > 20
     for phrase in ("recent models", "the most that could be gained", "always costs more", "always take more time"):
         assert [file.name for file in files if phrase in plain(file.read_text(encoding="utf-8"))] == []
+
+
+def word(name: str) -> str:
+    return next(each for each in glossary() if each.name == name).says.technical
+
+
+def test_the_heads_differ_by_the_last_token_and_not_by_the_age_of_their_state() -> None:
+    card = plain((ROOT / "assets" / "models" / "wren-medusa" / "README.md").read_text(encoding="utf-8"))
+    assert "wren-eagle reads the same state, and with it an embedding of the last token" in card
+    for said in (
+        next(each for each in faq().questions if each.name == "thoughts").answer.technical,
+        pages()["helps"]["heads"],
+    ):
+        assert "both read the same state, from the place before the last token" in said
+        assert "also reads the embedding of the last token" in said
+    assert "last token" in word("Medusa")
+    assert "last token" in word("EAGLE")
+
+
+def test_alpha_is_the_rate_per_judgement_and_the_acceptance_at_one_place_is_beta() -> None:
+    for step in steps():
+        assert "α" not in step.text.technical, step.name
+    assert "β" in next(step for step in steps() if step.picture == "lossless").text.technical
+    assert "α" not in re.sub(
+        r"/\*.*?\*/", "", (ROOT / "assets/stage/lossless.js").read_text(encoding="utf-8"), flags=re.S
+    )
+    assert "its expected value" in word("per-judgement rate")
+
+
+def test_the_words_say_which_p_and_q_are_shown() -> None:
+    assert "of temperature 1: at 0 they are 0 or 1" in word("greedy")
+    assert "Then p is the leftover, and q is without the failed tokens" in word("sibling")
+    traces = plain((ROOT / "docs" / "traces.md").read_text(encoding="utf-8"))
+    assert "p becomes (p − q)₊, scaled to sum to 1" in traces
+    assert "p and q are those of temperature 1" in traces
+
+
+def test_a_point_in_the_picture_of_a_roof_is_not_said_to_stop_at_its_corner() -> None:
+    assert "up to the corner" not in " ".join(asked.answer.technical for asked in roofline().questions)
+
+
+def test_an_extreme_run_is_shown_with_the_runs_that_it_was_chosen_from() -> None:
+    figures = story_figures()
+    assert set(figures.tried_per_call) == set(STORY_RUNS)
+    for name, found in figures.tried_per_call.items():
+        assert found == sorted(found)
+        assert len(found) == figures.tried[name]
+        assert round(known(count(story_trace(name).rounds).tokens_per_target_call), 3) in found
+    for name in ("pays", "no-gain"):
+        step = next(step for step in steps() if step.name == name)
+        assert {"{tried_least}", "{tried_middle}", "{tried_most}"} <= set(re.findall(r"{\w+}", step.text.technical))
+
+
+def test_a_cost_of_a_check_is_told_from_another_studys_where_both_are_read() -> None:
+    """Found: v(5) of 1.79 in one step, 1.56 in the next and 1.42 in a plot, for the same model."""
+    together = next(step for step in steps() if step.name == "together").text
+    assert "{batch_check_alone}" not in together.technical + together.plain
+    busy = next(each for each in faq().questions if each.name == "busy").answer.technical
+    assert "{check_float32}" in busy
+    assert "{pass_step_ms}" in busy
+    assert "another figure for the same model" in plain(pages()["helps"]["batches"])

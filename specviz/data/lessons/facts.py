@@ -4,6 +4,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from math import log
+from statistics import median
 from typing import Literal
 
 from specviz.core.errors import InputError
@@ -32,7 +33,7 @@ Row = dict[str, str]  # one prompt at one setting, as the file has it
 def facts_of(name: str) -> Facts:
     trace = recorded_runs.story_trace(name)
     return {
-        "tried": str(recorded_runs.story_figures().tried.get(name, "")),
+        **_of_tried(name),
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
@@ -44,6 +45,13 @@ def facts_of(name: str) -> Facts:
         **_of_batches(),
         **written("stopping", limit=UNSURE_BELOW, found=stopping()),
     }
+
+
+def _of_tried(name: str) -> Facts:
+    figures = recorded_runs.story_figures()
+    found = figures.tried_per_call.get(name)
+    ends = written("tried", least=min(found), middle=median(found), most=max(found)) if found else {}
+    return {"tried": str(figures.tried.get(name, "")), **ends}
 
 
 def facts_in(facts: Facts, words: Words) -> Facts:
@@ -93,7 +101,7 @@ def _of_drawn(trace: Trace) -> Facts:
     if round is None:
         return {}
     token, text = round.drafted[round.accepted], round.drafted[round.accepted].shown.strip()
-    return written("drawn", number=round.index + 1, token=token, text=text, alpha=recorded_runs.overlap_of(round).alpha)
+    return written("drawn", number=round.index + 1, token=token, text=text, beta=recorded_runs.overlap_of(round).beta)
 
 
 def _of_sweeps() -> Facts:
