@@ -69,7 +69,7 @@ def test_low_acceptance_is_not_judged_but_explained(tokens: float) -> None:
     assert not never_pays(found)
     assert advice.headline(found, "the test").startswith(f"**{advice.UNTOLD}** {tokens:.2f} tokens")
     assert f"the speedup would be at most {tokens:.2f}×" in said(found)
-    assert "are few: published rounds write 1.73 to 3.64" in parts(found)["What it points to"]
+    assert re.search(r"are few: published rounds write 1\.\d\d to \d\.\d\d", parts(found)["What it points to"])
     assert "The same requests without speculation" in parts(found)["Measure next"]
 
 

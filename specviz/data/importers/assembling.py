@@ -145,11 +145,6 @@ def tokens_of(
     `ended`: the last token may be the end of the text, which the text does not show.
     """
     count = sum(tokens for _, tokens in pieces)
-    if not ids and not any(text for text, _ in pieces):
-        raise InputError(
-            f"The record counts {count} tokens and has no text of them: it is the last part of a stream alone. Give "
-            "the whole stream, or paste these totals on the page Worksheet."
-        )
     if len(ids) == count and tokenizer:
         return written_of(tokenizer.texts(ids), ids), ""
     if tokenizer:
