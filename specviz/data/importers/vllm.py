@@ -140,8 +140,9 @@ def _written(
         raise InputError(f"token_ids has {len(ids)} tokens, but usage.completion_tokens is {count}.")
     if not ids and not texts and not text:
         raise InputError(
-            f"The record counts {count} tokens and has no text of them (choices, with message or text, and its content): "
-            "it is the last part of a stream alone. Give the whole stream, or paste these totals on the page Worksheet."
+            f"The record counts {count} tokens and has no text of them (choices, with message or text, and its "
+            "content): it is the last part of a stream alone. Give the whole stream, or paste these totals on the page "
+            "Worksheet."
         )
     if len(texts) == count and not (ids and given.tokenizer):
         return written_of(texts, ids), ""
