@@ -244,7 +244,7 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
 
 
 def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
-    """Remove what is not the file that the Hub has listed; yields its number of bytes between the parts of a large one."""
+    """Remove what is not the file that the Hub has listed; between the parts of a large one, yields its bytes."""
     size = partial.stat().st_size
     if size != file.size:
         partial.unlink()
