@@ -30,6 +30,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import cycle, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -154,7 +155,7 @@ async def crowd(server: Server, options: argparse.Namespace, seconds: float, sig
     until = monotonic() + seconds
     killing = asyncio.create_task(kill_engines(server, options.kill_every, until, seen))
     seeds = (sign * (options.seed * 1000 + number) for number in range(options.visitors))
-    attacking = asyncio.create_task(attack(server, options.entry, random.Random(options.seed), until, seen))
+    attacking = asyncio.create_task(attack(server, options.entry, until, seen))
     await asyncio.gather(attacking, *(live(server, random.Random(seed), until, seen) for seed in seeds))
     killing.cancel()
     await settle(server)
@@ -211,10 +212,9 @@ async def watch_memory(server: Server, memory: list[tuple[float, float, float]])
         await asyncio.sleep(MEMORY_EVERY)
 
 
-async def attack(server: Server, entry: str, rng: random.Random, until: float, seen: Seen) -> None:
+async def attack(server: Server, entry: str, until: float, seen: Seen) -> None:
     """One attack after another, beside the visitors."""
-    while monotonic() < until:
-        begin = rng.choice(ATTACKS[entry])
+    for begin in takewhile(lambda _: monotonic() < until, cycle(ATTACKS[entry])):
         seen.done[begin.__name__] += 1
         with suppress(OSError, WebSocketException, httpx2.HTTPError):
             await begin(server.port)
