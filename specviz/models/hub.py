@@ -8,6 +8,7 @@ Each error of the client becomes one sentence; and a Hub that does not answer is
 """
 
 import errno
+import hashlib
 import json
 import logging
 import os
@@ -47,6 +48,7 @@ SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vo
 MOST_SMALL_FILES, MOST_SMALL_BYTES = 40, 150 * 2**20  # of a model
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 CHUNK = 2**20  # bytes written at a time
+COMPARED = 64 * 2**20  # bytes compared at a time
 CONNECT_SECONDS = 5  # the longest wait for the Hub to take a connection
 SILENCE_SECONDS = 30  # the longest time without an answer
 WAITS: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
@@ -69,6 +71,7 @@ class WeightFile:
     name: str
     size: int
     blob: str  # the hash it is stored under in the cache
+    sha256: str | None  # as the Hub says it, in hexadecimal; None where it does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Ite
         blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
         if not (blob and blob.isalnum()):  # it becomes a file name
             raise _not_understood(name)
-        yield WeightFile(file, sibling.size or 0, blob)
+        yield WeightFile(file, sibling.size or 0, blob, sibling.lfs.sha256 if sibling.lfs else None)
 
 
 def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
@@ -211,7 +214,8 @@ def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
         try:
             if before != file.size:
                 yield from _continue(model, file, partial)
-            _finish(model, file, partial, blob)
+            yield from _compare(model, file, partial)
+            os.replace(partial, blob)
         except httpx2.TransportError as error:
             got = partial.stat().st_size if partial.is_file() else 0
             tries = RETRIES if got > before else tries - 1
@@ -239,15 +243,25 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
                 yield out.tell()
 
 
-def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> None:
+def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
+    """Remove what is not the file that the Hub has listed; between the parts of a large one, yields its bytes."""
     size = partial.stat().st_size
-    if size == file.size:
-        os.replace(partial, blob)
+    if size != file.size:
+        partial.unlink()
+        raise InputError(
+            f"{file.name} of {model.name} has {in_words(size)} instead of {in_words(file.size)}: load it again."
+        )
+    if file.sha256 is None:
         return
-    partial.unlink()
-    raise InputError(
-        f"{file.name} of {model.name} has {in_words(size)} instead of {in_words(file.size)}: load it again."
-    )
+    found = hashlib.sha256()
+    with partial.open("rb") as content:
+        while part := content.read(COMPARED):
+            found.update(part)
+            if content.tell() < size:
+                yield size
+    if found.hexdigest() != file.sha256.lower():
+        partial.unlink()
+        raise InputError(f"{file.name} of {model.name} is not the file that the Hub lists (SHA-256): load it again.")
 
 
 def hub_id(name: str) -> str:

@@ -8,6 +8,7 @@ what the others stored. A run that a server has in its own memory it does not lo
 not at all, under its own name; what a server still writes has a name that no reader asks for.
 """
 
+import errno
 import hashlib
 import logging
 import os
@@ -18,7 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from fnmatch import fnmatch
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
@@ -38,6 +38,8 @@ from specviz.service.job import RunResult, tokens_in
 
 LARGEST_FILE = 32_000_000  # bytes; a larger one is not ours
 ABANDONED = 3_600  # seconds after which a server that began such a file has surely ended
+AHEAD = 3_600  # seconds by which another clock may be ahead; a time beyond that says nothing, and counts as the oldest
+FULL = (errno.ENOSPC, errno.EDQUOT)
 PREFIX = "new-"  # of files that are not complete
 # What file systems call the time of a file's last change, in the order in which they are asked.
 TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
@@ -106,25 +108,54 @@ class RunFiles:
         if isinstance(self._where, Path):
             os.utime(self._where / name)
 
-    def remove_oldest(self, most: int, most_bytes: int) -> None:
-        """Remove the oldest files where there are more, or where they take more, and what ended servers began."""
+    def write_with_room(self, name: str, content: bytes) -> None:
+        """Write a whole file. On a full disk the oldest runs go, as many as take twice its bytes at most."""
+        try:
+            return self.write(name, content)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            problem, room = error, 2 * len(content)
+        for old, _, size in reversed(self._runs()):
+            if old == name or room <= 0:
+                continue
+            self.remove(old)
+            room -= size
+            with suppress(OSError):
+                return self.write(name, content)
+        raise problem
+
+    def remove_oldest(self, most: int, most_bytes: int, newest: str) -> None:
+        """Remove the oldest files where there are more, or where they take more, and what ended servers began.
+
+        `newest` was written just now, and stays whatever the clocks say.
+        """
         total = 0
-        for place, (name, _, size) in enumerate(self.listed("*-*.json"), start=1):
+        runs = sorted(self._runs(), key=lambda run: run[0] != newest)
+        for place, (name, _, size) in enumerate(runs, start=1):
             total += size
             if place > most or total > most_bytes:
                 self.remove(name)
-        for name, written, _ in self.listed(f"{PREFIX}*"):
+        for name, written, _ in self.listed(PREFIX):
             if time() - written > ABANDONED:
                 self.remove(name)
 
-    def listed(self, pattern: str) -> list[tuple[str, float, int]]:
-        """Names that fit (`*` is any text), when each was written (seconds since 1970) and its bytes; newest first."""
+    def _runs(self) -> list[tuple[str, float, int]]:
+        return [each for each in self.listed("", ".json") if "-" in each[0]]
+
+    def listed(self, begin: str, end: str = "") -> list[tuple[str, float, int]]:
+        """Names that begin and end so, when each was written (seconds since 1970) and its bytes; newest first.
+
+        No patterns: Python remembers each of the last 32,768, and each link of a visitor would be another one.
+        """
         found: list[tuple[str, float, int]] = []
         with _as_os_errors(), suppress(FileNotFoundError):  # nothing was ever written
             for details in self._files.ls(self._path, detail=True):
                 name = str(details["name"]).rsplit("/", 1)[-1]
-                if fnmatch(name, pattern):
-                    found.append((name, _time_of(details), int(details.get("size") or 0)))
+                if name.startswith(begin) and name.endswith(end):
+                    written = _time_of(details)
+                    known = written <= time() + AHEAD
+                    found.append((name, written if known else 0.0, int(details.get("size") or 0)))
         return sorted(found, key=itemgetter(1), reverse=True)
 
 
@@ -229,7 +260,7 @@ class RunStore:
             known = self._latest.get(key)
         if known and (run := self.get(known)):
             return run
-        stored = {name: self._load(name) for name in self._names(f"{_short(key)}-*.json")}
+        stored = {name: self._load(name) for name in self._names(f"{_short(key)}-", ".json")}
         found = [(name, run) for name, run in stored.items() if run and run.key == key]
         if not found:
             return None
@@ -244,7 +275,7 @@ class RunStore:
             if run := self._runs.get(run_id):
                 self._runs.move_to_end(run_id)
                 return run
-        names = self._names(f"*-{run_id}.json")
+        names = self._names("", f"-{run_id}.json")
         run = self._load(names[0]) if names else None
         return run and self._take_in(names[0], run, newest=False)
 
@@ -273,9 +304,9 @@ class RunStore:
                 if self._latest.get(old.key) == old_id:
                     del self._latest[old.key]
 
-    def _names(self, pattern: str) -> list[str]:
+    def _names(self, begin: str, end: str) -> list[str]:
         try:
-            return [name for name, _, _ in self.files.listed(pattern)] if self.files else []
+            return [name for name, _, _ in self.files.listed(begin, end)] if self.files else []
         except OSError as error:
             _log.warning("Stored runs cannot be looked for in %s: %s", self.files, error)
             return []
@@ -299,9 +330,10 @@ class RunStore:
         return run
 
     def _write(self, files: RunFiles, run: StoredRun) -> None:
+        name = f"{_short(run.key)}-{run.result.id}.json"
         try:
-            files.write(f"{_short(run.key)}-{run.result.id}.json", _STORED.dump_json(run))
-            files.remove_oldest(self._on_disk, DISK_BYTES)
+            files.write_with_room(name, _STORED.dump_json(run))
+            files.remove_oldest(self._on_disk, DISK_BYTES, name)
         except OSError as error:
             _log.warning("A run cannot be stored in %s: %s", files, error)
         except Exception:  # the executor would hide it

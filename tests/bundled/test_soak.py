@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.attacks import ATTACKS
+
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.soak
-def test_thirty_harmful_visitors_lose_nothing_and_leave_no_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("entry", ATTACKS)
+def test_thirty_harmful_visitors_lose_nothing_and_leave_no_memory(entry: str, tmp_path: Path) -> None:
     """No limit in it is one of time, so a slow machine only needs longer."""
     out, log = tmp_path / "soak.json", tmp_path / "server.log"
-    command = [sys.executable, "-m", "benchmarks.soak", "--seconds", "120", "--kill-every", "30"]
+    command = [sys.executable, "-m", "benchmarks.soak", "--seconds", "120", "--kill-every", "30", "--entry", entry]
     subprocess.run([*command, "--out", out, "--log", log], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     found = json.loads(out.read_text(encoding="utf-8"))
     assert [each for each in found["held_to"] if not each["holds"]] == [], (found["log_faults"], found["page_errors"])
@@ -22,3 +25,4 @@ def test_thirty_harmful_visitors_lose_nothing_and_leave_no_memory(tmp_path: Path
     assert found["done"]["leaves without a word"] > 5
     assert found["runs"] > 10
     assert found["runs_decoded_again"] > 0
+    assert sum(found["done"].get(each.__name__, 0) for each in ATTACKS[entry]) > 5

@@ -41,6 +41,37 @@ def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last
     assert (page.slider[0].value, page.selectbox[0].value, page.multiselect[0].value) == (3, "b", ["a"])
 
 
+LONG = "Once upon a time. " * 2_000
+TEXTS = [("race", "race_own"), ("worksheet", "worksheet_paste"), ("proof", "proof_prompt"), ("watch", "prompt")]
+
+
+def sent_with(page: AppTest, key: str) -> list[str]:
+    """What the browser gets for a text field: its default, and the value that is set."""
+    (proto,) = (each.proto for each in page.text_area if each.key.partition("-")[0] == key)
+    return [proto.default, proto.value]
+
+
+@pytest.mark.parametrize(("name", "key"), TEXTS)
+def test_a_long_text_does_not_go_back_to_the_browser_that_sent_it(name: str, key: str) -> None:
+    """Before: a text of a megabyte was sent back each time that the page was drawn."""
+    page = opened_in_app(name)
+    (field,) = (each for each in page.text_area if each.key.partition("-")[0] == key)
+    field.set_value("Once.").run()
+    assert sent_with(page, key)[0] == "Once.", "a short one is the default, also for a slow browser"
+    (field,) = (each for each in page.text_area if each.key.partition("-")[0] == key)
+    field.set_value(LONG).run()
+    page.run()
+    assert not page.exception
+    assert sent_with(page, key) == ["", ""]
+    assert page.session_state[key] == LONG
+    page.switch_page("pages/class.py").run()
+    page.switch_page(f"pages/{name}.py").run()
+    assert sent_with(page, key) == ["", LONG], "where the page is opened again the browser needs it, once"
+    page.run()
+    assert sent_with(page, key) == ["", ""]
+    assert page.session_state[key] == LONG
+
+
 # ---- callbacks
 
 

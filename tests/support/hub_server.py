@@ -33,6 +33,7 @@ Trouble = Literal[
     "cut always",  # ... each time, after a few bytes more
     "no ranges",  # ranges are ignored, and the connection is cut once
     "wrong size",  # the weight file is shorter than the listing said
+    "wrong bytes",  # one bit of the weight file is another than in the file that was listed
 ]
 NAME, OTHER, THIRD = "someone/tiny", "someone/other", "someone/third"
 CHUNK = 2_000  # bytes that the client reads at a time
@@ -140,6 +141,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers_only = bool(wanted and wanted[2])  # the client looks at a safetensors header
         if trouble == "wrong size" and not headers_only:
             content = content[:-10]
+        elif trouble == "wrong bytes":
+            content = content[:-1] + bytes([content[-1] ^ 1])
         if wanted and trouble != "no ranges":
             first, last = int(wanted[1]), int(wanted[2] or size - 1)
             status, content = 206, content[first : last + 1]

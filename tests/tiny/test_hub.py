@@ -135,6 +135,21 @@ def test_a_file_of_another_size_than_listed_is_not_stored(hub: HubServer) -> Non
     assert find_cached(NAME)
 
 
+@pytest.mark.parametrize("continued", [False, True])
+def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(hub: HubServer, continued: bool) -> None:
+    """Before: any bytes of the right number were stored and loaded."""
+    if continued:
+        hub.trouble = "cut always"
+        refusal(lambda: list(fetch(NAME)))
+    hub.trouble = "wrong bytes"
+    assert "is not the file that the Hub lists (SHA-256): load it again" in refusal(lambda: list(fetch(NAME)))
+    assert find_cached(NAME) is None
+    hub.trouble, hub.requests[:] = "none", []
+    list(fetch(NAME))
+    assert hub.ranges() == [""], "from its beginning"
+    assert find_cached(NAME)
+
+
 # What cannot be had
 
 

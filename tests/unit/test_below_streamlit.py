@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -149,15 +151,42 @@ def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> N
     assert "_client_state" in AppSession.__init__.__code__.co_names
 
 
-def test_expired_sessions_are_forgotten_by_counting() -> None:
-    manager = object.__new__(WebsocketSessionManager)
-    made = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=3600), *[None] * 3)  # type: ignore[arg-type]
-    manager.__dict__.update(vars(made))
-    manager._session_storage._cache["ada"] = SimpleNamespace()
-    assert below.forget_expired(manager) == 1
-    manager._session_storage = MemorySessionStorage(ttl_seconds=0)
-    manager._session_storage._cache["ada"] = SimpleNamespace()
-    assert below.forget_expired(manager) == 0
+def manager_with(seconds: int, *sessions: Any) -> WebsocketSessionManager:
+    """One that forgets these sessions after so many seconds: their visitors have left."""
+    manager = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=seconds), *[None] * 3)  # type: ignore[arg-type]
+    for session in sessions:
+        manager._session_storage.save(SessionInfo(None, session))
+    return manager
+
+
+class Session:
+    """What a session of Streamlit holds."""
+
+    def __init__(self) -> None:
+        self.id, self.ended, self.held = "ada", 0, Session.Large()
+        self._client_state = self._session_state = self.held
+        self.cleared = False
+        self._browser_queue = SimpleNamespace(clear=lambda: setattr(self, "cleared", True))
+        self.held = weakref.ref(self.held)  # type: ignore[assignment]
+
+    class Large:
+        """The files and texts of a visitor."""
+
+    def shutdown(self) -> None:
+        self.ended += 1
+
+
+def test_the_last_visitor_is_forgotten_too_though_streamlit_keeps_the_session() -> None:
+    """Before: what the last visitor had sent stayed until somebody else came."""
+    session: Any = Session()
+    assert below.forget_expired(manager_with(3600, session)) == 1
+    assert below.forget_expired(manager_with(3600, session)) == 1
+    assert (session.ended, session.held() is None) == (0, False), "the visitor may come back"
+    for _ in range(2):
+        assert below.forget_expired(manager_with(0, session)) == 0
+        assert (session.ended, session.held(), session.cleared) == (1, None, True)
+    assert {"_client_state", "_session_state", "_browser_queue"} <= set(AppSession.__init__.__code__.co_names)
+    assert callable(AppSession.shutdown)
 
 
 @pytest.mark.parametrize(("runs", "runner", "stored"), [(1, None, True), (0, object(), True), (0, None, False)])

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 import unicodedata
 from dataclasses import replace
 from typing import Any
@@ -130,6 +131,14 @@ def test_a_qr_code_holds_a_link_as_squares_only() -> None:
     assert "ACDEF-GHJKM" in Html(html).text
     assert re.search(r'<img class="qr" src="data:image/svg', html)
     assert qr_code("x" * 5_000) == ""
+
+
+def test_a_link_that_is_too_long_is_not_remembered() -> None:
+    """Before: the last 64 were, each of any length."""
+    link, held = "x" * 3_000_000, sys.getrefcount
+    before = held(link)
+    assert qr_code(link) == ""
+    assert held(link) == before
 
 
 def test_the_tables_hold_every_round_and_every_answer() -> None:

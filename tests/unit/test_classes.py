@@ -222,6 +222,33 @@ def test_on_a_full_server_an_old_class_goes_first_and_one_with_students_stays(se
     assert classes.membership(server.student)
 
 
+def test_on_a_full_server_classes_without_a_round_go_before_those_at_work(server: Server) -> None:
+    """Before: forty classes that were joined once each held all places for four hours."""
+    classes, limits = server.classes, server.classes.limits
+    forged = [classes.open("", PLAN) for _ in range(limits.classes - 3)]
+    for secret in forged:
+        classes.join(known(classes.look(secret)).code)
+    answering, waiting = classes.open("", PLAN), classes.open("", PLAN)
+    for secret, students in ((answering, 1), (waiting, 25)):
+        codes = [known(classes.look(secret)).code] * students
+        joined = [classes.join(code) for code in codes]
+        if secret == answering:
+            classes.send_answers(joined[0], {0: 1})
+    classes.send_rounds(server.student, PLAN, [a_shared_round()])
+    server.now += limits.safe
+    with pytest.raises(InputError, match="no place for another class"):
+        classes.open("", PLAN)  # a class has time to play its first round
+    server.now += limits.joined - limits.safe
+    new = [classes.open("", PLAN) for _ in forged]
+    assert not any(map(classes.look, forged)), "the oldest and emptiest went first"
+    assert all(map(classes.look, [server.teacher, answering, waiting, *new]))
+    classes.open("", PLAN)
+    assert classes.look(waiting) is None, "it had 25 students and no round"
+    with pytest.raises(InputError, match="no place for another class"):
+        classes.open("", PLAN)
+    assert all(map(classes.look, [server.teacher, answering]))
+
+
 def test_a_class_in_use_ends_after_a_day(server: Server) -> None:
     classes, teacher, student = server.classes, server.teacher, server.student
     for _ in range(23):

@@ -1,6 +1,7 @@
 """The store of finished runs: bounded, on disk, whole, and safe from damaged files."""
 
 import errno
+import fnmatch
 import os
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
 from specviz.service.job import RunResult, tokens_in
-from specviz.service.run_store import BUSY_FOR, RunStore, answers, default_folder, store_wanted
+from specviz.service.run_store import AHEAD, BUSY_FOR, RunStore, answers, default_folder, store_wanted
 from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
@@ -264,3 +265,63 @@ def test_plotly_is_copied_once_and_a_full_disk_leaves_the_older_file_and_nothing
     for _ in range(3):
         assert publish_plotly(tmp_path / "static") is None
     assert list((tmp_path / "static").iterdir()) == []
+
+
+@pytest.mark.parametrize("ahead", [30, 86_400])
+def test_files_from_tomorrow_do_not_remove_a_new_run(tmp_path: Path, ahead: int) -> None:
+    """Before: once a clock was put back, each new run was the oldest, and was removed when it was written."""
+    store = RunStore(tmp_path, on_disk=3)
+    for number in range(3):
+        store.put(f"key {number}", REQUEST, a_result())
+    written(store)
+    for file in tmp_path.iterdir():
+        os.utime(file, (time() + ahead, time() + ahead))
+    store = RunStore(tmp_path, on_disk=3)
+    ids = [store.put(f"new {number}", REQUEST, a_result(str(number))).id for number in range(2)]
+    written(store)
+    assert len(names_in(tmp_path)) == 3
+    assert RunStore(tmp_path).get(ids[-1])
+    if ahead > AHEAD:
+        assert RunStore(tmp_path).get(ids[0]), "such files go first"
+
+
+def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before: nothing was stored any more, and the old runs stayed."""
+    store = RunStore(tmp_path)
+    ids = [store.put(f"key {number}", REQUEST, a_result()).id for number in range(6)]
+    written(store)
+    for age, run_id in enumerate(ids, start=1):
+        (file,) = tmp_path.glob(f"*-{run_id}.json")
+        os.utime(file, (age, age))
+    room = len(list(tmp_path.iterdir()))
+
+    def write(target: Path, content: bytes) -> None:
+        if len(list(tmp_path.iterdir())) >= room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_whole(target, content)
+
+    monkeypatch.setattr("specviz.service.run_store.write_whole", write)
+    store = RunStore(tmp_path)
+    new = store.put("new", REQUEST, a_result()).id
+    written(store)
+    assert [bool(RunStore(tmp_path).get(run_id)) for run_id in [*ids, new]] == [False, *[True] * 6]
+    room = 0  # somebody else has filled it: not all runs go for one that cannot be stored
+    store = RunStore(tmp_path)
+    store.put("newest", REQUEST, a_result())
+    store.close()
+    assert len(names_in(tmp_path)) >= 3
+    assert "cannot be stored" in caplog.text
+
+
+def test_looking_for_runs_leaves_nothing_in_a_cache_of_patterns(tmp_path: Path) -> None:
+    """Before: Python remembered 32,768 of them, 26 MB: one for each run that a link names."""
+    store = RunStore(tmp_path)
+    run_id = store.put("key", REQUEST, a_result()).id
+    written(store)
+    remembered = fnmatch._compile_pattern.cache_info().misses  # type: ignore[attr-defined]
+    store = RunStore(tmp_path)
+    assert store.get(run_id)
+    assert not any(store.get(f"{number:016x}") or store.latest(f"key {number}") for number in range(20))
+    assert fnmatch._compile_pattern.cache_info().misses == remembered  # type: ignore[attr-defined]

@@ -40,6 +40,7 @@ class ClassLimits:
     idle: float = 4 * 3600.0  # ... or when for so long nobody looked at its board, joined or sent anything
     empty: float = 15 * 60.0  # ... as `idle`, of a class that nobody has joined
     safe: float = 5 * 60.0  # for so long after it was opened, an empty class does not give its place to another one
+    joined: float = 15 * 60.0  # ... as `safe`, of a class that has students and nothing that they sent
     look: float = 60.0  # between two looks for classes that are over
     classes: int = 40  # open at the same moment
     classes_of_one_address: int = 10  # ... from one public address
@@ -192,17 +193,23 @@ class Classes:
     # ---- inside the lock
 
     def _make_place(self, address: str, now: float) -> None:
-        """Refuse where the address has its share. On a full server, the oldest class that nobody joined goes first."""
+        """Refuse where the address has its share.
+
+        On a full server, a class in which nobody has sent anything makes room: the one with the fewest students, of
+        these the oldest. So who opens classes and joins them holds no place for long.
+        """
         here = sum(room.address == address for room in self._rooms.values())
         if is_public(address) and here >= self.limits.classes_of_one_address:
             raise InputError(NO_PLACE)
         if len(self._rooms) >= self.limits.classes:
-            empty = (
-                key for key, room in self._rooms.items() if not room.joined and now - room.opened >= self.limits.safe
-            )
-            if (oldest := next(empty, None)) is None:
+            idle = [key for key, room in self._rooms.items() if self._may_go(room, now)]
+            if not idle:
                 raise InputError(NO_PLACE)
-            self._end(oldest)
+            self._end(min(idle, key=lambda key: self._rooms[key].joined))  # of equal ones the first, so the oldest
+
+    def _may_go(self, room: Room, now: float) -> bool:
+        safe = self.limits.joined if room.joined else self.limits.safe
+        return now - room.opened >= safe and not room.has_work
 
     def _used(self, room: Room | None) -> Room | None:
         """The room, which is in use now; None where there is none or its time is over."""

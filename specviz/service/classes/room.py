@@ -120,6 +120,11 @@ class Room:
     joined: int = 0  # so far, with those who have left: a number is given once
     changes: int = 0
 
+    @property
+    def has_work(self) -> bool:
+        """Whether a student who is here has sent a round or an answer."""
+        return any(one.rounds or one.answers for one in self.students.values())
+
     def now(self) -> ClassNow:
         """As it is; nothing in it changes later."""
         all_here = self.students.values()

@@ -15,14 +15,16 @@ from specviz.ui.shared.parts import per_call, rate_of
 MOST_CHARACTERS = 600  # a longer link makes a picture that phones cannot read from a projector
 
 
-@lru_cache(maxsize=64)
 def qr_code(link: str) -> str:
     """The QR code as an image for HTML: SVG, black on white in dark mode too; empty where the link is too long.
 
     It is a data URI, since Streamlit takes SVG out of HTML. Of the link it holds only dark and light squares.
     """
-    if len(link) > MOST_CHARACTERS:
-        return ""
+    return _drawn(link) if len(link) <= MOST_CHARACTERS else ""
+
+
+@lru_cache(maxsize=64)  # of short links only: what is remembered stays
+def _drawn(link: str) -> str:
     picture = segno.make_qr(link, error="m").svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
     return f'<img class="qr" src="{escape(picture)}" alt="QR code of the link {escape(link)}">'
 

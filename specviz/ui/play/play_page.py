@@ -254,7 +254,7 @@ def show_final(visit: Session) -> None:
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
         more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
-        state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)
+        state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)[:MAX_NAME]
         file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
         download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
     if state.name.strip():

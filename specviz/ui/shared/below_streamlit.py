@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -122,12 +124,30 @@ def session_manager() -> WebsocketSessionManager | None:
     return manager if isinstance(manager, WebsocketSessionManager) else None
 
 
+_known: WeakSet[AppSession] = WeakSet()  # those that were there, or could come back, at the last look
+
+
 def forget_expired(manager: WebsocketSessionManager) -> int:
     """Forget the sessions whose time to come back is over; returns how many are there or may come back."""
     storage: Any = manager._session_storage
     with manager._storage_lock:
-        waiting = len(storage._cache)  # counting makes Streamlit forget those whose time is over
-    return waiting + len(manager.list_active_sessions())
+        len(storage._cache)  # counting makes Streamlit forget those whose time is over
+        here = {each.session for each in manager.list_sessions()}
+    for session in set(_known) - here:
+        empty(session)
+    _known.clear()
+    _known.update(here)
+    return len(here)
+
+
+def empty(session: AppSession) -> None:
+    """End a session that nobody can come back to, and let go of what it holds.
+
+    The loop that sends to browsers keeps the last session that it looked at, until it looks at another visitor's.
+    """
+    session.shutdown()
+    session._client_state, session._session_state = ClientState(), SessionState()
+    session._browser_queue.clear()
 
 
 def store_only_who_saw_a_page() -> None:

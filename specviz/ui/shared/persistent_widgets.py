@@ -4,6 +4,8 @@ Streamlit forgets a widget's value once another page is shown, so a page restore
 sends a browser such a value once, in the run of the script that set it. Where the script runs again before the widget
 is there (its code is loaded when it is first needed: on a phone, seconds later) the browser never receives it, shows
 the widget's default, and sends that back as if chosen. So the default is the state's value, in every run.
+
+A long text is no default: it would go back to the browser that sent it in every run. It is sent once, when it is set.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +13,8 @@ from time import monotonic
 from typing import Any
 
 import streamlit as st
+
+LONGEST_DEFAULT = 20_000  # characters
 
 
 def set_widgets(values: Mapping[str, object]) -> None:
@@ -63,7 +67,19 @@ def _held(key: str) -> Any:
 
 
 def with_value(key: str) -> dict[str, Any]:
-    return {"key": key, "value": _held(key)}
+    return {"key": key, "value": "" if _is_long(value := _held(key)) else value}
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > LONGEST_DEFAULT
+
+
+def with_fresh_value(key: str) -> dict[str, Any]:
+    """`with_value` for a widget inside a popover, see `fresh_key`."""
+    chosen, value = with_value(key) | {"key": fresh_key(key)}, _held(key)
+    if _is_long(value) and chosen["key"] not in st.session_state:
+        st.session_state[chosen["key"]] = value
+    return chosen
 
 
 def with_index(key: str, options: Iterable[object]) -> dict[str, Any]:

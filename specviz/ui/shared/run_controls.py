@@ -26,7 +26,7 @@ from specviz.models.catalogue import (
 )
 from specviz.models.draft_menu import draft_groups, may_be_typed, offered_drafts, offered_names, typed_names
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_index, with_value
+from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_fresh_value, with_index, with_value
 
 SAYS = page_texts("models")
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
@@ -76,8 +76,7 @@ class RunControls:
         st.selectbox("Prompt", menu, format_func=preset_label, on_change=fill_in, **chosen)
 
     def _prompt_text(self, **more: Any) -> None:
-        chosen = with_value(self._key("prompt"))
-        chosen |= {"key": fresh_key(chosen["key"])} if self.popover else {}
+        chosen = (with_fresh_value if self.popover else with_value)(self._key("prompt"))
         label, height = ("Prompt text: Ctrl+Enter runs it", 140) if self.popover else ("Prompt text", 68)
         more |= {"placeholder": "Write a few words for the models to continue.", "args": (chosen["key"],)}
         text = st.text_area(label, height=height, on_change=self._note_own_text, **chosen, **more)

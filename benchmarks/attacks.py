@@ -1,0 +1,123 @@
+"""What a harmful client does below the app: with connections, requests and Streamlit's own messages, not with a page.
+
+Each attack takes the port of a server on this machine, and ends with all of its connections.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+
+import httpx2
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import ConnectionClosed
+
+from benchmarks.visitors import GIVE_UP_SECONDS, Visitor, visiting
+
+Attack = Callable[[int], Awaitable[None]]
+LONG = "x" * 1_000_000
+NEVER_READ = 20  # seconds
+
+
+async def flood_with_git(port: int) -> None:
+    """Three hundred messages of two bytes at once. Before, Streamlit ran git for each on its event loop."""
+    async with visiting(port) as visitor:
+        with suppress(ConnectionClosed):
+            for _ in range(300):
+                await visitor.socket.send(BackMsg(load_git_info=True).SerializeToString())
+
+
+async def connect_only(port: int) -> None:
+    """Connections that never ask for a page. Before, they took the places of visitors who may come back."""
+
+    async def once() -> None:
+        async with visiting(port):
+            pass
+
+    await asyncio.gather(*(once() for _ in range(150)))
+
+
+async def announce_files(port: int) -> None:
+    """Files that are announced and never sent."""
+    async with visiting(port) as visitor:
+        await _on_a_page(visitor)
+        for number in range(14):
+            message = BackMsg()
+            message.file_urls_request.request_id = message.file_urls_request.session_id = visitor.session
+            message.file_urls_request.file_names.append(f"{number}.csv")
+            await visitor.socket.send(message.SerializeToString())
+        await visitor.stay(5)
+
+
+async def read_nothing(port: int) -> None:
+    """Have long texts drawn again and again, and take nothing of what the server sends."""
+    async with visiting(port) as visitor:
+        await visitor.open(page="worksheet")
+        await visitor.stay_until(lambda: "worksheet_paste" in visitor.widgets, GIVE_UP_SECONDS)
+        with suppress(ConnectionClosed, KeyError):
+            for number in range(NEVER_READ):
+                await visitor.write("worksheet_paste", f"{number}{LONG}")
+                await asyncio.sleep(1)
+        visitor.socket.transport.abort()
+
+
+async def never_finish_a_message(port: int) -> None:
+    """Send the parts of a message and never the last one. Before, Streamlit held up to 200 MB of it."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield LONG.encode()
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(5)
+
+    async with visiting(port) as visitor:
+        with suppress(ConnectionClosed, TimeoutError):
+            await asyncio.wait_for(visitor.socket.send(parts()), 4)
+        visitor.socket.transport.abort()
+
+
+async def never_finish_a_request(port: int) -> None:
+    """Begin to send files and stop in the middle."""
+    head = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n"
+    open_ones = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+    for _, writer in open_ones:
+        writer.write(head + b"x" * 100_000)
+    await asyncio.sleep(10)
+    for _, writer in open_ones:
+        writer.transport.abort()
+
+
+async def load_files(port: int) -> None:
+    """Ask for the largest static file, compressed, eight times at once."""
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=GIVE_UP_SECONDS) as client:
+        names = ["/app/static/plotly.min.js"] * 8
+        await asyncio.gather(*(client.get(name, headers={"Accept-Encoding": "gzip"}) for name in names))
+
+
+async def ask_for_impossible_names(port: int) -> None:
+    """Names that no file can have. Before, each was a traceback in the log."""
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=GIVE_UP_SECONDS) as client:
+        for _ in range(200):
+            await client.get(f"/app/static/{'x' * 300}")
+
+
+async def open_classes(port: int) -> None:
+    """Open classes and leave them."""
+    for _ in range(3):
+        async with visiting(port) as visitor:
+            await visitor.open(page="class")
+            if await visitor.stay_until(lambda: "class_open" in visitor.widgets, GIVE_UP_SECONDS) is not None:
+                await visitor.press("class_open")
+                await visitor.stay(2)
+
+
+async def _on_a_page(visitor: Visitor) -> None:
+    await visitor.open()
+    await visitor.first_script()
+
+
+EVERYWHERE: tuple[Attack, ...] = (
+    flood_with_git, connect_only, announce_files, read_nothing, never_finish_a_message, never_finish_a_request,
+    load_files, open_classes,
+)  # fmt: skip
+# What only serve.py answers without a word in the log: see "Bounds" in docs/operating.md.
+ATTACKS: dict[str, tuple[Attack, ...]] = {"serve.py": (*EVERYWHERE, ask_for_impossible_names), "app.py": EVERYWHERE}
