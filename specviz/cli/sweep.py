@@ -64,7 +64,8 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     frame = frame_of(file.rows)
     said = list(conclusions(frame))
     if options.prompts_file:  # what the conclusion does not cover
-        said += [f"{options.prompts_file}: {problem}" for problem in read_prompt_file(options.prompts_file).problems]
+        prompts = read_prompt_file(options.prompts_file)
+        said += [f"{options.prompts_file}: {line}" for line in (*prompts.notes, *prompts.problems)]
     if write_json(options.json, json.dumps({"rows": list(map(as_json, file.rows)), "conclusion": said}, indent=2)):
         if before == len(file.rows):
             say(f"Nothing left to measure: {options.csv} holds all rows.")
@@ -134,10 +135,10 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used."""
+    """The prompts of a file; a note on standard error for each line that cannot be used, and for what is not used."""
     file = read_prompt_file(path)
-    for problem in file.problems:
-        note(problem)
+    for line in (*file.notes, *file.problems):
+        note(line)
     return file.prompts
 
 
