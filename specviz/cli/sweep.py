@@ -16,7 +16,7 @@ from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, D
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import as_json
+from specviz.measure.sweep.rows import as_json, names_apart
 from specviz.measure.sweep.spread import NoNodeLeft, Spread
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
             say(f"Nothing left to measure: {options.csv} holds all rows.")
         varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
         columns = (SHOWN[0], *varied, *SHOWN[1:])
-        print_table(columns, ([getattr(row, column) for column in columns] for row in file.rows))
+        named = zip(names_apart((row.preset, row.text_hash) for row in file.rows), file.rows, strict=True)
+        print_table(columns, ([name, *(getattr(row, column) for column in columns[1:])] for name, row in named))
         say()
         for sentence in said:
             say(sentence)

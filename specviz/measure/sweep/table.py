@@ -16,7 +16,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.outside import AtMost, outside
 from specviz.core.settings import SETTINGS
-from specviz.measure.sweep.rows import COLUMNS, MADE_BY, NEEDED, SERIES, SweepRow
+from specviz.measure.sweep.rows import COLUMNS, NEEDED, SERIES, SweepRow
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
