@@ -34,7 +34,7 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run", "--target", "x/y.gguf", "--draft", "lookup", *PROMPT], "is in the GGUF format, which does not load"),
         (["run", "--target", "wren-base", "--draft", "/y.GGUF", *PROMPT], "is in the GGUF format, which does not load"),
         (["run", "--target", "a/model.safetensors", "--draft", "lookup", *PROMPT], "is a file: give its folder"),
-        (["compare", *SHORT, "--prompt", "word " * 505, "--max-new-tokens", "40"], "tokens\\) and 40 new tokens do not"),
+        (["compare", *SHORT, "--prompt", "word " * 505, "--max-new-tokens", "40"], r"tokens\) and 40 new tokens do"),
         (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
         (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "only control characters"),
         (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters, and at most 20,000"),
