@@ -116,7 +116,7 @@ def add_prompt(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
 
 def add_prompts_file(parser: argparse._ActionsContainer) -> None:
     """A file of several prompts; every command that reads one calls it by this name."""
-    lines = 'one prompt a line, or JSON lines with "prompt" or "messages", and "name" and "workload" if you like'
+    lines = 'one prompt a line; JSON or JSON lines with "prompt", "messages" or "turns"; or a CSV with a column prompt'
     parser.add_argument("--prompts-file", type=Path, metavar="F", help=f"a file of prompts: {lines}")
 
 

@@ -16,7 +16,7 @@ from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, D
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import as_json
+from specviz.measure.sweep.rows import as_json, names_apart
 from specviz.measure.sweep.spread import NoNodeLeft, Spread
 
 if TYPE_CHECKING:
@@ -64,13 +64,15 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     frame = frame_of(file.rows)
     said = list(conclusions(frame))
     if options.prompts_file:  # what the conclusion does not cover
-        said += [f"{options.prompts_file}: {problem}" for problem in read_prompt_file(options.prompts_file).problems]
+        prompts = read_prompt_file(options.prompts_file)
+        said += [f"{options.prompts_file}: {line}" for line in (*prompts.notes, *prompts.problems)]
     if write_json(options.json, json.dumps({"rows": list(map(as_json, file.rows)), "conclusion": said}, indent=2)):
         if before == len(file.rows):
             say(f"Nothing left to measure: {options.csv} holds all rows.")
         varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
         columns = (SHOWN[0], *varied, *SHOWN[1:])
-        print_table(columns, ([getattr(row, column) for column in columns] for row in file.rows))
+        named = zip(names_apart((row.preset, row.text_hash) for row in file.rows), file.rows, strict=True)
+        print_table(columns, ([name, *(getattr(row, column) for column in columns[1:])] for name, row in named))
         say()
         for sentence in said:
             say(sentence)
@@ -134,10 +136,10 @@ class PairLoader:
 
 
 def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
-    """The prompts of a file; a note on standard error for each line that cannot be used."""
+    """The prompts of a file; a note on standard error for each line that cannot be used, and for what is not used."""
     file = read_prompt_file(path)
-    for problem in file.problems:
-        note(problem)
+    for line in (*file.notes, *file.problems):
+        note(line)
     return file.prompts
 
 

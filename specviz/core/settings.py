@@ -145,7 +145,8 @@ def check(table: Mapping[str, Setting], values: Any) -> None:
     for row in table.values():
         value = getattr(values, row.name)
         if not row.allows(value):
-            raise InputError(f"{row.name} must be {row.rule}, not {value}.")
+            unless = "; leave it out for no limit" if row.default is None else ""
+            raise InputError(f"{row.name} must be {row.rule}, not {value}{unless}.")
         if row.check and value is not None:
             row.check(value)
     for row in table.values():

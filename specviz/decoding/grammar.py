@@ -13,7 +13,7 @@ from specviz.data.grammars import Grammar, compile_grammar, in_short
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import same_tokens, shared_vocabulary
+from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import Tokens
 
 MASKS = 2 * MAX_DRAFT_LENGTH  # stored ones: the target needs the masks that the draft has used in the same round
@@ -25,13 +25,12 @@ _TOKENS: WeakKeyDictionary[Tokens, dict[tuple[int, ...], LLTokenizer]] = WeakKey
 def make_constraint(
     target: LoadedModel, draft: LoadedModel | None, grammar: Grammar, prompt: str | Sequence[int]
 ) -> "GrammarConstraint":
-    """The constraint for one prompt and pair. Runs of both decoders may share it, one after another.
+    """The constraint for one prompt. Runs of both decoders may share it, one after another, with any `draft`.
 
-    The draft model says which tokens both have; None is prompt lookup, or the target alone. The output and
-    `grammar.opened`, the end of the prompt, are together what the grammar describes.
+    The output and `grammar.opened`, the end of the prompt, are together what the grammar describes.
     """
     source = compile_grammar(grammar)
-    vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokens, draft.tokens) else None)
+    vocabulary = shared_vocabulary(target)
     token_ids = prompt_ids(target, prompt, vocabulary)
     text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     if not text.endswith(grammar.opened):

@@ -93,8 +93,14 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
         token_ids = [int(token_id) for token_id in prompt]
     if not token_ids:
         raise InputError("The prompt is empty: type some text for the models to continue.")
-    if not all(0 <= token_id < vocabulary for token_id in token_ids):
-        raise InputError(f"The prompt contains a token id outside 0 to {vocabulary - 1}.")
+    wrong = next((token_id for token_id in token_ids if not 0 <= token_id < vocabulary), None)
+    if wrong is not None:
+        token = target.tokens.convert_ids_to_tokens(wrong) if 0 <= wrong < len(target.tokens) else None
+        written = f" ({token!r:.40})" if token else ""
+        raise InputError(
+            f"The prompt contains token id {wrong}{written}, which is outside 0 to {vocabulary - 1}, the tokens of "
+            f"{target.name}."
+        )
     return token_ids
 
 

@@ -91,7 +91,11 @@ class PairedRuns:
     measured: Measured = field(default_factory=Measured)  # goes on with these pairs; they are added to
 
     def warm_up_steps(self) -> Steps[None]:
-        """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder."""
+        """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder.
+
+        Raises InputError: the prompt and all of `settings.max_new_tokens` do not fit.
+        """
+        self.drafter.set_up(self.target, self.prompt, self.settings)
         most = min(self.settings.max_new_tokens, 2 * self.settings.draft_length + 2)
         few = replace(self.settings, max_new_tokens=most)
         yield from self.speculative_steps(few)

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -45,8 +46,16 @@ transformers, which reads in one pass. A prompt of at most 128 tokens is read in
 """
 
 
+NEVER = -1e9
+"""The logit of a token that a draft model does not have. Its probability is exactly 0, unless a constraint allows
+nothing else: a guess is then one of the tokens that are allowed, each as probable."""
+
+
 class CachedModel:
     """One model reading one text.
+
+    A draft model may lack the target's last tokens. It never guesses them, and reads its end of text in their place.
+    The target judges each guess, so what the draft reads changes only how many are accepted.
 
     Raises InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be removed; or,
     at the first pass, it does not use the cache at all.
@@ -54,6 +63,8 @@ class CachedModel:
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
+        self._own = min(vocabulary, loaded.rows, len(loaded.tokens))
+        self._stand_in = min((end for end in loaded.end_ids if end < self._own), default=0)
         self._device = loaded.device
         self._reader = loaded.forward.reader(whole=whole)
         self.length = 0  # tokens in the cache
@@ -82,7 +93,8 @@ class CachedModel:
                 A tree may be read in several passes. It ends with `crop`.
         """
         logits = self._read(tokens) if parents is None else self._read_tree(tokens, parents)
-        return logits[:, : self._vocabulary].to("cpu", torch.float32)
+        own = logits[:, : self._own].to("cpu", torch.float32)
+        return own if self._own == self._vocabulary else pad(own, (0, self._vocabulary - self._own), value=NEVER)
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
         """Remove every token after the first `length` from the cache; of a tree, also what is not on the `path`.
@@ -102,7 +114,7 @@ class CachedModel:
         return self._reader.store_states()
 
     def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:
-        logits = self._reader.read(torch.tensor(tokens, device=self._device), last=last)
+        logits = self._reader.read(self._ids(tokens), last=last)
         self.length += len(tokens)
         return logits
 
@@ -110,4 +122,8 @@ class CachedModel:
         self._tree += parents
         self.length += len(tokens)
         positions, mask = tree_mask(self.length - len(self._tree), self._tree, len(tokens), self._device)
-        return self._reader.read_tree(torch.tensor(tokens, device=self._device), positions, mask)
+        return self._reader.read_tree(self._ids(tokens), positions, mask)
+
+    def _ids(self, tokens: Sequence[int]) -> Tensor:
+        known = [token_id if token_id < self._own else self._stand_in for token_id in tokens]
+        return torch.tensor(known, device=self._device)

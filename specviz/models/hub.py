@@ -108,6 +108,9 @@ def look_up(name: str) -> HubModel:
         if info.sha != (pinned(name) or info.sha):
             raise _not_understood(name)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
+        for file in files:
+            if "config.json" not in files and file.endswith(".gguf"):
+                check_no_file(name, file)
         if "config.json" not in files:
             raise InputError(f"{name} cannot be loaded: it has no config.json.")
         if SINGLE not in files and INDEX not in files:
@@ -264,8 +267,20 @@ def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
         raise InputError(f"{file.name} of {model.name} is not the file that the Hub lists (SHA-256): load it again.")
 
 
+def check_no_file(name: str, file: str) -> None:
+    """Refuse a file of weights, or a model that has only this kind of file."""
+    if file.lower().endswith(".gguf"):
+        raise InputError(
+            f"{name} is in the GGUF format, which does not load here: use a model with weights in safetensors, as a "
+            "folder or from the Hub. llama.cpp and LM Studio run GGUF files, and what they report can be imported."
+        )
+    if file.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
+        raise InputError(f"{name} is a file: give its folder, which also has config.json and the tokenizer.")
+
+
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
+    check_no_file(name[:100], name)
     with suppress(errors.HFValidationError):
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):

@@ -17,6 +17,39 @@ def same_tokens(target: Tokens, draft: Tokens) -> bool:
     return target is draft or _vocabulary(target) == _vocabulary(draft)
 
 
+def same_numbers(target: Tokens, draft: Tokens) -> bool:
+    """Whether a token that both have has the same number, and what only one has comes after all that both have."""
+    if same_tokens(target, draft):
+        return True
+    known = _compared.setdefault(target, WeakKeyDictionary())
+    if draft not in known:
+        few, many = sorted((target.get_vocab(), draft.get_vocab()), key=len)
+        end = max(few.values(), default=-1) + 1
+        known[draft] = bool(few) and few.items() <= {token: n for token, n in many.items() if n < end}.items()
+        known[draft] &= sum(token_id < end for token_id in many.values()) == len(few)
+    return known[draft]
+
+
+def drafts_in_tokens(target: Tokens, draft: Tokens, *, greedy: bool) -> bool:
+    """Whether the draft's tokens are used as they are: same numbers, and what only one has are marks, not text.
+
+    A family's models often differ in a few special tokens at the end. A draft that lacks tokens of the text reads it
+    badly: a greedy run then goes by way of the text, which cannot be done where tokens are drawn.
+    """
+    if same_tokens(target, draft):
+        return True
+    if not same_numbers(target, draft):
+        return False
+    few, many = sorted((target, draft), key=len)
+    return not greedy or {*many.get_vocab().values()} - {*few.get_vocab().values()} <= _marks(many)
+
+
+def _marks(tokens: Tokens) -> set[int]:
+    """Tokens that were added to a vocabulary: no text is split into them."""
+    backend = getattr(tokens, "backend_tokenizer", None)
+    return {*tokens.all_special_ids, *(backend.get_added_tokens_decoder() if backend else ())}
+
+
 def _vocabulary(tokens: Tokens) -> bytes:
     found = _vocabularies.get(tokens)
     if found is None:
@@ -26,6 +59,7 @@ def _vocabulary(tokens: Tokens) -> bytes:
 
 
 _vocabularies: WeakKeyDictionary[Tokens, bytes] = WeakKeyDictionary()
+_compared: WeakKeyDictionary[Tokens, WeakKeyDictionary[Tokens, bool]] = WeakKeyDictionary()
 
 
 def difference(target: Tokens, draft: Tokens) -> str | None:
@@ -39,13 +73,14 @@ def difference(target: Tokens, draft: Tokens) -> str | None:
 
 
 def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> int:
-    """How many logits stand for tokens; further rows of an embedding are padding."""
-    size = min(len(target.tokens), target.rows)
-    if draft is None or draft.tokens is target.tokens:
-        return size
-    if how := difference(target.tokens, draft.tokens):
+    """How many of the target's logits stand for tokens; further rows of an embedding are padding.
+
+    The draft may have fewer or more tokens than the target, see `CachedModel`, but each must mean the same.
+    """
+    if draft is not None and not same_numbers(target.tokens, draft.tokens):
+        how = difference(target.tokens, draft.tokens)
         raise InputError(f"{draft.name} cannot draft for {target.name}: their tokenizers {how}.")
-    return min(size, draft.rows)
+    return min(len(target.tokens), target.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +135,15 @@ def check_pair(
 
 
 def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> None:
-    tokens = len(target.tokens)
-    if how := difference(target.tokens, draft.tokens):
+    tokens, drafts = len(target.tokens), len(draft.tokens)
+    if tokens != drafts and drafts_in_tokens(target.tokens, draft.tokens, greedy=greedy):
+        both = min(tokens, drafts)
+        more = "target" if tokens > drafts else "draft"
+        notes.append(
+            f"{target.name} and {draft.name} have the first {both} tokens in common; the {more} has "
+            f"{abs(tokens - drafts)} more, which the draft never proposes."
+        )
+    elif how := difference(target.tokens, draft.tokens):
         said = f"The tokenizers of {target.name} and {draft.name} {how}"
         if greedy:
             notes.append(

@@ -43,7 +43,7 @@ def pass_seconds(loaded: LoadedModel, lengths: Iterable[int], turns: int = TURNS
     generator = torch.Generator().manual_seed(0)
     read = min(CONTEXT_TOKENS, loaded.context - max(lengths))
     tokens: list[int] = torch.randint(loaded.rows, (read + max(lengths),), generator=generator).tolist()
-    model = CachedModel(loaded, loaded.rows)
+    model = CachedModel(loaded, min(loaded.rows, len(loaded.tokens)))
     model.prefill(tokens[:read])
     found = result_of(in_turns({k: _passes(model, tokens[read : read + k]) for k in lengths}, turns))
     return {k: median(seconds) for k, seconds in found.items()}

@@ -4,6 +4,7 @@ The configuration, the tokenizer and the headers of the weight files are enough 
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,10 +33,10 @@ from transformers.utils import logging as transformers_logging
 
 from specviz.core.errors import InputError, without_folders
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import find_folder
+from specviz.models.catalogue import bundled_heads, find_folder, head_names
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
-from specviz.models.hub import HubModel, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.hub import INDEX, HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama_weights import build, store_fast, unknown_because
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
@@ -85,8 +86,9 @@ def inspect_configuration(name: str) -> Inspection:
         made = _build_without_weights(name, config)
         if stored := shapes():
             expected = {key: weight.shape for key, weight in made.named_parameters()}
+            check_kind(name, stored, expected, f"{made.base_model_prefix}.")
             if problem := disagreement(stored, expected, made.base_model_prefix):
-                raise InputError(f"{name} is inconsistent: {problem}; download it again.")
+                raise InputError(f"{name} is inconsistent: {problem}.")
         with one_sentence(name):
             tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
     text = config.get_text_config()
@@ -107,6 +109,9 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     """The folder of configuration and tokenizer, and how to get the shapes of the weights (empty: not yet)."""
     folder = find_folder(name)
     if folder:
+        if not any(folder.glob("*.safetensors")):
+            for file in folder.glob("*.gguf"):
+                check_no_file(name, file.name)
         if not (folder / "config.json").is_file():
             raise InputError(f"{name} is not a model: it has no config.json.")
         if not any(folder.glob("*.safetensors")):
@@ -123,6 +128,8 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
 def shapes_in_folder(folder: Path, name: str) -> Shapes:
     shapes: Shapes = {}
     for file in weights_in(folder, name):
+        if not (folder / file).is_file():
+            raise InputError(f"{name} is incomplete: {file} is missing, which {INDEX} names; download it again.")
         try:
             with safe_open(folder / file, framework="pt") as opened:
                 shapes |= {key: tuple(opened.get_slice(key).get_shape()) for key in opened.keys()}  # noqa: SIM118
@@ -151,11 +158,47 @@ def disagreement(stored: Shapes, expected: Mapping[str, Iterable[int]], prefix: 
         spellings = (name, f"{prefix}.{name}", name.removeprefix(f"{prefix}."))
         asked = next((wanted[spelling] for spelling in spellings if spelling in wanted), shape)
         if asked != shape:
-            return f"its config.json makes {name} {_times(asked)}, but its weights have {_times(shape)}"
+            has = f"makes {name} {_times(asked)}, but its weights have {_times(shape)}"
+            return f"its config.json {has}; download it again"
     total, held = sum(map(prod, wanted.values())), sum(map(prod, stored.values()))
-    if total > held:
-        return f"its config.json asks for {total:,} parameters, but its weights have {held:,}"
-    return None
+    if total <= held:
+        return None
+    bare = {name.removeprefix(f"{prefix}.") for name in stored}
+    missing = [name for name in wanted if name.removeprefix(f"{prefix}.") not in bare]
+    if missing and all(name.startswith(OUTPUTS) for name in missing):
+        return (
+            f"its config.json asks for {missing[0]}, which is not in its weights. If its output embedding is that of "
+            f'the input, set "tie_word_embeddings" to true in config.json; else use a complete copy of the model'
+        )
+    first = f", {missing[0]} for example, which is not in its weights" if missing else ""
+    return f"its config.json asks for {total:,} parameters{first}, but its weights have {held:,}; download it again"
+
+
+OUTPUTS = ("lm_head.", "embed_out.")  # the output embedding, as architectures call it
+HEAD = re.compile(r"(?:^|\.)(?:fc|midlayer|d2t|t2d|hidden_norm|eagle_module|medusa_head)(?:\.|$)|^\d+\.\d+\.linear\.")
+HEAD_NAMES = re.compile("eagle|medusa|hydra|dflash", re.IGNORECASE)
+QUANTIZED = ("scales", "qweight", "qzeros", "weight_scale", "weight_scale_inv", "quant_map", "absmax")  # ends of names
+
+
+def check_kind(name: str, stored: Iterable[str], expected: Iterable[str], prefix: str) -> None:
+    """Refuse weights of another kind than a model's, with a tensor that shows it."""
+    for tensor in sorted({*stored} - {spelling for name in expected for spelling in (name, name.removeprefix(prefix))}):
+        if HEAD.search(tensor):
+            raise InputError(_is_head(name, f"its weights have {tensor}"))
+        if tensor.rpartition(".")[2] in QUANTIZED:
+            raise InputError(f"{name} is quantized: its weights have {tensor}. {UNQUANTIZED}")
+
+
+UNQUANTIZED = "Use the original model with floating-point weights."
+
+
+def _is_head(name: str, shown: str) -> str:
+    own = " and ".join(head_names())
+    return (
+        f"{name} is a head that drafts inside the model it was trained for, such as EAGLE or Medusa, and no model by "
+        f"itself: {shown}. Heads of other models do not load here: use a draft model, or {own} with "
+        f"{bundled_heads()[0].target}."
+    )
 
 
 def _times(shape: tuple[int, ...]) -> str:
@@ -187,13 +230,16 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     is_encoder = getattr(config, "is_decoder", True) is False and "bert" in config.model_type  # reads both directions
     assumed = config.model_type if is_encoder else causal
     named: list[str | None] = [*config.architectures] if config.architectures else [assumed]
+    if head := next((each for each in named if each and HEAD_NAMES.search(each)), None):
+        raise InputError(_is_head(name, f"its architecture is {head[:80]}"))
     if causal is None or config.is_encoder_decoder or causal not in named:
         raise InputError(
             f"{name} is not a causal language model ({', '.join(map(str, named))[:80]}): use one that writes text from "
             f"left to right, such as GPT-2, Llama, Qwen or Pythia."
         )
-    if getattr(config, "quantization_config", None):
-        raise InputError(f"{name} is quantized: use the original model with floating-point weights.")
+    for key in ("quantization_config", "quantization"):  # the second is MLX's
+        if getattr(config, key, None):
+            raise InputError(f"{name} is quantized: its config.json has {key}. {UNQUANTIZED}")
 
 
 class TransformersForward:

@@ -231,6 +231,15 @@ def test_a_conversation_that_cannot_be_written_is_refused_before_anything_is_mea
     assert not rows.exists() or len(rows.read_text().splitlines()) <= 1
 
 
+def test_first_lines_of_two_files_are_told_apart_in_one_table(ok: Callable[..., str], tmp_path: Path) -> None:
+    for name in ("one.txt", "other.txt"):
+        (tmp_path / name).write_text(f"Once upon a time, {name}")
+        given = tmp_path / name, "--draft-lengths", "2", "--csv", tmp_path / "rows.csv"
+        shown = ok(*MANY, *given).splitlines()[1:3]
+    assert [re.sub("[0-9a-f]{8}", "HASH", " ".join(line.split()[:2])) for line in shown] == ["line-1 (HASH)"] * 2
+    assert len({line.split()[1] for line in shown}) == 2
+
+
 def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "costs.json"
     shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)

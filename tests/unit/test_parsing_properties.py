@@ -20,7 +20,8 @@ from specviz.data.permalink import left_out_of_link, link_of, request_from_link
 from specviz.data.serving_counters import read_counters
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
-from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
+from specviz.measure.sweep.prompt_entries import MAX_NAME
+from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import Model

@@ -1,9 +1,12 @@
 """Inputs made after public reports (`tests/fixtures/reports`): what is read in each of them, and what is refused.
 
-Beside the inputs, `expected.yaml` has the right answers for texts that are pasted on the Worksheet, and `imports.yaml`
-those for records of one run.
+Beside the inputs, `expected.yaml` has the right answers for texts that are pasted on the Worksheet, `imports.yaml` those
+for records of one run, and `prompts.yaml` those for files of prompts.
 """
 
+import csv
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,13 @@ import yaml
 from specviz.core.errors import InputError
 from specviz.data.importers import import_run
 from specviz.data.serving_counters import read_counters
+from specviz.measure.sweep.prompt_files import read_prompts
+from specviz.measure.sweep.table import TYPES, SweepFile, parse_rows, read_frame
+from tests.support.strategies import assert_one_sentence
 from tests.unit.test_serving_counters import assert_gives
 
 FOLDER = Path(__file__).parents[1] / "fixtures/reports"
+PROMPTS: dict[str, Any] = yaml.safe_load((FOLDER / "prompts.yaml").read_text("utf-8"))
 EXPECTED: dict[str, Any] = yaml.safe_load((FOLDER / "expected.yaml").read_text("utf-8"))
 IMPORTED: dict[str, Any] = yaml.safe_load((FOLDER / "imports.yaml").read_text("utf-8"))
 
@@ -48,3 +55,108 @@ def test_the_run_in_a_record(name: str) -> None:
     if "pieces" in expected:
         shown = [[token.shown for token in round.accepted_tokens] + [round.emitted.text] for round in trace.rounds]
         assert [piece for pieces in shown for piece in pieces if piece] == expected["pieces"]
+
+
+@pytest.mark.parametrize("kind", PROMPTS)
+def test_the_prompts_in_a_file(kind: str) -> None:
+    expected = PROMPTS[kind]
+    content = expected["text"].encode() if "text" in expected else report(f"40/{expected['file']}").read_bytes()
+    if "says" in expected:
+        with pytest.raises(InputError) as refused:
+            read_prompts(content)
+        assert expected["says"] in str(refused.value)
+        assert_one_sentence(str(refused.value))
+        return
+    found = read_prompts(content)
+    assert [prompt.text for prompt in found.prompts] == expected["prompts"]
+    assert list(found.problems) == expected.get("problems", [])
+    assert list(found.notes) == expected.get("notes", [])
+
+
+def test_each_prompts_file_of_the_reports_has_its_answer() -> None:
+    answered = {expected["file"] for expected in PROMPTS.values() if "file" in expected}
+    assert answered == {file.name for file in report("40/x").parent.iterdir()}
+
+
+BASE = report("63/o.csv").read_text("utf-8")
+
+
+def saved_again(change: Callable[[list[list[str]]], object], separator: str = ",", start: str = "") -> bytes:
+    """The sweep of the reports after another program changed its cells in place and saved it."""
+    cells = list(csv.reader(io.StringIO(BASE, newline="")))
+    change(cells)
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=separator).writerows(cells)
+    return (start + text.getvalue()).encode()
+
+
+def column(name: str, change: Callable[[str], str]) -> Callable[[list[list[str]]], None]:
+    def apply(cells: list[list[str]]) -> None:
+        at = cells[0].index(name)
+        for row in cells[1:]:
+            row[at] = change(row[at])
+
+    return apply
+
+
+def numbered(name: str) -> Callable[[list[list[str]]], None]:
+    def apply(cells: list[list[str]]) -> None:
+        for number, row in enumerate(cells):
+            row.insert(0, str(number - 1) if number else name)
+
+    return apply
+
+
+def with_commas(cells: list[list[str]]) -> None:
+    for row in cells[1:]:
+        for at, name in enumerate(cells[0]):
+            row[at] = row[at].replace(".", ",") if TYPES[name] == "float64" else row[at]
+
+
+def with_na(cells: list[list[str]]) -> None:
+    for row in cells[1:]:
+        row[:] = [cell or "NA" for cell in row]
+
+
+SAME = {
+    "pandas' row numbers": saved_again(numbered("")),
+    "row numbers by name": saved_again(numbered("Unnamed: 0")),
+    "a mark of the order of bytes": saved_again(lambda _: None, start="\ufeff"),
+    "semicolons": saved_again(lambda _: None, ";"),
+    "tabs": saved_again(lambda _: None, "\t"),
+    "semicolons and decimal commas": saved_again(with_commas, ";", "\ufeff"),
+    "a spreadsheet's TRUE": saved_again(column("identical", str.upper)),
+    "whole numbers with a point": saved_again(column("drafted", lambda cell: f"{cell}.0")),
+    "NA where nothing is": saved_again(with_na),
+    "quotation marks in the header": BASE.replace("target_dtype", '"target_dtype"', 1).encode(),
+    "another order of columns": saved_again(lambda cells: [row.reverse() for row in cells]),
+}
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_a_sweep_that_another_program_saved_again_is_read_and_goes_on(how: str, tmp_path: Path) -> None:
+    rows = parse_rows(BASE, "o.csv")
+    assert len(rows) == 10
+    path = tmp_path / "o.csv"
+    path.write_bytes(SAME[how])
+    SweepFile(path).add(rows[0])
+    assert SweepFile(path).rows == [*rows, rows[0]]
+    assert len(read_frame(SAME[how], "o.csv")) == 10
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (report("63/o2.csv").read_bytes(), r"row 1: preset is empty \(pandas loses a name such as NA"),
+        (report("63/o3.csv").read_bytes(), r"row 1: preset is empty \(pandas loses a name such as NA"),
+        (saved_again(lambda cells: [row.append("x") for row in cells]), "has a column 'x', which no sweep has"),
+        (saved_again(lambda cells: [row.append(row[0]) for row in cells]), "has the column 'target' twice"),
+        (saved_again(lambda cells: [row.pop(0) for row in cells]), "it has no column target;"),
+        (saved_again(column("speedup", lambda cell: cell.replace(".", ","))), "row 1, column speedup"),
+        (b"my,own,table\n1,2,3", "is not a sweep: it has other columns, and no target"),
+    ],
+)
+def test_a_sweep_that_lost_or_won_something_gets_a_sentence_that_names_it(content: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says) as refused:
+        read_frame(content, "o.csv")
+    assert_one_sentence(str(refused.value))

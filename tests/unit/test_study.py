@@ -20,9 +20,20 @@ from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
-from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.rows import SweepRow, names_apart
 from specviz.measure.sweep.sentences import conclusions, map_sentence, prediction_sentence, repetition_sentence
-from specviz.measure.sweep.study import RISK, costs_of, errors, points, predictions, rivals_t, studies_of, with_rivals
+from specviz.measure.sweep.study import (
+    RISK,
+    costs_of,
+    errors,
+    points,
+    pooled,
+    predictions,
+    rivals_t,
+    split_by_series,
+    studies_of,
+    with_rivals,
+)
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.measure.worksheet.runs import of_rows
 from specviz.ui.helps.figures import break_even_tokens_figure
@@ -269,3 +280,16 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
     quiet = next(study for study in studies_of(rows) if not study.spoilt.any())
     assert quiet.as_sure(quiet.fair) is quiet.fair
     assert not any("No verdict" in line for line in said if line.startswith(f"{quiet.series.label}: "))
+
+
+def test_two_texts_of_one_name_are_two_prompts_and_shown_apart() -> None:
+    """As the first lines of two files are."""
+    one, other = (
+        replace(row_at("own", 4, speedup), text_hash=text) for speedup, text in ((1.0, "aaaa"), (4.0, "bbbb"))
+    )
+    alone = replace(one, preset="mine")
+    assert names_apart((row.preset, row.text_hash) for row in (one, other, alone, one)) == [
+        f"{one.preset} (aaaa)", f"{one.preset} (bbbb)", "mine", f"{one.preset} (aaaa)"
+    ]  # fmt: skip
+    [rows] = split_by_series(frame_of([one, other])).values()
+    assert sorted(pooled(rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 4])

@@ -1,4 +1,4 @@
-"""Drafting with a smaller model that has the target's tokens."""
+"""Drafting with a smaller model that has the target's tokens, or all but the last of them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import load_model
-from specviz.models.pairing import same_tokens, shared_vocabulary
+from specviz.models.pairing import drafts_in_tokens, shared_vocabulary
 
 
 class ModelNodes(NodeReader):
@@ -112,8 +112,8 @@ def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
 
 
 def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
-    """Token by token if the tokenizers are equal, else by way of the text."""
-    if same_tokens(target.tokens, loaded.tokens):
+    """Token by token if the same numbers mean the same tokens, else by way of the text."""
+    if drafts_in_tokens(target.tokens, loaded.tokens, greedy=settings.greedy):
         return ModelDrafter(loaded)
     drafter = TranslatedDrafter(loaded, target)
     drafter.check(settings)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -39,14 +40,31 @@ def sweep(
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)
         chosen = list(its_cells)
-        for cell in chosen:
-            _prompt(models, cell)  # one that cannot be written is refused before anything is measured
+        for cell in {cell.prompt: cell for cell in chosen}.values():
+            check(models, cell)
         for numbered in groups(chosen):
             number += len(numbered)
             left = [cell for cell in numbered if not _take(known, cell_key(models, cell))]
             if left:
                 progress(f"{left[0].label}: {number} of {len(cells)}")
                 yield from result_of(measure(models, left))
+
+
+def check(models: Models, cell: Cell) -> None:
+    """Refuse a prompt that cannot be measured before any is, with its name."""
+    drafter = fit_drafter(*models, cell.settings)
+    drafter.check_tree(cell.settings)
+    with naming(cell):
+        drafter.set_up(models[0], _prompt(models, cell), cell.settings)
+
+
+@contextmanager
+def naming(cell: Cell) -> Iterator[None]:
+    """An InputError in here is about this prompt."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
 
 
 def _take(known: Counter[tuple[str, ...]], key: tuple[str, ...]) -> bool:
@@ -86,10 +104,7 @@ def _prompt(models: Models, cell: Cell) -> str | list[int]:
     """The text; a conversation as the token ids that the target's own chat template makes of it."""
     if not cell.prompt.messages:
         return cell.prompt.text
-    try:
-        return chat_ids(models[0], cell.prompt.messages)
-    except InputError as error:
-        raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
+    return chat_ids(models[0], cell.prompt.messages)
 
 
 def made_by(models: Models) -> tuple[Any, ...]:

@@ -1,73 +1,119 @@
-"""A visitor's own prompts from a file: one a line, or JSON lines. Nothing in the file is trusted."""
+"""A visitor's own prompts from a file: plain lines, JSON or a CSV. Nothing in the file is trusted."""
 
+import csv
 import io
 import json
-import unicodedata
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
-from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
-from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
+from specviz.core.request import MAX_PROMPT_CHARACTERS
+from specviz.measure.sweep.plan import SweepPrompt
+from specviz.measure.sweep.prompt_entries import (
+    CONTENTS,
+    MAX_MESSAGES,
+    MAX_NAME,
+    SHOWN,
+    is_conversation,
+    notes_on,
+    plain,
+    prompt_of,
+    text_prompt,
+)
 
 MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200
-MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON line, where a letter may be written as \u0041
+MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
-MAX_NAME = 40  # characters of a name or a workload
-CONTENTS = {"prompt", "messages"}  # a line has one of them
-KEYS = CONTENTS | {"name", "workload"}
-MAX_MESSAGES = 64  # of a conversation
 LIST = 5  # lines from which a text looks like a list of prompts
+SEPARATORS = ",;\t"  # of a CSV
+COLUMNS = ("prompt", "name", "workload")  # of a CSV; others are not used
+# How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
+_BEGINS = re.compile(rf"""[\[{{]$|\[\s*{{|[\[{{].*['"](?:{"|".join(CONTENTS)})['"]\s*:""")
+_SPACE = re.compile(r"\s*")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:[ :.-]\w+)?")  # of a column
 
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
     prompts: tuple[SweepPrompt, ...]
-    problems: tuple[str, ...]
+    problems: tuple[str, ...]  # what cannot be used
+    notes: tuple[str, ...] = ()  # what is read in another way than the file may mean
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One prompt of a file, not checked yet."""
+
+    line: int
+    name: str  # unless the entry has one
+    found: object  # of JSON or a CSV; a plain line is a text
+    is_plain: bool = False
+    problem: str = ""  # why nothing can be read there
+    unused: tuple[str, ...] = ()  # columns of a CSV
+
+    @property
+    def notes(self) -> list[str]:
+        """What of it is not used."""
+        if self.is_plain:
+            return []
+        return [*(f"The column {plain(name)!r} is not used." for name in self.unused), *notes_on(self.found)]
+
+    def prompt(self) -> SweepPrompt:
+        if self.problem:
+            raise InputError(self.problem)
+        return text_prompt(str(self.found), self.name) if self.is_plain else prompt_of(self.found, self.name)
 
 
 def read_prompts(content: bytes) -> PromptFile:
-    """The prompts in a file: JSON lines where its first line is a JSON object, else every line is a prompt.
+    """The prompts in a file.
 
-    A JSON line is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left out. In place of "prompt"
-    it may have "messages": [{"role": TEXT, "content": TEXT}, ...], a conversation.
+    It may be plain text, where every line is a prompt; JSON, one value a line, in an array, or over several lines; or
+    a CSV with a column "prompt". A value is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left
+    out. In place of "prompt" it may have "messages": [{"role": TEXT, "content": TEXT}, ...], a conversation, or
+    "turns": [TEXT, ...], of which the first is used. A list of messages alone is a conversation too.
+
+    Raises InputError: the file has no prompt, or is JSON or a CSV of another form.
     """
-    lines = _lines(content)
-    first = next(lines, None)
-    as_json = first is not None and first[1].lstrip().startswith("{") and _is_object(first[1])
     prompts: dict[str, SweepPrompt] = {}
     problems: list[str] = []
-    for number, line in chain([first] if first else [], lines):
+    notes: dict[str, None] = {}  # in their order, each once
+    for entry in _entries(_text(content)):
         if len(prompts) == MAX_PROMPTS:
-            problems.append(f"Line {number} and those after it are left out: at most {MAX_PROMPTS} prompts are used.")
+            left = f"Line {entry.line} and those after it are left out"
+            problems.append(f"{left}: at most {MAX_PROMPTS} prompts are used.")
             break
         if len(problems) == MAX_PROBLEMS:
-            problems.append(f"Line {number} and those after it are not read: {MAX_PROBLEMS} lines cannot be used.")
+            problems.append(f"Line {entry.line} and those after it are not read: {MAX_PROBLEMS} lines cannot be used.")
             break
         try:
-            prompt = _from_json(line, number) if as_json else _prompt(line, number)
+            prompt = entry.prompt()
             if prompt.name in prompts:
                 raise InputError(f"an earlier line has the same name, {prompt.name!r}.")
         except InputError as error:
-            problems.append(f"Line {number} is left out: {error}")
+            problems.append(f"Line {entry.line} is left out: {error}")
         else:
             prompts[prompt.name] = prompt
+            notes |= dict.fromkeys(entry.notes)
     if not prompts:
         raise InputError(problems[0] if problems else "The file holds no prompt: write one on each line.")
-    return PromptFile(tuple(prompts.values()), tuple(problems))
+    return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes))
 
 
 def prompts_in(text: str) -> int | None:
-    """How many prompts a text lists, one a line: JSON lines, or `LIST` lines without indent; None for one text."""
+    """How many prompts a text lists: JSON or a CSV of prompts, or `LIST` lines without indent; None for one text."""
+    try:
+        first = next(entries := _entries(text), None)
+        if first and not first.is_plain and not first.problem and _has_content(first.found):
+            return 1 + sum(1 for _ in entries)
+    except InputError:
+        return None
     lines = text.split("\n")
-    used = [line for line in lines if line.strip()]
-    if used and len(used[0]) <= MAX_LINE and _is_object(used[0]) and CONTENTS & json.loads(used[0]).keys():
-        return len(used)
     while lines and not lines[-1].strip():
         lines.pop()
     is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
@@ -79,71 +125,177 @@ def read_prompt_file(path: Path) -> PromptFile:
     return read_prompts(content_of(path, MAX_FILE_BYTES))
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, str]]:
-    """Lines that hold something, with their numbers. Only line feeds and carriage returns end a line."""
+def _text(content: bytes) -> str:
     if len(content) > MAX_FILE_BYTES:
         raise InputError(f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: prompts are a few lines each.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("The file is not UTF-8 text.") from None
-    lines = io.StringIO(text, newline=None)
-    return ((number, line.removesuffix("\n")) for number, line in enumerate(lines, start=1) if line.strip())
+        utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        is_what = ", but begins as UTF-16 does: save it again as UTF-8." if utf16 else "."
+        raise InputError(f"The file is not UTF-8 text{is_what}") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
 
 
-def _is_object(line: str) -> bool:
-    try:
-        return len(line) > MAX_LINE or isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
+def _entries(text: str) -> Iterator[Entry]:
+    """What a file lists, by the form that its first line has."""
+    lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
+    number, first = next(lines, (0, ""))
+    if not number:
+        return
+    found = _json(first)
+    if isinstance(found, dict) or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
+        yield _json_line(number, first)
+        yield from (_json_line(*line) for line in lines)
+    elif first.lstrip().startswith(("{", "[")) and _is_document(text, first.strip()):
+        first_ones = list(islice(_document(text), MAX_MESSAGES + 1))
+        if is_conversation(messages := [entry.found for entry in first_ones]) and not _has_content(messages[0]):
+            yield replace(first_ones[0], found=messages)
+        else:
+            yield from _document(text)
+    elif columns := _csv_columns(first):
+        yield from _csv(text, *columns)
+    else:
+        _check_no_table(text, first)
+        yield _plain_line(number, first)
+        yield from (_plain_line(*line) for line in lines)
 
 
-def _from_json(line: str, number: int) -> SweepPrompt:
+def _plain_line(number: int, line: str) -> Entry:
+    is_json = line.lstrip().startswith(("{", "[")) and isinstance(_json(line), dict | list)
+    problem = "it is JSON, but the file's first line is a plain prompt: use one form for all lines." if is_json else ""
+    return Entry(number, f"line-{number}", line, is_plain=True, problem=problem)
+
+
+def _json_line(number: int, line: str) -> Entry:
+    found = _json(line)
+    problem = "" if found is not None else "it is not JSON."
     if len(line) > MAX_LINE:
-        raise InputError(f"it is longer than {MAX_LINE:,} characters.")
+        problem = f"it is longer than {MAX_LINE:,} characters."
+    return Entry(number, f"line-{number}", found, problem=problem)
+
+
+def _json(line: str) -> object:
+    """The value that a line is; None for a line that is too long or no JSON."""
     try:
-        found = json.loads(line)
+        return json.loads(line) if len(line) <= MAX_LINE else None
     except (ValueError, RecursionError):
-        raise InputError("it is not JSON.") from None
-    if not isinstance(found, dict) or not (isinstance(found.get("prompt"), str) or "messages" in found):
-        raise InputError('it has no "prompt" with a text.')
-    if found.keys() >= CONTENTS:
-        raise InputError('it has "prompt" and "messages": it can have only one of them.')
-    if unknown := sorted(found.keys() - KEYS):
-        known = "prompt or messages, name and workload"
-        raise InputError(f"it has {_plain(unknown[0])!r}, but a line can only have {known}.")
-    name, workload = _word(found, "name", f"line-{number}"), _word(found, "workload", OWN_WORKLOAD)
-    if "prompt" in found:
-        return _prompt(found["prompt"], number, name, workload)
-    messages = _messages(found["messages"])
-    shown = "\n".join(f"{role}: {text}" for role, text in messages)
-    return replace(_prompt(shown, number, name, workload), messages=messages)
+        return None
 
 
-def _messages(found: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
-        raise InputError(f'its "messages" are not a list of 1 to {MAX_MESSAGES} messages.')
-    for message in found:
-        if not isinstance(message, dict) or message.keys() != {"role", "content"}:
-            raise InputError('one of its "messages" has other keys than "role" and "content".')
-        _word(message, "role", "")
-        if not isinstance(message["content"], str):
-            raise InputError('one of its "messages" has a "content" that is not a text.')
-    return tuple((message["role"].strip(), message["content"]) for message in found)
+def _is_document(text: str, first: str) -> bool:
+    """Whether a text that begins with a bracket is JSON over several lines, or surely means to be."""
+    if _BEGINS.match(first) or _json(first.removesuffix(",")) is not None:
+        return True
+    try:
+        for count, _ in enumerate(_document(text)):
+            if count > MAX_PROMPTS:
+                break
+    except InputError:
+        return False
+    return True
 
 
-def _prompt(text: str, number: int, name: str = "", workload: str = OWN_WORKLOAD) -> SweepPrompt:
-    if problem := prompt_problem(text):
-        raise InputError(problem[0].lower() + problem[1:])
-    return SweepPrompt(workload, name or f"line-{number}", text)
+def _document(text: str) -> Iterator[Entry]:
+    """The values of a JSON array, or of objects that follow one another. Raises InputError where the JSON is broken."""
+    at, line, count = _skip(text, 0), 1, 0
+    is_array, done = text[at] == "[", 0  # characters whose lines are counted
+    at = _skip(text, at + 1) if is_array else at
+    while at < len(text) and not (is_array and text[at] == "]"):
+        line, done = line + text.count("\n", done, at), at
+        # A part of the text only: a value of the whole file's length would take far more memory.
+        found, length = _value(text[at : at + MAX_LINE], line, whole=at + MAX_LINE >= len(text))
+        count += 1
+        yield Entry(line, f"prompt-{count}", found)
+        at = _skip(text, at + length)
+        if is_array:
+            if text[at : at + 1] not in (",", "]"):
+                raise _broken(_line(text, at))
+            at = _skip(text, at + 1) if text[at] == "," else at
+    if is_array and (at >= len(text) or text[at + 1 :].strip()):
+        raise _broken(_line(text, _skip(text, at + 1)))
 
 
-def _word(found: dict[str, Any], key: str, default: str) -> str:
-    word = found.get(key, default)
-    if not isinstance(word, str) or not word.strip() or len(word) > MAX_NAME or word != _plain(word):
-        raise InputError(f'its "{key}" is not a text of 1 to {MAX_NAME} plain characters.')
-    return word.strip()
+def _value(text: str, line: int, *, whole: bool) -> tuple[object, int]:
+    """The JSON value at the start of a text, and its length."""
+    try:
+        return json.JSONDecoder().raw_decode(text)
+    except json.JSONDecodeError as error:
+        if not whole and (error.msg.startswith("Unterminated") or error.pos >= len(text) - 1):
+            raise InputError(f"Line {line} begins a value of more than {MAX_LINE:,} characters.") from None
+        raise _broken(line + text.count("\n", 0, error.pos)) from None
+    except (ValueError, RecursionError):
+        raise _broken(line) from None
 
 
-def _plain(text: str) -> str:
-    return "".join(char for char in text if unicodedata.category(char)[0] != "C")[:MAX_NAME]
+def _broken(line: int) -> InputError:
+    return InputError(f"Line {line} breaks the JSON that the file begins: use one prompt a line, or valid JSON.")
+
+
+def _line(text: str, at: int) -> int:
+    """The line of a place; of the end, the last that holds something."""
+    return 1 + text.count("\n", 0, min(at, len(text.rstrip())))
+
+
+def _skip(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+def _has_content(found: object) -> bool:
+    return is_conversation(found) or (isinstance(found, dict) and not found.keys().isdisjoint(CONTENTS))
+
+
+def _csv_columns(first: str) -> tuple[list[str], str] | None:
+    """The columns and the separator of a CSV whose header names a "prompt"; None for another text."""
+    for separator in SEPARATORS:
+        names = [name.strip() for name in _cells(first, separator)]
+        columns = [name.lower() if name.lower() in COLUMNS else name for name in names]
+        if "prompt" in columns:
+            return columns, separator
+    return None
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True), [])
+    except csv.Error:
+        return []
+
+
+def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
+    """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    unused = tuple(name for name in columns if name and name not in COLUMNS)
+    line, has_header = 1, False
+    try:
+        for row in reader:
+            if has_header and any(cell.strip() for cell in row):
+                row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
+                cells = dict(zip(columns, row, strict=False))
+                found = {"prompt": ""} | {name: cells[name] for name in COLUMNS if cells.get(name)}
+                fits = len(row) == len(columns)
+                problem = "" if fits else f"it has {len(row)} cells, but the header has {len(columns)}."
+                yield Entry(line, f"line-{line}", found, problem=problem, unused=unused)
+            has_header = has_header or bool(row)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"Line {line} breaks the CSV that the file begins: {error}.") from None
+
+
+def _check_no_table(text: str, first: str) -> None:
+    """Refuse a CSV without a "prompt": names in its first line, and as many cells in every other one."""
+    for separator in SEPARATORS:
+        columns = _cells(first, separator)
+        if len(columns) < 2 or not all(
+            not name or (len(name) <= MAX_NAME and _NAME.fullmatch(name)) for name in columns
+        ):
+            continue
+        try:
+            rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+            lengths = Counter(len(row) for row in rows if row)
+        except csv.Error:
+            continue
+        if lengths.keys() == {len(columns)} and lengths.total() > 1:
+            named = ", ".join(f'"{plain(name)}"' for name in columns[:SHOWN] if name)
+            raise InputError(f'The file looks like a CSV with {named}: call the column of the prompts "prompt".')

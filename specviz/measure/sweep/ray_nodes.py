@@ -14,7 +14,7 @@ from specviz import __version__
 from specviz.core.errors import InputError
 from specviz.core.ray_address import CLIENT, LOCAL, check_ray
 from specviz.core.steps import result_of
-from specviz.measure.sweep.measure import Models, made_by, measure
+from specviz.measure.sweep.measure import Models, made_by, measure, naming
 from specviz.measure.sweep.plan import Cell, SweepPair
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.spread import Answer, Gone, MadeBy
@@ -46,7 +46,8 @@ class Worker:
 
     def measure(self, cells: Sequence[Cell]) -> list[SweepRow]:
         assert self._models is not None
-        return [replace(row, node=self._node) for row in result_of(measure(self._models, cells))]
+        with naming(cells[0]):
+            return [replace(row, node=self._node) for row in result_of(measure(self._models, cells))]
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """One measured row of a sweep. No torch and no pandas: the engine makes rows; `table` has them as a data frame."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any
@@ -108,6 +109,13 @@ def counted(trace: Trace) -> dict[str, Any]:
     phases = ("draft_seconds", "verify_seconds", "overhead_seconds")
     sums = {phase: sum(known_seconds(getattr(round, phase)) for round in trace.rounds) for phase in phases}
     return {name: getattr(counts, name) for name in COUNTED} | sums
+
+
+def names_apart(prompts: Iterable[tuple[str, str]]) -> list[str]:
+    """The name of each prompt, from names and hashes of texts; with the hash where two texts have one name."""
+    prompts = list(prompts)
+    texts = Counter(name for name, _ in {*prompts})
+    return [f"{name} ({text_hash})" if texts[name] > 1 else name for name, text_hash in prompts]
 
 
 def as_json(row: SweepRow) -> dict[str, Any]:

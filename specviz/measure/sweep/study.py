@@ -16,7 +16,7 @@ from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance, expected_tokens
-from specviz.measure.sweep.rows import SERIES, Series
+from specviz.measure.sweep.rows import SERIES, Series, names_apart
 from specviz.measure.sweep.table import each_row
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
@@ -25,6 +25,7 @@ RISK = 0.05  # at most so often is any of k equal lengths told apart from the be
 
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
+    rows = rows.assign(preset=names_apart(zip(rows["preset"], rows["text_hash"], strict=True)))
     groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
     found: dict[Series, pd.DataFrame] = {}
     for key, its in groups:

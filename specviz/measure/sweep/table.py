@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from types import NoneType
@@ -15,7 +16,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.outside import AtMost, outside
 from specviz.core.settings import SETTINGS
-from specviz.measure.sweep.rows import COLUMNS, MADE_BY, NEEDED, SERIES, SweepRow
+from specviz.measure.sweep.rows import COLUMNS, NEEDED, SERIES, SweepRow
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
@@ -96,11 +97,11 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
 
 def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
     """The rows of a CSV, checked one after the other; an InputError names the first problem in the file `name`."""
-    _check_header(content, name)
+    header = _header(content, name)
     rows: list[SweepRow] = []
     workloads: set[str] = set()
     series: set[object] = set()
-    for number, values in enumerate(_lines(content, name), start=1):
+    for number, values in enumerate(_lines(content, name, header), start=1):
         row = _row(values, number, name)
         rows.append(row)
         workloads.add(row.workload)
@@ -117,7 +118,7 @@ def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
     return rows
 
 
-def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
+def _lines(content: str, name: str, header: "Header") -> Iterator[dict[str, str | None]]:
     text, left = io.StringIO(content, newline=""), MAX_ROW  # characters that the row being read may still have
 
     def short_lines() -> Iterator[str]:
@@ -129,22 +130,28 @@ def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
                 raise InputError(f"{name} is not valid: a row has more than {MAX_ROW:,} characters.")
             yield line
 
-    reader = csv.reader(short_lines(), strict=True)
+    reader = csv.reader(short_lines(), delimiter=header.separator, strict=True)
     try:
-        columns = next(reader)
-        left = MAX_ROW
+        next(reader)
+        columns, left = header.columns, MAX_ROW
         for values in reader:
             left = MAX_ROW
             if values and len(values) != len(columns):
                 fewer = "more" if len(values) > len(columns) else "fewer"
                 raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
             if values:
-                yield {column: unmarked(value) or None for column, value in zip(columns, values, strict=True)}
+                yield {
+                    column: header.value(column, cell) for column, cell in zip(columns, values, strict=True) if column
+                }
     except csv.Error as error:
         raise InputError(f"{name} cannot be read as a table: {error}.") from None
 
 
 def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
+    for column, value in values.items():
+        if value is None and TYPES[column] == "str" and column not in OPTIONAL:
+            why = "pandas loses a name such as NA: read the file with keep_default_na=False, then save it again"
+            raise InputError(f"{name} is not valid in row {number}: {column} is empty ({why}).")
     try:
         row = _ONE_ROW.validate_python([values])[0]
     except ValidationError as error:
@@ -172,18 +179,58 @@ def _check_counts(row: SweepRow, name: str) -> None:
         )
 
 
-def _check_header(content: str, name: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns of a file, as this program wrote them or as another saved them again."""
+
+    columns: tuple[str, ...]  # empty: the number of a row, as pandas writes it
+    separator: str
+
+    @property
+    def is_own(self) -> bool:
+        return self.columns == COLUMNS and self.separator == ","
+
+    def value(self, column: str, cell: str) -> str | None:
+        """What a cell says; None: it is empty. Where no commas separate cells, one may stand in a number."""
+        if column in OPTIONAL and cell in MISSING:
+            return None
+        if TYPES[column] == "float64" and self.separator != ",":
+            cell = cell.replace(",", ".")
+        return unmarked(cell) or None
+
+
+OPTIONAL = [column for column in COLUMNS if NoneType in get_args(HINTS[column])]
+MISSING = ("NA", "NaN", "nan", "None")  # how pandas and R write that there is no value, if they are told to
+ROW_NUMBERS = ("", "Unnamed: 0", "index")  # what pandas calls them
+SEPARATORS = ",;\t"  # a spreadsheet writes that of its language
+
+
+def _header(content: str, name: str) -> Header:
     """Refuse what is no sweep. Files of before have the columns of their time, in any order."""
-    columns = _columns(content)
-    missing = next((column for column in NEEDED if column not in columns), None)
-    if missing and columns[: len(MADE_BY) - 1] == MADE_BY[:-1]:
-        raise InputError(f"{name} is a sweep of another version: it has no column {missing}; measure into a new file.")
-    if missing or len(set(columns)) < len(columns) or not set(columns) <= set(COLUMNS):
-        raise InputError(f"{name} is not a sweep of this version: it has other columns.")
+    first = content.removeprefix("\ufeff")[:MAX_ROW].split("\n", 1)[0].rstrip("\r")
+    separator = max(SEPARATORS, key=first.count)
+    cells = next(csv.reader([first], delimiter=separator), [])
+    columns = tuple("" if cell in ROW_NUMBERS and not place else cell for place, cell in enumerate(cells))
+    known = {*columns} & {*COLUMNS}
+    missing = [column for column in NEEDED if column not in known]
+    if missing and len(missing) < len(NEEDED) / 2:
+        raise InputError(
+            f"{name} is a sweep of another version: it has no column {missing[0]}; measure into a new file."
+        )
+    if missing:
+        raise InputError(f"{name} is not a sweep: it has other columns, and no {missing[0]}.")
+    for column in columns:
+        if column and column not in known:
+            raise InputError(
+                f"{name} has a column {_said(column)}, which no sweep has: remove it, or measure into a new file."
+            )
+        if columns.count(column) > 1:
+            raise InputError(f"{name} has the column {_said(column)} twice.")
+    return Header(columns, separator)
 
 
-def _columns(content: str) -> tuple[str, ...]:
-    return tuple(content[:MAX_ROW].split("\n", 1)[0].rstrip("\r").split(","))
+def _said(column: str) -> str:
+    return repr(column[:40])
 
 
 class SweepFile:
@@ -200,7 +247,7 @@ class SweepFile:
         try:
             content = _whole_rows(path)
             self.rows = parse_rows(content, str(path))
-            upgraded = content if _columns(content) == COLUMNS else dump_frame(frame_of(self.rows))
+            upgraded = content if _header(content, str(path)).is_own else dump_frame(frame_of(self.rows))
             path.write_text(upgraded, encoding="utf-8", newline="")
         except OSError as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
@@ -220,5 +267,5 @@ def _whole_rows(path: Path) -> str:
     """The file's whole rows: a sweep that was killed leaves half a row at the end. At least the header."""
     content = text_of(path, MOST_BYTES) if path.exists() else ""
     if content:
-        _check_header(content, str(path))
+        _header(content, str(path))
     return content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))

@@ -112,11 +112,11 @@ def _what(sweeps: Sweeps) -> None:
             st.caption(f"**{workload.title}.** {workload.about}")
     st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **with_value("sweep_prompts"))
     with st.expander("Your own prompts"):  # a label that changed would close it
-        label = f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB."
+        label = f"A text file: one prompt a line, JSON, or a CSV. At most {MAX_PROMPTS} prompts, 1 MB."
         more: Options = {"take": sweeps.take_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
         file_uploader(label, key="sweep_file", **more)
         if sweeps.own:
-            count, problems = len(sweeps.own.prompts), sweeps.own.problems
+            count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
             button("Leave them out", "sweep_leave", setattr, sweeps, "own", None)
             for line in problems[:10]:
