@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import textwrap
 from collections.abc import Callable
 from fractions import Fraction
@@ -36,6 +37,14 @@ def vllm_answer(**more: Any) -> str:
 
 HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "\t" * 500_000, "\nvllm:x" * 100_000]
 HOSTILE += ["{'" + "\\'" * 400_000, "{'a" * 300_000, "INFO SpecDecoding\n" + "0.1, \n" * 100_000]
+HOSTILE += [
+    "> " * 500_000,
+    "a :" * 300_000,
+    "| " * 500_000,
+    "Drafts" + " " * 900_000,
+    "a-" * 500_000,
+    "accept rate " * 80_000,
+]
 HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "Mean acceptance length: " + " " * 500_000]
 
 
@@ -49,6 +58,7 @@ for before, now in {1000: 1100, 3000: 3300, 1660: 1960, 710: 810, 530: 630, 420:
 TPOT = "vllm:request_time_per_output_token_seconds"
 PREDICTED = "llamacpp:tokens_predicted_total 100\nllamacpp:tokens_predicted_seconds_total 4\n"
 HALF = json.dumps(json.loads(vllm_answer()) | {"usage": {"completion_tokens": 97}})
+OLD_PAGE = "vllm:spec_decode_num_draft_tokens_total 3000\nvllm:spec_decode_num_emitted_tokens_total 2400\n"
 OTHER_ENGINE = METRICS.replace('engine="0"', 'engine="1"').replace(" 1660.0", " 1340.0")
 CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
     "two engines": (METRICS + OTHER_ENGINE, {"tokens_per_target_call": 1 + 3000 / 2000}),
@@ -228,6 +238,14 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         ),
         (json.dumps({"measured": False, "marginal_accept_rates": [0, 0]}), "holds no measurement"),
         (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), NOTHING_FOUND),
+        ("Acceptance length: 2,280", "more than 64 drafted tokens per round"),
+        ("SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens", "says that nothing was drafted"),
+        (OLD_PAGE, "does not count its rounds"),
+        (OLD_PAGE + "vllm:spec_decode_efficiency 0.5\n", "does not count its rounds"),
+        ("tgi_request_skipped_tokens_sum 6\ntgi_request_skipped_tokens_count 10", "generated_tokens_count is missing"),
+        ("| run | A | B |\n|---|---|---|\n| num_drafts | 10 | 20 |", "num_drafts is “10???20”, which is not a number"),
+        ("| n | aggregate_accept_rate |\n| --- | --- |\n| 1 | 0.8835 |", "but not the counts"),
+        ("We saw a mean acceptance length of 2.4 with three drafted tokens.", "but not the counts"),
         *((text, NOTHING_FOUND) for text in HOSTILE),
     ],
 )
@@ -272,6 +290,31 @@ CONTAINERS: dict[str, Callable[[str], str]] = {
 def test_a_line_of_a_log_may_be_inside_what_a_container_writes(name: str) -> None:
     line = LOG.splitlines()[1]
     assert read_counters(CONTAINERS[name](line)) == read_counters(line)
+
+
+FRAMES: dict[str, Callable[[str], str]] = {
+    "a quote": lambda line: f"> > {line}",
+    "a quote of code": lambda line: f"> `{line}`",
+    "a list": lambda line: f"- {line}",
+    "a table": lambda line: f"| {line} |",
+    "bold names": lambda line: re.sub(r"^([\w:]+)", r"**\1**", line),
+    "escaped names": lambda line: line.replace("_", "\\_"),
+    "grep with numbers of lines": lambda line: f"12:{line}",
+    "grep with names of files": lambda line: f"logs/metrics-1.txt:{line}",
+    "blanks that do not break": lambda line: line.replace(" ", "\u00a0"),
+    "signs of full width": lambda line: line.replace("=", "＝").replace(",", "，"),
+    "the name as a label": lambda line: re.sub(r"^([\w:]+)\{", r'{__name__="\1", ', line),
+    "another engine's prefix": lambda line: line.replace("vllm:spec_decode", "aphrodite:spec_decode"),
+    "an example": lambda line: f'{line} # {{trace_id="a"}} 1.0 1520879607.789',
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_page_may_be_framed_by_what_it_is_pasted_from(name: str) -> None:
+    lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
+    framed = "\n".join(["```", *map(FRAMES[name], lines), "```"])
+    assert read_counters(framed) == read_counters(METRICS)
+    assert "Not used" not in read_counters(framed).reading
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "answer" in case])

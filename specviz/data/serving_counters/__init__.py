@@ -3,6 +3,7 @@
 `names.SYSTEMS` is the table of what each system reports; `pasted` and `series` read the containers that it comes in.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -10,10 +11,11 @@ from functools import cached_property
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
-from specviz.data.serving_counters.names import RATES, SYSTEMS, USAGE, System
-from specviz.data.serving_counters.pasted import Found, log_records, objects, plain, rows, tabby_rows, with_keys
+from specviz.data.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, System
+from specviz.data.serving_counters.pasted import Found, log_records, objects, plain, straight, with_keys
 from specviz.data.serving_counters.reconciled import counters_of
 from specviz.data.serving_counters.records import Record, records_of
+from specviz.data.serving_counters.rows import rows
 from specviz.data.serving_counters.series import Series, name_of_line
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
@@ -23,6 +25,11 @@ NOTHING_FOUND = (
     "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
     "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
 )
+ONLY_A_RATE = (
+    "The text names how much was accepted, but not the counts: paste also how many tokens were drafted and accepted, "
+    "and in how many calls of the target, under the names that the system itself gives them."
+)
+RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 Read = ServingCounters | None
 
 
@@ -38,7 +45,7 @@ class Pasted:
 
     @cached_property
     def rows(self) -> list[Found]:
-        return [*rows(self.text), *tabby_rows(self.log)]
+        return rows(self.log)
 
     @cached_property
     def log(self) -> list[str]:
@@ -62,7 +69,15 @@ def of_sglang(pasted: Pasted) -> Read:
 
 def of_table(pasted: Pasted) -> Read:
     """Objects, and rows of tables and blocks, of the systems in the table of names."""
-    for system in SYSTEMS:
+    return _of_systems(pasted, SYSTEMS)
+
+
+def of_what_is_left(pasted: Pasted) -> Read:
+    return _of_systems(pasted, ASKED_LAST)
+
+
+def _of_systems(pasted: Pasted, systems: Sequence[System]) -> Read:
+    for system in systems:
         for found in (pasted.found, pasted.rows):
             if records := records_of(system, found):
                 return _of_records(pasted, records, in_objects=found is pasted.found)
@@ -93,7 +108,12 @@ def of_usage(pasted: Pasted) -> Read:
 
 def of_series(pasted: Pasted) -> Read:
     read: Read = None
-    for of_page in (vllm.from_tensorrt, vllm.from_fastdeploy, vllm.from_counters):
+    for of_page in (
+        vllm.from_tensorrt,
+        vllm.from_fastdeploy,
+        vllm.from_text_generation_inference,
+        vllm.from_counters,
+    ):
         read = read or of_page(pasted.series)
     read = read or sglang.from_gauges(pasted.series, pasted.text)
     if read is None:
@@ -112,13 +132,17 @@ def _of_series(pasted: Pasted, also: Sequence[str]) -> str:
 
 def of_vllm_log(pasted: Pasted) -> Read:
     read = vllm.from_log(pasted.log)
-    said = reading.of_log(pasted.log, "SpecDecoding metrics:", (r"Running: *\d+ reqs",))
+    said = reading.of_log(pasted.log, f"(?!{vllm.IDLE})SpecDecoding metrics:", (r"Running: *\d+ reqs",))
     return replace(read, reading=said) if read else None
 
 
 def of_sglang_log(pasted: Pasted) -> Read:
     read = sglang.from_log(pasted.log, pasted.text)
-    return replace(read, reading=reading.of_log(pasted.log, "accept len:", (sglang.STEPS,))) if read else None
+    return (
+        replace(read, reading=reading.of_log(pasted.log, f"(?!{sglang.IDLE})accept len:", (sglang.STEPS,)))
+        if read
+        else None
+    )
 
 
 def of_llama_log(pasted: Pasted) -> Read:
@@ -138,6 +162,7 @@ READERS: tuple[Callable[[Pasted], Read], ...] = (
     of_sglang_log,
     of_llama_log,
     of_usage,
+    of_what_is_left,
 )
 
 
@@ -148,10 +173,11 @@ def read_counters(text: str) -> ServingCounters:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
-    pasted = Pasted(text)
-    for read in READERS:
-        if (counters := read(pasted)) is not None:
-            drafter, block = reading.drafter_of(pasted.text)
-            convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
-            return replace(checked(counters), drafter=drafter, block=block, convention=convention)
-    raise InputError(NOTHING_FOUND)
+    for written in dict.fromkeys((text, straight(text))):
+        pasted = Pasted(written)
+        for read in READERS:
+            if (counters := read(pasted)) is not None:
+                drafter, block = reading.drafter_of(pasted.text)
+                convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
+                return replace(checked(counters), drafter=drafter, block=block, convention=convention)
+    raise InputError(ONLY_A_RATE if RATE.search(text) else NOTHING_FOUND)

@@ -17,6 +17,7 @@ from specviz.core.theory import alpha_from_acceptance_rate
 
 MAX_POSITIONS = 64
 LONGEST = 400  # characters
+THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 MOST = 1e15  # no server counts further; a longer number is a mistake or an attack
 
 
@@ -104,7 +105,7 @@ def checked(counters: ServingCounters) -> ServingCounters:
             f"{counters.draft_length:.2f} drafted tokens a round are impossible: a round that drafts has at least one. "
             "These counters do not belong together."
         )
-    if max(len(counters.survival), counters.draft_length or 0) > MAX_POSITIONS:
+    if max(len(counters.survival), counters.draft_length or 0, (tokens or 1) - 1) > MAX_POSITIONS:
         raise InputError(f"These counters report more than {MAX_POSITIONS} drafted tokens per round.")
     if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
         raise InputError("A later position is accepted more often than the one before it, which is impossible.")
@@ -121,6 +122,13 @@ def number(value: object, name: str) -> float:
     if not 0 <= found <= MOST:  # written so that nan fails
         raise InputError(f"{name[:60]} is {shown(str(value))}, which is not a number from 0 to 10¹⁵.")
     return found
+
+
+def figure(text: str) -> str:
+    """The number with a point: commas are between thousands (“1,660”), else the only one is a decimal one (“2,28”)."""
+    if THOUSANDS.fullmatch(text.rstrip("%")):
+        return text.replace(",", "")
+    return text.replace(",", ".") if text.count(",") == 1 else text
 
 
 def numbers(texts: Iterable[str], name: str) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from specviz.data.serving_counters.pasted import MAX_LINE
 from specviz.data.serving_counters.reconciled import by_written
 
 NUMBER = r"([^\s,)(/]+)"
-ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *{NUMBER} *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
+ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *([^\s)(/]+) *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
 WRITTEN = re.compile(r"(?<!prompt )eval time = *([\d.]{1,20}) ms */ *(\d{1,15}) (?:tok|run)")
 KIND = re.compile(r"statistics +([\w-]{1,40}): ")
 COUNTS = {"drafts": "#gen drafts", "drafted": "#gen tokens", "accepted": "#acc tokens"}

@@ -4,7 +4,7 @@ A record is one object of JSON, one row of a table, or one block of lines “nam
 names that its records need. Sources are the systems' own files, named beside each row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 OWN = "The tokens of a call include the target’s own token; the accepted ones do not."
 RATES = {
@@ -45,11 +45,33 @@ class System:
     milliseconds: Names = ()  # mean, for an output token of a request
     total_milliseconds: Names = ()  # of all output tokens
     per_second: Names = ()  # output tokens of one request
+    per_round: Names = ()  # drafted tokens, the same number in every round
+    listed: bool = False  # a count may be a list, one number for each turn of a conversation
+    running_totals: bool = False  # each record counts since the server started, so the last one counts
     by_written: bool = False  # whether calls may be computed from written and accepted tokens
     first_in_round: bool = False  # whether the first token of an answer may be one of a round
 
 
 ANSWER = ("completion_tokens",)
+# vllm bench serve, as printed
+BENCH = System(
+    "vLLM",
+    needs=("acceptance length",),
+    rounds=("drafts",),
+    drafted=("draft tokens",),
+    accepted=("accepted tokens",),
+    length=("acceptance length",),
+    marginal=("position (%)",),
+    written=("total generated tokens",),
+    requests=("successful requests",),
+    milliseconds=("mean tpot (ms)",),
+)
+EMITTED = ("number of emitted tokens", "number of emitted tokens tokens")
+DRAFTED = ("number of draft tokens", "number of draft tokens tokens")
+OLD_LINE = (
+    "The counts are since the server started. Its accepted tokens include those after a rejection, so its emitted "
+    "tokens are read instead: they include the target’s own token."
+)
 SYSTEMS = (
     # TensorRT-LLM: tensorrt_llm/serve/openai_protocol.py
     System(
@@ -103,18 +125,40 @@ SYSTEMS = (
         requests=("completed",),
         milliseconds=("mean_tpot_ms",),
     ),
-    # vllm bench serve, as printed
+    # SGLang: benchmark/mtbench, “#questions: 80, Throughput: …, Acceptance length: 5.36”
+    System("SGLang", needs=("acceptance length",), with_all=("#questions",), length=("acceptance length",)),
+    # AIPerf, as printed
+    System("AIPerf", needs=("acceptance length",), with_all=("spec decode steps",), length=("acceptance length",)),
+    BENCH,
+    replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
+    # vLLM before its version 1: vllm/spec_decode/metrics.py
     System(
         "vLLM",
-        needs=("acceptance length",),
-        rounds=("drafts",),
-        drafted=("draft tokens",),
-        accepted=("accepted tokens",),
-        length=("acceptance length",),
-        marginal=("position (%)",),
-        written=("total generated tokens",),
-        requests=("successful requests",),
-        milliseconds=("mean tpot (ms)",),
+        needs=EMITTED,
+        with_all=("number of speculative tokens",),
+        per_round=("number of speculative tokens",),
+        drafted=DRAFTED,
+        emitted=EMITTED,
+        running_totals=True,
+        convention=OLD_LINE,
+    ),
+    # vLLM 0.8, whose lines have no calls
+    System(
+        "vLLM",
+        needs=DRAFTED,
+        with_all=("number of accepted tokens",),
+        without=EMITTED,
+        drafted=DRAFTED,
+        accepted=("number of accepted tokens",),
+        by_written=True,
+    ),
+    System(
+        "vLLM",
+        needs=("drafted",),
+        with_all=("accepted", "draft acceptance rate"),
+        drafted=("drafted",),
+        accepted=("accepted",),
+        by_written=True,
     ),
     # vLLM's examples/offline_inference/spec_decode.py, as printed
     System(
@@ -126,8 +170,13 @@ SYSTEMS = (
         accepted=("num_accepted_tokens",),
         marginal=("acceptance at token",),
     ),
-    # SGLang: python/sglang/bench_serving.py, as printed and as JSON lines
-    System("SGLang", needs=("accept length",), length=("accept length",), milliseconds=("mean tpot (ms)",)),
+    # SGLang: python/sglang/bench_serving.py, as printed and as JSON lines; SpecForge: benchmarks
+    System(
+        "SGLang",
+        needs=("accept length", "average accept length"),
+        length=("accept length", "average accept length"),
+        milliseconds=("mean tpot (ms)",),
+    ),
     System("SGLang", needs=("accept_length",), length=("accept_length",), milliseconds=("mean_tpot_ms",)),
     # NVIDIA Model Optimizer: specdec_bench, speculation_profile.json
     System(
@@ -197,6 +246,30 @@ SYSTEMS = (
         by_written=True,
         convention=FROM_WRITTEN,
     ),
+    # llama.cpp: examples/speculative, as printed. “n_draft” is the most that a round drafts.
+    System(
+        "llama.cpp",
+        needs=("n_drafted",),
+        with_all=("n_predict", "n_accept"),
+        written=("n_predict",),
+        drafted=("n_drafted",),
+        accepted=("n_accept",),
+        limit=(),
+        by_written=True,
+        convention=FROM_WRITTEN,
+    ),
+    # llama.cpp: the sum of a table of runs
+    System(
+        "llama.cpp",
+        needs=("total_draft_accepted",),
+        with_all=("total_draft",),
+        written=("total_predicted",),
+        drafted=("total_draft",),
+        accepted=("total_draft_accepted",),
+        requests=("n_requests",),
+        by_written=True,
+        convention=FROM_WRITTEN,
+    ),
     # llama.cpp: a table of runs, “pred= 192 draft= 180 acc= 146”
     System(
         "llama.cpp",
@@ -233,6 +306,29 @@ SYSTEMS = (
         marginal=("acceptance_at_pos",),
         milliseconds=("mean_itl_ms",),
     ),
+    # KoboldCpp: /api/extra/perf, of the last answer
+    System(
+        "KoboldCpp",
+        needs=("last_draft_success",),
+        with_all=("last_token_count",),
+        written=("last_token_count",),
+        accepted=("last_draft_success",),
+        per_second=("last_eval_speed",),
+        by_written=True,
+        convention=FROM_WRITTEN,
+    ),
+    # Spec-Bench: evaluation/speed.py, as printed, and its files of answers
+    System("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
+    System(
+        "Spec-Bench",
+        needs=("decoding_steps",),
+        with_all=("new_tokens",),
+        rounds=("decoding_steps",),
+        emitted=("new_tokens",),
+        listed=True,
+    ),
+    # gpt-fast: generate.py, the share of rounds that accepted 0, 1, 2, … drafted tokens
+    System("gpt-fast", needs=("acceptance probs",), histogram=("acceptance probs",)),
     # TabbyAPI: common/gen_logging.py, “Draft: 120 / 180 tokens accepted”
     System(
         "TabbyAPI",
@@ -242,6 +338,26 @@ SYSTEMS = (
         per_second=("Generate",),
         by_written=True,
         convention=FROM_WRITTEN,
+    ),
+)
+# Asked last: counts that other readers know better, and a length without the counts that it comes from.
+ASKED_LAST = (
+    # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
+    System(
+        "vLLM",
+        needs=("num_drafts",),
+        with_all=("num_draft_tokens", "num_accepted_tokens"),
+        rounds=("num_drafts",),
+        drafted=("num_draft_tokens",),
+        accepted=("num_accepted_tokens",),
+    ),
+    # A part of vLLM's log line, copied without its counts
+    System(
+        "vLLM",
+        needs=("mean acceptance length",),
+        without=("num_drafts",),
+        length=("mean acceptance length",),
+        marginal=("per-position acceptance rate",),
     ),
 )
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
@@ -254,6 +370,14 @@ USAGE = System(
     by_written=True,
     convention=FROM_WRITTEN,
 )
+# The names that lines and tables are searched for.
+NAMES = {
+    name
+    for system in SYSTEMS + ASKED_LAST
+    for field in fields(system)
+    if isinstance(names := getattr(system, field.name), tuple)
+    for name in names
+}
 # SGLang's answers: `accept` counts the target's own token, `correct` does not.
 SGLANG_ANSWER = System(
     "SGLang",

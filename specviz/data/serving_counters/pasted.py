@@ -1,11 +1,12 @@
-"""What pasted text holds: objects (JSON, Python), rows of tables, blocks of lines “name: value”, records of a log.
+"""What pasted text holds: objects (JSON, Python) and records of a log. (Tables and lines are in `rows`.)
 
-Logs come with colours, in containers' JSON, and wrapped at the width of a terminal.
+Logs come with colours, in containers' JSON, wrapped at the width of a terminal, and quoted in Markdown.
 """
 
+import html
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -15,7 +16,6 @@ MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
 MOST_IN_VAIN = 500_000  # characters that are read from such places
 MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
-MOST_ROWS = 2_000
 LONG = 40  # characters; a longer number stays text, so that it is refused with its name
 # An object begins a line, or follows a blank, a colon or a sign in the middle of one.
 _START = re.compile(r"^[ \t]*[{\[]|(?<=[\s:=(,])\{", re.MULTILINE)
@@ -27,14 +27,21 @@ _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", 
 _COLOUR = re.compile(r"\x1b\[[\d;]{0,20}[mK]|\[\d{1,3}(?:;\d{1,3}){0,5}m")  # a copy may have lost its escape
 _KUBERNETES = re.compile(r"^(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) ([FP]) (.*)$")
 _COMPOSE = re.compile(r"^[\w.-]+-\d+ +\| ")
-_MARKS = ("SpecDecoding", "Decode batch", "draft acceptance", "tokens generated", "statistics ")
+_MARKS = ("SpecDecoding", "Speculative metrics", "Decode batch", "draft acceptance", "tokens generated", "statistics ")
+# Markdown around a line (quotes, code, bold text, “\\_”), a blank before a colon, and signs of a page or a scan.
+_QUOTE = re.compile(r"^(?: {0,3}>){1,9} ?")
+_MARKDOWN = re.compile(r"`|\*\*|\\(?=_)|(?<=\w) (?=: )")
+_SIGNS = str.maketrans("\u00a0\u2007\u2009\u202f\u3000：，＝（）％｜", "     :,=()%|", "\u200b\ufeff")
+_NAME_AS_LABEL = re.compile(r'^\{__name__="(\w[\w:]{1,100})",? ?')  # as Prometheus shows the result of a query
+_QUOTATION = str.maketrans("“”„‟‘’", '""""\'\'')
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
 
 
 def plain(text: str) -> str:
-    """The text without colours, and without what a container's log driver wrote around each line."""
+    """The text without colours and Markdown, and without what a container's log driver wrote around each line."""
     lines, part = list[str](), ""
-    for line in _COLOUR.sub("", text).splitlines():
+    for line in _MARKDOWN.sub("", _COLOUR.sub("", text.translate(_SIGNS))).splitlines():
+        line = _NAME_AS_LABEL.sub(r"\1{", _QUOTE.sub("", line))
         if found := _KUBERNETES.match(line):
             part += found[2]
             if found[1] == "P":  # a part of a long line
@@ -42,6 +49,11 @@ def plain(text: str) -> str:
             line, part = part, ""
         lines.append(_COMPOSE.sub("", _of_driver(line)))
     return "\n".join(lines)
+
+
+def straight(text: str) -> str:
+    """The text with straight quotation marks: a page or an editor may have bent or escaped those of JSON."""
+    return html.unescape(text).translate(_QUOTATION) if "{" in text else text
 
 
 def _of_driver(line: str) -> str:
@@ -60,7 +72,7 @@ def _holds_more(value: Any) -> bool:
 
 
 def objects(text: str) -> list[Found]:
-    """Every object in the text, inner ones too, in the order written. Of a stream only the last line counts."""
+    """Every object in the text, inner ones too, in the order written. Of each stream only the last line counts."""
     return [inner for value in _values(text) for inner in _inside(value)]
 
 
@@ -75,12 +87,24 @@ def _values(text: str) -> list[Any]:
     for whole in (text, f"{{{text.strip().rstrip(',')}}}"):
         if (value := _read(whole)) is not None:
             return [value]
-    pieces = [line[5:] for line in map(str.strip, text.splitlines()) if line.startswith("data:")]
-    streamed = [value for piece in pieces if (value := _read(piece)) is not None]
-    if not streamed:
+    pieces = [line[5:].strip() for line in map(str.strip, text.splitlines()) if line.startswith("data:")]
+    streams = [read for stream in _streams(pieces) if (read := [v for v in map(_read, stream) if v is not None])]
+    if not streams:
         return list(islice(chain(_parts(text), _printed(text)), MOST_PARTS))
-    # A stream repeats its running totals: the last piece that says anything about drafts.
-    return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
+    # A stream repeats its running totals: its last piece that says anything about drafts.
+    last = [next((each for each in reversed(stream) if _says_anything(each)), None) for stream in streams]
+    return [value for value in last if value is not None]
+
+
+def _streams(pieces: Iterable[str]) -> list[list[str]]:
+    """The pieces of each stream: “[DONE]” ends one."""
+    streams = [list[str]()]
+    for piece in pieces:
+        if piece == "[DONE]":
+            streams.append([])
+        else:
+            streams[-1].append(piece)
+    return streams
 
 
 def _parts(text: str) -> Iterator[Any]:
@@ -163,68 +187,15 @@ def _inside(value: Any) -> Iterator[Found]:
             waiting.extend(reversed(here))
 
 
-_BLOCK = re.compile(r"^[ \t]*([A-Za-z][\w ./()%#-]{1,60}?):[ \t]+([\d.,]{1,30}%?)[ \t]*$", re.MULTILINE)
-_PLACE = re.compile(r"^(position|acceptance at token|.*_at_pos_?) ?(\d{1,2})$")
-_PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
-_SECTION = re.compile(r"^[ \t]*=+ .{1,80} =+[ \t]*$", re.MULTILINE)  # the head of a benchmark's result
-_COLUMNS = ("acceptance_length", "num_drafts", "a.len", "rounds")
-
-
-def rows(text: str) -> list[Found]:
-    """Records that are no objects: a block of lines “name: value”, rows of a table, lines of pairs “name= value”."""
-    found = [*map(_block, _SECTION.split(text)), *_table(text)]
-    lines = (line for line in text.splitlines() if "=" in line and len(line) < MAX_LINE)
-    found += [pairs for line in lines if len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
-    return [each for each in found[:MOST_ROWS] if each]
-
-
-def _block(text: str) -> Found:
-    """All such lines as one record, by names in lower case. Lines of positions become one list."""
-    found = dict[str, Any]()
-    percent = " (%)" if "acceptance (%)" in text.lower() else ""
-    for name, value in _BLOCK.findall(text):
-        _put(found, " ".join(name.lower().split()), value, percent)
-    return found
-
-
-def _put(found: Found, name: str, value: str, percent: str = "") -> None:
-    if place := _PLACE.match(name):
-        kind = place[1].rstrip("_") + (percent if place[1] == "position" else "")
-        found.setdefault(kind, []).append(value)
-    else:
-        found[name] = value
-
-
-def _table(text: str) -> list[Found]:
-    """Rows under the first line that names known columns: of a CSV file, or of a table drawn with bars."""
-    lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
-    for place, line in enumerate(lines):
-        mark = next((mark for mark in "|\t;," if line.count(mark) > 1), "")
-        head = _cells(line, mark) if mark and any(name in line for name in _COLUMNS) else []
-        if sum(name in head for name in _COLUMNS) > 1:
-            return [row for each in lines[place + 1 : place + MOST_ROWS] if (row := _row(head, _cells(each, mark)))]
-    return []
-
-
-def _cells(line: str, mark: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.strip().strip("|").split(mark)]
-
-
-def _row(head: Sequence[str], cells: Sequence[str]) -> Found:
-    found = dict[str, Any]()
-    if len(cells) != len(head) or all(set(cell) <= set("-: ") for cell in cells):
-        return found
-    for name, value in zip(head, cells, strict=True):
-        _put(found, name, value)
-    return found
-
-
 # How a record of a log begins: a level, a time, a process; what is no log; or a part that may follow one of these.
 _RECORD = re.compile(
     r"\s*(?:\(\w+ pid=|(?:INFO|WARN|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d|\[\d+\] |\d+\.\d+\.\d+\.\d+ [A-Z] |slot |srv "
     r"|={3}|-{3}|# |\|.*\|\s*$|[{}\]\"]|\[(?:[{\[\"]|\s*$)|(?:vllm|sglang|llamacpp|trtllm)[:_])"
 )
-_PART = re.compile(r"\s*(?:prompt eval|eval time|total time|draft acceptance|statistics |SpecDecoding|Decode batch)")
+_PART = re.compile(
+    r"\s*(?:prompt eval|eval time|total time|draft acceptance|statistics "
+    r"|SpecDecoding|Speculative metrics|Decode batch)"
+)
 # Whole fields with what ends them: a join that cuts a number or a name has fewer of them.
 _FIELDS = re.compile(
     r"SpecDecoding metrics: |Mean acceptance length: [\d.]+(?=, )|(?:Accepted|Drafted): \d+ tokens(?=, )"
@@ -280,14 +251,3 @@ def _joined(before: str, piece: str, by_word: bool) -> str:
     if not by_word:
         return before + piece
     return before.rstrip() + ("" if re.search(r"\w-\s*$", before) else " ") + piece.strip()
-
-
-_TABBY = re.compile(
-    r"(\d+) tokens generated in [^\n]{0,200}?Generate: ([\d.]+) T/s[^\n]{0,100}?Draft: (\d+) */ *(\d+) tokens accepted"
-)
-
-
-def tabby_rows(records: Sequence[str]) -> list[Found]:
-    """TabbyAPI's line of a request, by the names that the table of systems has for it."""
-    lines = [found for line in records if len(line) < MAX_LINE and (found := _TABBY.search(line))]
-    return [{"tokens generated": each[1], "Generate": each[2], "Draft": f"{each[3]}/{each[4]}"} for each in lines]

@@ -15,6 +15,7 @@ ONLY_DRAFTING = (
 )
 IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
 LAST = "The text has {} results. The last one is read: they do not say how many calls each is of."
+MIXED = "The text has {} results that draft different lengths. They are added up: paste one to see it alone."
 CUT_OFF = (
     "{engine} also counts what the limit of tokens cut off: {accepted:,.0f} drafted tokens were accepted, and "
     "{room:,.0f} of them were written. An import of the same answer shows the written ones; both numbers are right."
@@ -33,9 +34,11 @@ FIRST_TOKENS = 0.05  # counters do not say how many requests' first tokens are a
 def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
     """What the records of one system say together. `limited` answers ended at their limit of tokens."""
     system, count = records[0].system, len(records)
-    if not (system.rounds or system.drafted or system.histogram):  # a length alone: no weights to add results up with
+    weighted = system.rounds or system.drafted or system.histogram or system.accepted
+    if not weighted or system.running_totals:  # a length alone has no weights to add results up with
         records = records[-1:]
-    total = added([read_record(record) for record in records])
+    totals = [read_record(record) for record in records]
+    total = added(totals)
     counted = total.accepted is not None and (total.rounds is not None or system.by_written)
     nothing = total.drafted == 0 or total.rounds == 0
     if nothing or not (counted or total.length is not None or total.survival):
@@ -53,9 +56,19 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
             f"{most:.2f} drafted tokens a round are impossible where it drafts at most {total.limit:.0f}: these "
             "counters do not belong together."
         )
-    more = (IGNORED.format(total.ignored) if total.ignored else "", LAST.format(count) if len(records) < count else "")
+    more = (
+        IGNORED.format(total.ignored) if total.ignored else "",
+        LAST.format(count) if count > 1 and not weighted else "",
+        MIXED.format(count) if _mixed(totals) else "",
+    )
     counters = replace(counters, notes=(*counters.notes, *filter(None, more)))
     return within_written(counters, total, limited, system.first_in_round, bool(system.requests))
+
+
+def _mixed(totals: Sequence[Total]) -> bool:
+    """Whether each of several results always drafts the same length, but not all the same one."""
+    lengths = [each.drafted / each.rounds for each in totals if each.drafted and each.rounds]
+    return all(abs(length - round(length)) < 0.01 for length in lengths) and len(set(map(round, lengths))) > 1
 
 
 def _counted(total: Total, engine: str) -> ServingCounters:
@@ -71,14 +84,14 @@ def _counted(total: Total, engine: str) -> ServingCounters:
             drafting_share=share,
             notes=() if share is not None else (ONLY_DRAFTING,),
         )
-    if total.accepted is not None and total.drafted is not None:
+    if total.accepted is not None and (total.drafted is not None or total.length is None):
         return by_written(engine, total.drafted, total.accepted, total.written, total.requests)
     length = total.length if total.length is not None else 1 + sum(total.survival)
     return ServingCounters(engine, length, float(len(total.survival)) or None, total.survival)
 
 
 def by_written(
-    engine: str, drafted: float, accepted: float, written: float | None, requests: float = 1
+    engine: str, drafted: float | None, accepted: float, written: float | None, requests: float = 1
 ) -> ServingCounters:
     """Calls from the tokens: each wrote its accepted ones and one more, and the prompt's pass wrote the first token."""
     read = ServingCounters(engine, None, drafted=drafted, accepted=accepted, written=written)
@@ -91,9 +104,8 @@ def by_written(
             "end of an answer, so the number of calls is unknown. Paste the counts of a longer answer."
         )
     length = 1 + accepted / calls
-    return replace(
-        read, tokens_per_target_call=length, draft_length=drafted / calls, over_all_calls=True, notes=(ALL_CALLS,)
-    )
+    each = drafted / calls if drafted is not None else None
+    return replace(read, tokens_per_target_call=length, draft_length=each, over_all_calls=True, notes=(ALL_CALLS,))
 
 
 def within_written(

@@ -7,7 +7,7 @@ from operator import mul
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, number, shown
+from specviz.data.serving_counters.counters import MAX_POSITIONS, figure, number, shown
 from specviz.data.serving_counters.names import Names, System
 
 Found = dict[str, Any]
@@ -36,14 +36,16 @@ class Record:
         name, value = found
         if isinstance(value, dict):  # AIPerf: {"unit": …, "avg": …}
             value = value.get("avg", value.get("value"))
-        return number(value.replace(",", "") if isinstance(value, str) else value, name)
+        if self.system.listed and isinstance(value, list):  # one number for each turn of a conversation
+            return sum(number(each, name) for each in value)
+        return number(figure(value) if isinstance(value, str) else value, name)
 
     def rates(self, names: Names) -> tuple[float, ...]:
         found = self.first(names)
         if found is None:
             return ()
         name, value = found
-        written = value.replace(",", " ").split() if isinstance(value, str) else value
+        written = value.replace(",", " ").split() if isinstance(value, str) else value  # of a cell
         if not isinstance(written, list) or len(written) > MAX_POSITIONS:
             raise InputError(
                 f"{name[:60]} is {shown(str(value))}, which is not a list of at most {MAX_POSITIONS} rates."
@@ -100,6 +102,9 @@ def read_record(record: Record) -> Total:
     rates, survival = _rates(record)
     if heads := record.counts(system.heads):
         rounds, survival = heads[0], tuple(count / heads[0] for count in heads[1:]) if heads[0] else ()
+    drafted = record.number(system.drafted) if pair is None else pair
+    each = record.number(system.per_round)
+    rounds = drafted / each if rounds is None and drafted is not None and each else rounds
     emitted = record.number(system.emitted)
     if emitted is not None and rounds is not None:
         accepted = emitted - rounds
@@ -109,7 +114,6 @@ def read_record(record: Record) -> Total:
     if length is not None and derived:
         rounds = (accepted or 0) / (length - 1) if rounds is None else rounds
         accepted = (length - 1) * rounds if accepted is None else accepted
-    drafted = record.number(system.drafted) if pair is None else pair
     rejected = record.number(system.rejected)
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected

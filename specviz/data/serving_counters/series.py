@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, number, numbers, shown
+from specviz.data.serving_counters.counters import MAX_POSITIONS, figure, number, numbers, shown
 from specviz.data.serving_counters.pasted import MAX_LINE, Found
 
 MOST_SAMPLES = 5_000
@@ -20,7 +20,9 @@ DRAFTING = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", "num_accept
 SGLANG = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
 SGLANG |= {"spec_verify_calls"}
 # TensorRT-LLM (tensorrt_llm/metrics): tokens by position; FastDeploy: tokens with the target's own ones.
-OTHERS = {"drafted_tokens", "accepted_tokens", "acceptance_length", "num_emitted_tokens"}
+# Text Generation Inference: a histogram. vLLM before its version 1: an efficiency, and emitted tokens like FastDeploy.
+OTHERS = {"request_skipped_tokens_sum", "request_skipped_tokens_count", "request_generated_tokens_count", "efficiency"}
+OTHERS |= {"drafted_tokens", "accepted_tokens", "acceptance_length", "num_emitted_tokens"}
 # The time of an output token of a request: its sum, and how many it is the sum of. vLLM's inter_token_latency has one
 # value a step, not a token, and is not read. (vllm/v1/metrics/stats.py, llama.cpp's tools/server.)
 PER_TOKEN = "request_time_per_output_token_seconds"
@@ -28,9 +30,12 @@ LATENCY = {f"{PER_TOKEN}_sum": f"{PER_TOKEN}_count", "tokens_predicted_seconds":
 LATENCIES = {*LATENCY, f"{PER_TOKEN}_count"}
 ENGINES = {*DRAFTING, *LATENCIES, "generation_tokens", "num_requests_running", *SAME}  # vLLM and llama.cpp
 KNOWN = ENGINES | SGLANG | OTHERS
-PREFIXES = "vllm|llamacpp|sglang|trtllm|fastdeploy"
-_NAME = re.compile(rf"(?:({PREFIXES})[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{{=:|\"',]|$)")
-_SEPARATOR = re.compile(r"[\s:=|,]+")
+PREFIXES = "vllm|llamacpp|sglang|trtllm|fastdeploy|tgi"
+_NAME = re.compile(
+    rf"(?:({PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{{=:|\"',;]|$)"
+)
+# What may stand before a name: signs of a list or a table, the file and the number of a line as `grep` writes them.
+_BEFORE = re.compile(rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?")
 _PRINTED = re.compile(
     r"(?:Counter|Gauge|Vector)\(name='([\w:]{1,100})',\s*labels=\{([^{}]{0,400})\},\s*values?=(\[[\d.,\s]*\]|[^\s,)\]]+)"
 )
@@ -39,8 +44,14 @@ _LABEL = re.compile(r"'(\w{1,60})': '([^']{0,200})'")
 
 def name_of_line(line: str) -> str | None:
     """The name of the counter that a line begins with, without prefix and `_total`; None for another line."""
-    found = _NAME.match(line) if len(line) <= MAX_LINE or "{" not in line else None
-    return found[3] if found and found[3] in KNOWN else None
+    found = _name(line) if len(line) <= MAX_LINE or "{" not in line else None
+    return found[3] if found else None
+
+
+def _name(line: str) -> re.Match[str] | None:
+    before = _BEFORE.match(line)
+    found = _NAME.match(line, before.end() if before else 0)
+    return found if found and found[3] in KNOWN else None
 
 
 class Series:
@@ -100,13 +111,16 @@ class Series:
         return [counts[position] for position in range(len(counts))]
 
     def _read_line(self, line: str) -> None:
-        name = _NAME.match(line)
-        if name is None or name[3] not in KNOWN or not (written := _written_value(line)):
+        name = _name(line)
+        if name is None:
+            return
+        line = line.partition(" # {")[0]
+        if not (written := _written_value(line[name.end() :])):
             return
         if written.startswith("["):
             self._add_list(name, numbers(written.strip("[]").split(","), name[0]))
-        elif "{" in line:
-            labels, value = _sample(line, name[0], written)
+        elif "{" in line[name.end() :]:
+            labels, value = _sample(line[name.start() :], name[0], written)
             self._add(name, labels, value)
         else:
             self._add(name, (), number(_without_timestamp(written), name[0]))
@@ -156,19 +170,18 @@ def _printed(text: str) -> Iterator[tuple[str, Labels, object]]:
         yield name, kept, value.strip("[]").split(",") if value.startswith("[") else value
 
 
-def _written_value(line: str) -> str:
-    """What follows the name and its labels; empty if the line was cut off before it."""
-    if "{" not in line:
-        parts = _SEPARATOR.split(re.sub(rf"^({PREFIXES})[:_]", "", line), maxsplit=1)
-        return parts[1].strip() if len(parts) > 1 else ""
-    _, brace, rest = line.rpartition("}")
-    return rest.strip(" \t|") if brace else ""
+def _written_value(after: str) -> str:
+    """The value, of what follows a name; empty if the line was cut off before it."""
+    if "{" not in after:
+        return after.strip(" \t:=|,;\"'")
+    _, brace, rest = after.rpartition("}")
+    return rest.strip(" \t|:=,") if brace else ""
 
 
 def _without_timestamp(written: str) -> str:
-    """Prometheus may write the time of the sample after the value."""
+    """Prometheus may write the time of the sample after the value, and an example of one (“# {…} 1.0”)."""
     value, _, rest = written.partition(" ")
-    return value if rest.strip().isdecimal() else " ".join(written.split())
+    return figure(value if rest.strip().isdecimal() else " ".join(written.split()))
 
 
 def _sample(line: str, name: str, written: str) -> tuple[Labels, float]:

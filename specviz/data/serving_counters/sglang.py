@@ -5,6 +5,7 @@ draft tree and its root; how deep the tree is says `spec_num_steps`. Without top
 block drafter writes a whole block in one step: then `spec_num_steps` is not the depth.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,11 +15,12 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.serving_counters.counters import ServingCounters, field
 from specviz.data.serving_counters.names import SGLANG_ANSWER
 from specviz.data.serving_counters.pasted import Found
-from specviz.data.serving_counters.reconciled import within_written
+from specviz.data.serving_counters.reconciled import LAST, within_written
 from specviz.data.serving_counters.records import Total, added, read_record, records_of
 from specviz.data.serving_counters.series import Series
 
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
+IDLE = r"accept len: *0(?:\.0*)?(?=[\s,]|$)"  # the server verified nothing since its last line
 CONVENTION = "The accept length includes the target’s own token."
 OF_TOTALS = (
     "{calls:,.0f} verify calls wrote {written:,.0f} tokens, the first token of each request among them. This is of all "
@@ -47,9 +49,10 @@ def from_gauges(series: Series, text: str) -> ServingCounters | None:
 
 
 def from_log(records: Sequence[str], text: str) -> ServingCounters | None:
-    lines = [line for line in records if "accept len:" in line]
-    if not lines:
+    every = [line for line in records if "accept len:" in line]
+    if not every:
         return None
+    lines = [line for line in every if not re.search(IDLE, line)] or every
     length = field(lines[-1], r"accept len: *([^\s,]+)")
     if length is None:
         raise InputError("The SGLang log line has no number after “accept len”.")
@@ -76,6 +79,8 @@ def from_answers(found: Sequence[Found], text: str, limited: int = 0) -> tuple[S
         survival = (*survival[:depth], *[0.0] * unseen)
     read = replace(read, survival=survival, drafted=total.drafted, accepted=None if total.derived else total.accepted)
     read = replace(read, rates="marginal" if survival else "", convention=SGLANG_ANSWER.convention)
+    if len(records) > 1 and total.rounds is None:
+        read = replace(read, notes=(*read.notes, LAST.format(len(records))))
     names = [name for record in records for name in record.used]
     if field(text, STEPS):
         names += ["speculative_num_steps", "spec_num_steps"]

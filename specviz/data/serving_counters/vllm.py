@@ -11,11 +11,13 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters, field, numbers, whole
-from specviz.data.serving_counters.names import OWN
-from specviz.data.serving_counters.reconciled import FIRST_TOKENS, ONLY_DRAFTING, drafting_share
+from specviz.data.serving_counters.names import OLD_LINE, OWN
+from specviz.data.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
 from specviz.data.serving_counters.series import DRAFTING, Series
 
+IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was drafted since the last line
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
+OLD_ROUNDING = 0.02  # k is whole: an efficiency of three decimals gives it within this
 PAST_THE_TEXT = (
     "{rounds:,.0f} calls accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
     "the end of a text is not counted."
@@ -23,8 +25,10 @@ PAST_THE_TEXT = (
 
 
 def from_counters(series: Series) -> ServingCounters | None:
-    if not any(name in series for name in DRAFTING) or series.prefix in ("trtllm", "fastdeploy"):
+    if not any(name in series for name in DRAFTING) or series.prefix in ("trtllm", "fastdeploy", "tgi"):
         return None
+    if "num_emitted_tokens" in series:
+        return _before_version_1(series)
     drafts, drafted = series.total("num_drafts"), series.total("num_draft_tokens")
     accepted = series.total("num_accepted_tokens")
     by_position = series.by_position("num_accepted_tokens_per_pos")
@@ -39,7 +43,7 @@ def from_counters(series: Series) -> ServingCounters | None:
     counters = ServingCounters(
         "llama.cpp" if series.prefix == "llamacpp" else "vLLM",
         1 + accepted / drafts,
-        float(len(by_position)) if drafted is None else drafted / drafts,
+        (float(len(by_position)) or None) if drafted is None else drafted / drafts,
         tuple(count / drafts for count in by_position),
         series.mean("num_requests_running"),
         drafted,
@@ -52,6 +56,26 @@ def from_counters(series: Series) -> ServingCounters | None:
         convention=OWN,
     )
     return _of_the_text(counters, drafts, accepted, written)
+
+
+def _before_version_1(series: Series) -> ServingCounters:
+    """A page without rounds. With k drafted tokens each, efficiency is emitted / (rounds · (k + 1)), and k is whole."""
+    emitted, drafted = series.total("num_emitted_tokens") or 0.0, series.total("num_draft_tokens")
+    efficiency, rounds = series.mean("efficiency"), 0.0
+    if drafted and emitted and efficiency and drafted < emitted / efficiency:
+        rounds = emitted / efficiency - drafted
+    length = drafted / rounds if drafted and rounds else 0.0
+    if not rounds or not drafted or abs(length - round(length)) > OLD_ROUNDING * length:
+        raise InputError(
+            "This page of an old vLLM does not count its rounds, and spec_decode_efficiency does not give them: paste "
+            "the log line “Speculative metrics”, which names the number of speculative tokens."
+        )
+    rounds = drafted / round(length)
+    accepted = max(0.0, emitted - rounds)
+    return ServingCounters(
+        "vLLM", emitted / rounds, float(round(length)), (), series.mean("num_requests_running"), drafted, accepted,
+        notes=(ONLY_DRAFTING,), convention=OLD_LINE,
+    )  # fmt: skip
 
 
 def _of_the_text(counters: ServingCounters, drafts: float, accepted: float, written: float | None) -> ServingCounters:
@@ -68,9 +92,12 @@ def _of_the_text(counters: ServingCounters, drafts: float, accepted: float, writ
 
 
 def from_log(records: Sequence[str]) -> ServingCounters | None:
-    lines = [line for line in records if "SpecDecoding metrics:" in line]
-    if not lines:
+    every = [line for line in records if "SpecDecoding metrics:" in line]
+    if not every:
         return None
+    lines = [line for line in every if not re.search(IDLE, line)]
+    if not lines:
+        raise InputError("The vLLM log line says that nothing was drafted.")
     length = field(lines[-1], r"Mean acceptance length: *([^\s,]+)")
     if length is None:
         raise InputError("The vLLM log line has no “Mean acceptance length”.")
@@ -143,3 +170,15 @@ def from_fastdeploy(series: Series) -> ServingCounters | None:
         raise InputError("num_emitted_tokens must be more than num_accepted_tokens: each round emits one token more.")
     length = drafted / rounds if drafted else None
     return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention=OWN)
+
+
+def from_text_generation_inference(series: Series) -> ServingCounters | None:
+    """The page of Hugging Face's TGI: a histogram with the tokens of each call but one; a prompt's call has none."""
+    skipped, calls = series.total("request_skipped_tokens_sum"), series.total("request_skipped_tokens_count")
+    requests = series.total("request_generated_tokens_count")
+    if skipped is None or calls is None:
+        return None
+    if requests is None or calls <= requests:
+        raise InputError("tgi_request_generated_tokens_count is missing, or no call came after those of the prompts.")
+    length = 1 + skipped / (calls - requests)
+    return ServingCounters("TGI", length, accepted=skipped, over_all_calls=True, notes=(ALL_CALLS,), convention=OWN)
