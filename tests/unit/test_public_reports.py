@@ -1,7 +1,7 @@
 """Inputs made after public reports (`tests/fixtures/reports`): what is read in each of them, and what is refused.
 
-Beside the inputs, `expected.yaml` has the right answers for texts that are pasted on the Worksheet, `imports.yaml` those
-for records of one run, and `prompts.yaml` those for files of prompts.
+Beside the inputs, `expected.yaml` has the right answers for texts that are pasted on the Worksheet, `imports.yaml`
+those for records of one run, and `prompts.yaml` those for files of prompts.
 """
 
 import csv
