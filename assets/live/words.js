@@ -1,5 +1,6 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
+import { reasonOf } from "./reason.js";
 import { clockIsCoarse, costsOf, timedOf } from "./timing.js";
 
 /** @import { Result, Trace } from "../shared/payloads.js" */
@@ -20,9 +21,10 @@ export function countsOf({ rounds }) {
 /**
  * The result at the top of the stage.
  * @param {Trace} trace
+ * @param {boolean} here decoded by this page; else it is a record
  * @returns {Result}
  */
-export function resultOf(trace) {
+export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
   const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the big model instead of ${emitted}`;
   const timed = timedOf(trace);
@@ -30,8 +32,9 @@ export function resultOf(trace) {
   if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
   const even = timed.low <= 1 && timed.high >= 1;
   const says = `${timed.speedup.toFixed(2)} times as fast${even ? ", too close to 1 to tell" : timed.speedup < 1 ? ", so slower" : ""}: ${passes}`;
-  const interval = `One run, measured in this browser; 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`;
-  return { says, reason: interval, trusted: true, estimated: null };
+  const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
+  const interval = `One run, ${where}; 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`;
+  return { says, reason: `${reasonOf(trace, timed)} ${interval}`.trim(), trusted: true, estimated: null };
 }
 
 /** @param {Trace} trace */
@@ -40,6 +43,21 @@ export function countedInWords(trace) {
   if (!drafted) return "Counted, exact: nothing was drafted.";
   const perCall = (emitted / rounds).toFixed(2);
   return `Counted, exact: ${accepted} of ${drafted} guesses are accepted (${judged} were checked), and each pass of the big model gives ${perCall} tokens.`;
+}
+
+/**
+ * Whether both decoders wrote the same text, as `compare_texts` of specviz/core/verdict.py.
+ * @param {Trace} trace
+ */
+export function comparedInWords({ settings, drafter, output, autoregressive }) {
+  if (!autoregressive || !drafter) return "";
+  if (settings.temperature) return `Texts: at temperature ${settings.temperature} these are two different draws from the same distribution, so they cannot be compared word by word.`;
+  const [written, plain] = [output.token_ids, autoregressive.token_ids];
+  const shorter = Math.min(written.length, plain.length);
+  const at = written.findIndex((id, place) => place < shorter && id !== plain[place]);
+  if (at >= 0) return `Texts: they differ first at token ${at + 1}. Only rounding between two tokens of almost equal probability should do that.`;
+  if (written.length !== plain.length) return `Texts: the same for ${shorter} tokens, then only one of the two continues.`;
+  return `Texts, identical: the big model alone wrote the same ${written.length} ${written.length === 1 ? "token" : "tokens"}.`;
 }
 
 /** @param {Trace} trace */
@@ -52,7 +70,7 @@ export function timedInWords(trace) {
     : "the machine was too busy to tell.";
   const coarse = clockIsCoarse(trace);
   const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));
-  const why = coarse ? " This browser’s clock counts whole milliseconds on purpose, so each single time is rough." : "";
+  const why = coarse ? " The browser’s clock counts whole milliseconds on purpose, so each single time is rough." : "";
   return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
 }
 

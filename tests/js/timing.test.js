@@ -32,7 +32,7 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const coarse = run(new Array(12).fill([4, 3]), [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
   assert.ok(clockIsCoarse(coarse));
   assert.ok(Math.abs((costsOf(coarse)?.step ?? 0) - 0.0015) < 1e-9);
-  assert.match(timedInWords(coarse), /v\(5\) = 2\.0; a guess takes 0\.7\. This browser’s clock counts whole milliseconds/);
+  assert.match(timedInWords(coarse), /v\(5\) = 2\.0; a guess takes 0\.7\. The browser’s clock counts whole milliseconds/);
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
   assert.match(timedInWords(fine), /v\(5\) = 2\.31; a guess takes 0\.77\.$/);
