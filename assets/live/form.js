@@ -32,7 +32,7 @@ export class Form {
     this.instead = ""; // of what was asked for last and is not here: what new runs use
     this._fill("preset", [...presets.map(({ name }) => name), OWN], (name) => presets.find((preset) => preset.name === name)?.label ?? "your own text");
     const [target, ...drafts] = Object.keys(models);
-    const sized = (/** @type {string} */ name) => `${name} · ${(models[name].parameters / 1e6).toFixed(1)} M parameters`;
+    const sized = (/** @type {string} */ name) => `${name}, ${(models[name].parameters / 1e6).toFixed(1)} M`;
     this._fill("target", [target, ...drafts], sized);
     this._fill("draft", [...drafts, lookup], (name) => (name === lookup ? "prompt lookup, no model" : sized(name)));
     this.set("prompt", presets[0].text);

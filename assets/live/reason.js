@@ -1,7 +1,7 @@
 /** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/result.py. */
 
 import { verificationSteps } from "../shared/theory.js";
-import { costsOf, roundSteps } from "./timing.js";
+import { costsOf, judged, roundSteps } from "./timing.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Timed } from "./timing.js" */
@@ -18,14 +18,14 @@ export function reasonOf(trace, timed) {
   const drafted = trace.rounds.flatMap((round) => round.drafted);
   if (!costs || trace.settings.tree) return "";
   const accepted = drafted.filter(({ status }) => status === "accepted").length;
-  const judged = accepted + drafted.filter(({ status }) => status === "rejected").length;
+  const checked = accepted + drafted.filter(({ status }) => status === "rejected").length;
   const emitted = accepted + trace.rounds.filter(({ emitted: own }) => own.kind !== "none").length;
   const modelled = emitted / trace.rounds.reduce((steps, round) => steps + roundSteps(costs, round.drafted.length), 0);
-  if (!explains(modelled, timed)) return UNEXPLAINED;
+  const [alpha, share] = [accepted / checked, percent(accepted / checked)];
+  if (!explains(modelled, timed)) return `${share} of the checked guesses are accepted. ${UNEXPLAINED}`;
   if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
   const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
   const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
-  const [share, alpha] = [percent(accepted / judged), accepted / judged];
   const why = `a guess takes ${costs.draft.toFixed(2)} and ${checkTakes(check)}`;
   if (steps >= length + 1) return `It would not pay even if all checked guesses were accepted (here ${share}), because ${why}`;
   if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the checked guesses are accepted; ${why}`;
@@ -51,9 +51,11 @@ function perCall({ rounds }, costs, emitted) {
  * @param {number} modelled
  * @param {Timed} timed
  */
-function explains(modelled, { low, high }) {
-  if (modelled < low || modelled > high) return false;
-  return low > 1 ? modelled > 1 : high < 1 ? modelled <= 1 : true;
+function explains(modelled, { speedup, interval }) {
+  if (interval && (modelled < interval[0] || modelled > interval[1])) return false;
+  const word = judged(speedup, interval);
+  if (word === "helps" || word === "hurts") return word === "helps" ? modelled > 1 : modelled <= 1;
+  return interval !== null || judged(modelled, null) === "even";
 }
 
 /** @param {number} check in plain steps */

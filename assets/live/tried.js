@@ -41,7 +41,7 @@ export class Tried {
     const { trace } = shown;
     const { drafted, accepted, rounds, emitted } = countsOf(trace);
     const timed = timedOf(trace);
-    const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}× (${timed.low.toFixed(2)} to ${timed.high.toFixed(2)})` : "not trusted";
+    const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}×${between(timed.interval)}` : "not trusted";
     const number = this.count++;
     const cells = [
       numberOf({ number, shown }),
@@ -111,9 +111,14 @@ function lineOf(run, link) {
   return [
     numberOf(run), draftOf(trace), draft_length,
     rounds ? emitted / rounds : null, drafted ? (100 * accepted) / drafted : null,
-    timed?.speedup ?? null, timed?.low ?? null, timed?.high ?? null, trusted,
+    timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), trusted,
     start(trace.prompt.text, LONG), temperature, trace.target.name, link,
   ];
+}
+
+/** @param {[number, number] | null} interval */
+function between(interval) {
+  return interval ? ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})` : "";
 }
 
 /**

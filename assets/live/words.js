@@ -1,9 +1,10 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
 import { reasonOf } from "./reason.js";
-import { clockIsCoarse, costsOf, timedOf } from "./timing.js";
+import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
 
 /** @import { Result, Trace } from "../shared/payloads.js" */
+/** @import { Timed } from "./timing.js" */
 
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
@@ -30,11 +31,18 @@ export function resultOf(trace, here) {
   const timed = timedOf(trace);
   if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true, estimated: null };
   if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
-  const even = timed.low <= 1 && timed.high >= 1;
-  const says = `${timed.speedup.toFixed(2)} times as fast${even ? ", too close to 1 to tell" : timed.speedup < 1 ? ", so slower" : ""}: ${passes}`;
+  const ending = { untold: ", too close to 1 to tell", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
+  const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
   const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
-  const interval = `One run, ${where}; 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`;
-  return { says, reason: `${reasonOf(trace, timed)} ${interval}`.trim(), trusted: true, estimated: null };
+  return { says, reason: `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim(), trusted: true, estimated: null };
+}
+
+/**
+ * @param {Timed} timed
+ * @param {string} before
+ */
+function intervalOf({ interval }, before) {
+  return interval ? `${before}95 % interval ${interval[0].toFixed(2)} to ${interval[1].toFixed(2)}` : "";
 }
 
 /** @param {Trace} trace */
@@ -66,7 +74,7 @@ export function timedInWords(trace) {
   if (!timed || !costs) return "Timed: too few rounds to say.";
   const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
   const speed = timed.trusted
-    ? `${timed.speedup.toFixed(2)}×, 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`
+    ? `${timed.speedup.toFixed(2)}×${intervalOf(timed, ", ")}.`
     : "the machine was too busy to tell.";
   const coarse = clockIsCoarse(trace);
   const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));
