@@ -73,6 +73,8 @@ class Live {
     this.draw();
     const taken = document.querySelector("#asked")?.textContent; // of a file that the app gave with its settings
     this.follow(location.hash.slice(1) || (taken ? JSON.parse(taken) : ""));
+    const from = document.querySelector("#from")?.textContent; // the app that gave the file
+    if (from) /** @type {HTMLAnchorElement} */ (find(document, ".made-by a")).href = JSON.parse(from);
     this.listen();
     this.load();
   }

@@ -85,7 +85,8 @@ async function made({ page, weights, link }, tell) {
     parts.push("</div>\n");
   }
   const settings = `<script type="application/json" id="asked">${JSON.stringify(asked).replaceAll("<", "\\u003c")}</script>\n`;
-  return { file: new Blob([html.slice(0, at), ...parts, settings, html.slice(at)], { type: "text/html" }), instead: insteadIn(html, asked) };
+  const from = `<script type="application/json" id="from">${JSON.stringify(new URL("./", document.baseURI).href).replaceAll("<", "\\u003c")}</script>\n`;
+  return { file: new Blob([html.slice(0, at), ...parts, settings, from, html.slice(at)], { type: "text/html" }), instead: insteadIn(html, asked) };
 }
 
 /**

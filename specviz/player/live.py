@@ -121,7 +121,7 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
 def _tour() -> dict[str, Any]:
     """The tour of the recorded first run, without the pages where it goes on: there are none here."""
     trace = first_trace()
-    tour = trace and tour_of(trace)
+    tour = tour_of(trace) if trace else None
     if tour is None:
         raise InputError("The first run is missing, or the tour does not fit it.")
     return asdict(replace(tour, next=()))
