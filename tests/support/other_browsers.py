@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -98,7 +99,10 @@ def _webkit(selenium: Any) -> Iterator[Any]:
         if os.geteuid() == 0:  # in a container: its sandbox does not start
             env["WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS"] = "1"
         service = selenium.WebKitGTKService(shutil.which(WEBKIT_DRIVER), log_output=os.devnull, env=env)
-        yield selenium.WebKitGTK(options=options, service=service)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of Selenium's own older class
+            driver = selenium.WebKitGTK(options=options, service=service)
+        yield driver
 
 
 @contextmanager
@@ -107,9 +111,11 @@ def _screen() -> Iterator[str]:
     told, tells = os.pipe()
     command = ["Xvfb", "-displayfd", str(tells), "-screen", "0", "1600x1200x24"]
     with subprocess.Popen(command, pass_fds=[tells], stderr=subprocess.DEVNULL) as screen:
-        os.close(tells)
-        with os.fdopen(told) as answer:
-            number = answer.readline().strip()
-        assert number, "Xvfb has not started"
-        yield f":{number}"
-        screen.terminate()
+        try:
+            os.close(tells)
+            with os.fdopen(told) as answer:
+                number = answer.readline().strip()
+            assert number, "Xvfb has not started"
+            yield f":{number}"
+        finally:
+            screen.terminate()
