@@ -3,6 +3,7 @@
 //     { kind: "open", models: { name: ModelFiles } }     may come again, with more models or after a failure
 //     { kind: "run", id, request: RunRequest }           takes the place of a run under way
 //     { kind: "stop", id }
+//     { kind: "ping" }                                   is answered with `alive`, also while a run is under way
 //
 // and is sent `loading` (model, bytes, of), `ready` (models), `trace` (id, the trace so far), `done` (id, trace, guesses)
 // and `failed` (id where it is a run's, sentence).
@@ -20,7 +21,8 @@ import { Run } from "./run.js";
 /**
  * @typedef {{ kind: "open", models: Record<string, ModelFiles> }
  *   | { kind: "run", id: number, request: RunRequest }
- *   | { kind: "stop", id: number }} Message
+ *   | { kind: "stop", id: number }
+ *   | { kind: "ping" }} Message
  */
 
 /** @typedef {{ postMessage(message: unknown): void, onmessage: ((event: MessageEvent) => void) | null }} Port */
@@ -42,6 +44,7 @@ export class Engine {
   async take(message) {
     if (message.kind === "open") await this._open(message.models);
     if (message.kind === "run") await this._run(message.id, message.request);
+    if (message.kind === "ping") this._port.postMessage({ kind: "alive" });
     if (message.kind === "stop" && message.id === this._id) this._id = 0;
   }
 

@@ -3,14 +3,17 @@
 /** @import { Machine } from "../shared/payloads.js" */
 /** @import { LoadedModel } from "./loaded_model.js" */
 
-// The first that fits: Edge and Opera name Chrome too, and Chrome names Safari.
+// The first that fits: most name Chrome or Safari too. Only on Apple’s systems the version of Safari is a browser’s own.
 const BROWSERS = [
-  [/Edg\/(\d+)/, "Edge"],
-  [/OPR\/(\d+)/, "Opera"],
-  [/Firefox\/(\d+)/, "Firefox"],
-  [/Chrome\/(\d+)/, "Chrome"],
-  [/Version\/(\d+).*Safari/, "Safari"],
+  [/Edg(?:A|iOS)?\/(\d+)/, "Edge"],
+  [/(?:OPR|OPT)\/(\d+)/, "Opera"],
+  [/SamsungBrowser\/(\d+)/, "Samsung Internet"],
+  [/(?:Firefox|FxiOS)\/(\d+)/, "Firefox"],
+  [/(?:Chrome|CriOS)\/(\d+)/, "Chrome"],
+  [/(?:Mac OS|iPhone|iPad).*Version\/(\d+).*Safari/, "Safari"],
+  [/AppleWebKit/, "a WebKit browser"],
 ];
+const WEBKIT = /AppleWebKit(?!.*Chrome)/; // it says 4 or 8 cores, however many there are
 const SYSTEMS = [
   [/Android/, "Android"],
   [/iPhone|iPad/, "iOS"],
@@ -28,7 +31,8 @@ const NOT_USED = "not used";
 export function machineOf(models) {
   const { userAgent = "", hardwareConcurrency = 0 } = globalThis.navigator ?? {};
   const [model] = models.values();
-  const parts = [browserOf(userAgent), `WebAssembly with ${model?.llama.simd ?? "SIMD"}`, `${hardwareConcurrency} cores`, systemOf(userAgent)];
+  const cores = hardwareConcurrency && !WEBKIT.test(userAgent) ? [hardwareConcurrency === 1 ? "1 core" : `${hardwareConcurrency} cores`] : [];
+  const parts = [browserOf(userAgent), `WebAssembly with ${model?.llama.simd ?? "SIMD"}`, ...cores, systemOf(userAgent)];
   return { machine: parts.join(", "), torch: NOT_USED, transformers: NOT_USED, threads: 1 };
 }
 
@@ -36,7 +40,7 @@ export function machineOf(models) {
 function browserOf(userAgent) {
   for (const [mark, name] of BROWSERS) {
     const found = userAgent.match(mark);
-    if (found) return `${name} ${found[1]}`;
+    if (found) return [name, ...found.slice(1)].join(" ");
   }
   return "a browser";
 }

@@ -14,13 +14,14 @@ const LONGEST_VALUE = 40; // characters of a link's value that are said
 const FIXED = /** @type {const} */ ({ schedule: "fixed", draft_sampling: "sample", tree: "none", dtype: "exact" });
 /** How a setting is called on screen, where its name in links is another. */
 const SAID = /** @type {Record<string, string>} */ ({ tokens: "new tokens", top_k: "top-k", top_p: "top-p", gamma: "draft length", schedule: "draft-length schedule", draft_sampling: "draft sampling", dtype: "number format" });
+const NUMBERS = ["tokens", "seed", "top_k", "top_p"]; // typed, so that they may be anything
 /** What links call each control, as in the app's links. */
 const NAMES = /** @type {const} */ (["target", "draft", "temperature", "tokens", "seed", "top_k", "top_p", "verification"]);
 
 export class Form {
   /**
    * @param {HTMLFormElement} node
-   * @param {{ presets: Preset[], models: string[], lookup: string, settings: DecodeSettings }} offer
+   * @param {{ presets: Preset[], models: Record<string, { parameters: number }>, lookup: string, settings: DecodeSettings }} offer
    * @param {() => void} changed
    */
   constructor(node, { presets, models, lookup, settings }, changed) {
@@ -30,8 +31,10 @@ export class Form {
     this.length = settings.draft_length; // the stage has its slider
     this.instead = ""; // of what was asked for last and is not here: what new runs use
     this._fill("preset", [...presets.map(({ name }) => name), OWN], (name) => presets.find((preset) => preset.name === name)?.label ?? "your own text");
-    this._fill("target", models);
-    this._fill("draft", [...models.filter((name) => name !== models[0]), lookup], (name) => (name === lookup ? "prompt lookup, no model" : name));
+    const [target, ...drafts] = Object.keys(models);
+    const sized = (/** @type {string} */ name) => `${name}, ${(models[name].parameters / 1e6).toFixed(1)} M`;
+    this._fill("target", [target, ...drafts], sized);
+    this._fill("draft", [...drafts, lookup], (name) => (name === lookup ? "prompt lookup, no model" : sized(name)));
     this.set("prompt", presets[0].text);
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
@@ -39,6 +42,7 @@ export class Form {
       if (/** @type {HTMLInputElement} */ (target).name === "lesson") return; // no setting
       if (/** @type {HTMLInputElement} */ (target).name === "preset") this._take();
       if (/** @type {HTMLInputElement} */ (target).name === "prompt") this.set("preset", presets.find(({ text }) => text === this.get("prompt"))?.name ?? OWN);
+      this.instead = ""; // the visitor has chosen
       changed();
     });
   }
@@ -58,6 +62,19 @@ export class Form {
     control.value = value;
     if (!control.value || !control.checkValidity()) control.value = before; // a link may name anything
     this._show();
+  }
+
+  /** A number that no run can have becomes the nearest one that a run can have, and `instead` says so. */
+  settle() {
+    const settled = NUMBERS.flatMap((name) => {
+      const control = /** @type {HTMLInputElement} */ (this._control(name));
+      const { value, validity } = control;
+      if (value && validity.valid) return [];
+      control.value = nearest(control);
+      const typed = validity.badInput ? "what is no number" : value.slice(0, LONGEST_VALUE) || "nothing";
+      return [`${SAID[name] ?? name} ${control.value} in place of ${typed}`];
+    });
+    if (settled.length) this.instead = listed(settled);
   }
 
   /** @returns {RunRequest} */
@@ -100,7 +117,7 @@ export class Form {
     const unlike = Object.entries(used).filter(([name, value]) => values.has(name) && !same(String(value), values.get(name) ?? ""));
     const instead = unlike.map(([name, value]) => `${SAID[name] ?? name} ${value} in place of ${(values.get(name) ?? "").slice(0, LONGEST_VALUE)}`);
     if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
-    this.instead = new Intl.ListFormat("en").format(instead);
+    this.instead = listed(instead);
     return ["prompt", "preset", ...Object.keys(used)].some((name) => values.has(name));
   }
 
@@ -140,6 +157,19 @@ export class Form {
     });
     this._control(name).replaceChildren(...options);
   }
+}
+
+/** @param {string[]} parts */
+function listed(parts) {
+  return new Intl.ListFormat("en").format(parts);
+}
+
+/** @param {HTMLInputElement} control a number; an empty one has its default */
+function nearest({ value, min, max, step, defaultValue }) {
+  if (!value) return defaultValue;
+  const [least, most, by] = [min, max, step || "1"].map(Number);
+  const inside = Math.min(Math.max(Number(value), least), most);
+  return String(Number((least + Math.round((inside - least) / by) * by).toFixed(2)));
 }
 
 /**

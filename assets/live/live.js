@@ -8,10 +8,10 @@ import { Lesson } from "./lesson.js";
 import { Pace } from "./pace.js";
 import { sentOf } from "./sent.js";
 import { Tried } from "./tried.js";
-import { countedInWords, modelledInWords, timedInWords } from "./words.js";
+import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "./words.js";
 import { bytesOf, startThread } from "./worker_thread.js";
 
-/** @import { DecodeSettings, DraftGuesses, MethodPayload, Phase, Trace } from "../shared/payloads.js" */
+/** @import { DecodeSettings, DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../shared/payloads.js" */
 /** @import { Preset } from "./form.js" */
 /** @import { Moment, Plan } from "./lesson.js" */
 /** @import { Shown } from "./sent.js" */
@@ -20,7 +20,7 @@ import { bytesOf, startThread } from "./worker_thread.js";
 /**
  * What the page is made with.
  * @typedef {object} Made
- * @property {Record<string, { config: object, weights: string | null, sha256: string }>} models weights: their address, or null: in the page
+ * @property {Record<string, { config: object, weights: string | null, sha256: string, parameters: number }>} models weights: their address, or null: in the page
  * @property {object} tokenizer
  * @property {Preset[]} presets
  * @property {string} lookup the name of the draft that is no model
@@ -29,12 +29,15 @@ import { bytesOf, startThread } from "./worker_thread.js";
  * @property {Phase[]} phases
  * @property {Published[]} published
  * @property {{ trace: Trace, guesses: DraftGuesses | null }} first the recorded run, shown while the models are loaded
+ * @property {TourPayload["tour"]} tour of the recorded run
  * @property {Plan[]} lessons
  * @property {Record<string, Trace>} runs of the lessons, by name
  */
 
+const MOST_PAST = 50; // steps of Undo
 const MOST_BYTES = 4_000_000; // of a run that is opened
 const DIED = "The engine of this page stopped. Your runs are still here.";
+const FROM_DISK = "A browser loads no models for a page of a site that lies on a disk: put the folder on a web server, or make one file with “python -m specviz export live”.";
 const NO_RUN = "That file is no run that this page can show: it needs a trace that specviz has saved.";
 
 class Live {
@@ -52,8 +55,10 @@ class Live {
     this.id = 0; // of the run that was asked for last
     this.ready = false;
     this.pace = new Pace();
-    const offer = { ...made, models: Object.keys(made.models) };
-    this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), offer, () => this.run());
+    /** @type {Shown[]} what was on screen before, for Undo */
+    this.past = [];
+    this.tours = 0; // that were begun
+    this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), made, () => this.run());
     this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown), (shown) => {
       this.pinned = shown;
       this.draw();
@@ -68,6 +73,8 @@ class Live {
     this.draw();
     const taken = document.querySelector("#asked")?.textContent; // of a file that the app gave with its settings
     this.follow(location.hash.slice(1) || (taken ? JSON.parse(taken) : ""));
+    const from = document.querySelector("#from")?.textContent; // the app that gave the file
+    if (from) /** @type {HTMLAnchorElement} */ (find(document, ".made-by a")).href = JSON.parse(from);
     this.listen();
     this.load();
   }
@@ -75,6 +82,11 @@ class Live {
   listen() {
     find(document, ".state .again").addEventListener("click", () => this.load());
     find(document, ".asked .run").addEventListener("click", () => this.run());
+    find(document, ".asked .undo").addEventListener("click", () => this.undo());
+    find(document, ".asked .begin-tour").addEventListener("click", () => this.beginTour());
+    this.stage.tour.report = (at) => {
+      if (!at) this.shown = { ...this.shown, tour: undefined };
+    };
     addEventListener("keydown", ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && this.run());
     find(document, ".kept .save").addEventListener("click", () => this.save());
     find(document, ".kept .link").addEventListener("click", () => this.copyLink());
@@ -114,6 +126,7 @@ class Live {
    */
   play({ run, step, hide }) {
     this.wanted = false;
+    this.keep();
     this.id += 1; // a run under way is not waited for
     this.shown = { id: `moment-${this.id}`, trace: this.whole(this.made.runs[run]), guesses: null, here: false, step, hide };
     this.before = null;
@@ -148,17 +161,18 @@ class Live {
 
   /** Start the thread and give it the models. */
   load() {
-    this.thread?.terminate();
+    this.thread?.end();
     this.ready = false;
+    const { models, tokenizer } = this.made;
+    if (location.protocol === "file:" && Object.values(models).some(({ weights }) => weights)) return this.fail(FROM_DISK);
     this.say("Loading the models…");
     const script = find(document, "#engine").textContent ?? "";
     this.thread = startThread(script, (message) => this.hear(message), () => this.fail(DIED));
-    const { models, tokenizer } = this.made;
     const files = Object.entries(models).map(([name, { config, weights, sha256 }]) => {
       const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "");
       return [name, { config, tokenizer, weights: given, sha256 }];
     });
-    this.thread.postMessage({ kind: "open", models: Object.fromEntries(files) });
+    this.thread.post({ kind: "open", models: Object.fromEntries(files) });
   }
 
   /** @param {any} message see assets/engine/engine.js */
@@ -175,18 +189,21 @@ class Live {
   /** @param {string[]} models */
   begin(models) {
     this.ready = true;
-    this.say(`Ready: ${models.join(", ")}. Change anything, and both decoders run again.`);
+    const recorded = this.shown.here || this.wanted ? "" : " The run below is a recorded one: press “Run again” to run it in this browser.";
+    this.say(`Ready: ${models.join(", ")}.${recorded} Change anything, and both decoders run again.`);
     if (this.wanted) this.run();
   }
 
   /** Run what is asked for now; it takes the place of a run under way. */
   run() {
     this.wanted = true;
+    this.form.settle();
+    this.note();
     if (!this.ready) return; // it begins when the models are there
     this.refuse("");
     this.id += 1;
     this.pace.begin();
-    this.thread?.postMessage({ kind: "run", id: this.id, request: this.form.request() });
+    this.thread?.post({ kind: "run", id: this.id, request: this.form.request() });
     history.replaceState(null, "", this.link);
   }
 
@@ -197,14 +214,39 @@ class Live {
    */
   take(trace, guesses, done) {
     const id = `live-${this.id}`;
+    if (this.shown.id !== id) this.keep();
     if (this.shown.id !== id && this.shown.trace.output.stopped_by && !this.shown.hide?.length) this.before = this.shown;
     this.shown = { id, trace, guesses, here: true };
     if (done) this.tried.add(this.shown);
     this.draw();
   }
 
+  /** What is on screen can be brought back, once it is whole. */
+  keep() {
+    if (this.shown.trace.output.stopped_by) this.past = [...this.past.slice(-MOST_PAST), this.shown];
+  }
+
+  /** Bring back what was on screen before, with its settings. */
+  undo() {
+    const last = this.past.pop();
+    if (last) this.show(last);
+  }
+
+  /** The tour is on the recorded run, with its settings. */
+  beginTour() {
+    const { first, tour } = this.made;
+    this.wanted = false;
+    this.bringBack({ id: "recorded", ...first, here: false, tour: { started: (this.tours += 1), at: 1, tour } });
+  }
+
   /** @param {Shown} shown */
   bringBack(shown) {
+    this.keep();
+    this.show(shown);
+  }
+
+  /** @param {Shown} shown */
+  show(shown) {
     this.id += 1; // a run under way is not waited for
     if (shown.id !== this.shown.id) this.before = this.shown;
     this.shown = shown;
@@ -234,9 +276,12 @@ class Live {
     const compared = surprise ? null : ([this.pinned, this.before].find((other) => other && other.id !== this.shown.id) ?? null);
     this.stage.put(sentOf(this.shown, this.made, compared, compared === this.pinned));
     find(document, ".moment .reveal").hidden = !hide?.length;
+    find(document, ".asked .undo").toggleAttribute("disabled", !this.past.length);
+    find(document, ".asked .run").classList.toggle("first", !this.tried.anyHere);
     const over = trace.output.stopped_by !== null && trace.rounds.length > 0 && !surprise;
     find(document, ".outcome").hidden = !over;
     if (!over) return;
+    find(document, ".compared").textContent = comparedInWords(trace);
     find(document, ".counted").textContent = countedInWords(trace);
     find(document, ".timed").textContent = timedInWords(trace);
     find(document, ".modelled").textContent = modelledInWords(trace, this.made.published);

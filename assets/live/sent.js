@@ -3,7 +3,7 @@
 import { costsOf, roundSteps, timedOf } from "./timing.js";
 import { resultOf } from "./words.js";
 
-/** @import { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, Trace } from "../shared/payloads.js" */
+/** @import { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../shared/payloads.js" */
 
 const LONGEST = 16; // of a draft
 const SHOWN_PROMPT_TOKENS = 60;
@@ -16,6 +16,7 @@ const SHOWN_PROMPT_TOKENS = 60;
  * @property {boolean} here decoded by this page
  * @property {number} [step] where it begins
  * @property {string[]} [hide] what a lesson keeps as a surprise
+ * @property {TourPayload} [tour] the tour of it, while it is open
  */
 
 /**
@@ -25,7 +26,7 @@ const SHOWN_PROMPT_TOKENS = 60;
  * @param {boolean} pinned whether the visitor chose that run
  * @returns {SentStage}
  */
-export function sentOf({ id, trace, guesses, here, step, hide = [] }, { methods, phases }, before, pinned) {
+export function sentOf({ id, trace, guesses, here, step, hide = [], tour }, { methods, phases }, before, pinned) {
   const running = trace.output.stopped_by === null;
   const hidden = Math.max(0, trace.prompt.tokens.length - SHOWN_PROMPT_TOKENS);
   const prompt = { ...trace.prompt, tokens: trace.prompt.tokens.slice(-SHOWN_PROMPT_TOKENS) };
@@ -35,9 +36,9 @@ export function sentOf({ id, trace, guesses, here, step, hide = [] }, { methods,
     phases, longest_draft: LONGEST, notice: null, badge: here ? "live · this browser" : "recorded run",
     measured: `measured on ${trace.recorded_on.machine}`, idle: running ? "Waiting for the first round…" : "No draft took part in this run.",
     link: {}, playhead: step ?? null, gamma: trace.settings.draft_length,
-    ...(running || hide.includes("result") ? {} : { result: resultOf(trace) }), hide,
+    ...(running || hide.includes("result") ? {} : { result: resultOf(trace, here) }), hide,
     ...(before ? { before: { ...comparedWith(before), pinned } } : {}),
-    view: "full",
+    view: "full", ...(tour && { tour }),
     run: { trace: { ...trace, prompt }, hidden, method, guesses, times: guesses ? timesOf(trace) : null },
   };
 }

@@ -16,12 +16,13 @@ async function store() {
 
 /**
  * The page from the network where there is one, so that a newer site is seen; the rest as it was stored: its address has
- * its checksum.
+ * its checksum. The site has one page, whatever its address is: with `index.html`, or with a query.
  * @param {Request} request
  */
 async function answer(request) {
-  const stored = await caches.match(request);
-  if (stored && request.mode !== "navigate") return stored;
+  const page = request.mode === "navigate";
+  const stored = await caches.match(page ? "./" : request);
+  if (stored && !page) return stored;
   try {
     return await fetch(request);
   } catch (error) {

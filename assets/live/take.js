@@ -15,6 +15,7 @@ import { Form } from "./form.js";
 
 const NAME = "specviz-live.html";
 const DATA = '<script type="application/json" id="live">'; // the weights and the settings go before it
+const PIECE = 750_000; // bytes of a script element, a multiple of 3: in base64 as many characters as PIECE of specviz/player/live.py
 const PREPARING = "Preparing the file of 34 MB…";
 const FAILED = "The file could not be loaded from the server. Press the button to try again.";
 
@@ -79,10 +80,13 @@ async function made({ page, weights, link }, tell) {
     const content = await loaded(file, (got) => tell((before + got) / all));
     if (content.size !== bytes) throw new Error("a part of the file");
     before += bytes;
-    parts.push(`<script type="text/plain" id="weights-${name}">`, await base64(content), "</script>\n");
+    parts.push(`<div hidden id="weights-${name}">`);
+    for (let at = 0; at < content.size; at += PIECE) parts.push('<script type="text/plain">', await base64(content.slice(at, at + PIECE)), "</script>");
+    parts.push("</div>\n");
   }
   const settings = `<script type="application/json" id="asked">${JSON.stringify(asked).replaceAll("<", "\\u003c")}</script>\n`;
-  return { file: new Blob([html.slice(0, at), ...parts, settings, html.slice(at)], { type: "text/html" }), instead: insteadIn(html, asked) };
+  const from = `<script type="application/json" id="from">${JSON.stringify(new URL("./", document.baseURI).href).replaceAll("<", "\\u003c")}</script>\n`;
+  return { file: new Blob([html.slice(0, at), ...parts, settings, from, html.slice(at)], { type: "text/html" }), instead: insteadIn(html, asked) };
 }
 
 /**
@@ -93,7 +97,7 @@ async function made({ page, weights, link }, tell) {
 function insteadIn(html, asked) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const data = JSON.parse(find(page, "#live").textContent ?? "");
-  const form = new Form(/** @type {HTMLFormElement} */ (find(page, "form.asked")), { ...data, models: Object.keys(data.models) }, () => {});
+  const form = new Form(/** @type {HTMLFormElement} */ (find(page, "form.asked")), data, () => {});
   form.open(asked);
   return form.instead;
 }

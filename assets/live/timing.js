@@ -7,12 +7,13 @@ import { verificationSteps } from "../shared/theory.js";
 const FEWEST = 5; // blocks from which an interval is computed
 const WIDE = 1.5; // high / low of an interval: wider ones come from a busy machine
 const ONE_RUN = 1.05; // a run that is timed again differs by this much more than its own rounds' times say
+const NEUTRAL = 1.05; // nobody would notice a speedup from 1 / 1.05 to 1.05
 const MOST_FREEDOM = 30; // from here on Student's t hardly changes
 // Student's t for 97.5 %, with 1, 2, ... degrees of freedom: specviz/core/intervals.py computes it
 const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042];
 
 /** @typedef {{ step: number, draft: number, check: Map<number, number>, overhead: number }} Costs in plain steps, but `step` in seconds */
-/** @typedef {{ speedup: number, low: number, high: number, trusted: boolean }} Timed */
+/** @typedef {{ speedup: number, interval: [number, number] | null, trusted: boolean }} Timed interval: 95 %, null where the decoders took no turns */
 
 /**
  * The costs that one trace measured, as `costs` of specviz/core/metrics.py; null without a drafted token. A browser's clock
@@ -46,15 +47,18 @@ export function roundSteps({ draft, check, overhead }, drafted) {
 
 /**
  * The measured speedup with its 95 % interval, as `speedup_interval` of specviz/core/intervals.py, widened by as much as
- * one run differs from the next; null where there are too few rounds.
+ * one run differs from the next; null where there are too few rounds. Where one decoder ran after the other, as in older
+ * records, there is no interval.
  * @param {Trace} trace
  * @returns {Timed | null}
  */
 export function timedOf(trace) {
   const blocks = blocksOf(trace);
   if (blocks.length < FEWEST) return null;
+  const { alternating } = trace.autoregressive ?? {};
   const [plain, rounds, tokens] = [sum(blocks, "plain"), sum(blocks, "round"), sum(blocks, "tokens")];
   const speedup = (plain / rounds) || 0;
+  if (!alternating) return { speedup, interval: null, trusted: true };
   const { slope, middle, parameters } = line(blocks);
   const mean = rounds / blocks.length;
   const moves = blocks.map((block) => {
@@ -65,7 +69,19 @@ export function timedOf(trace) {
   const spread = Math.sqrt((blocks.length / freedom) * moves.reduce((total, move) => total + move ** 2, 0));
   const half = STUDENT_T[Math.min(freedom, MOST_FREEDOM) - 1] * spread;
   const timing = [speedup * Math.exp(-half), speedup * Math.exp(half)];
-  return { speedup, low: timing[0] / ONE_RUN, high: timing[1] * ONE_RUN, trusted: timing[1] / timing[0] <= WIDE };
+  return { speedup, interval: [timing[0] / ONE_RUN, timing[1] * ONE_RUN], trusted: timing[1] / timing[0] <= WIDE };
+}
+
+/**
+ * The word for a speedup, as `judge` of specviz/core/judge.py: by its interval, without one by its size.
+ * @param {number} speedup
+ * @param {Timed["interval"]} interval
+ * @returns {"helps" | "hurts" | "even" | "untold"}
+ */
+export function judged(speedup, interval) {
+  if (!interval) return speedup > NEUTRAL ? "helps" : speedup < 1 / NEUTRAL ? "hurts" : "even";
+  const [low, high] = interval;
+  return low > 1 ? "helps" : high < 1 ? "hurts" : "untold"; // one run's interval is too wide for "even"
 }
 
 /**

@@ -41,10 +41,10 @@ export class Tried {
     const { trace } = shown;
     const { drafted, accepted, rounds, emitted } = countsOf(trace);
     const timed = timedOf(trace);
-    const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}× (${timed.low.toFixed(2)} to ${timed.high.toFixed(2)})` : "not trusted";
+    const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}×${between(timed.interval)}` : "not trusted";
     const number = this.count++;
     const cells = [
-      String(number),
+      numberOf({ number, shown }),
       draftOf(trace),
       String(trace.settings.draft_length),
       String(trace.settings.temperature),
@@ -69,6 +69,11 @@ export class Tried {
     this.pinned = shown?.id ?? null;
     this._name();
     this.compare(shown);
+  }
+
+  /** Whether this page has decoded one of them. */
+  get anyHere() {
+    return this.tries.some(({ shown }) => shown.here);
   }
 
   /** @param {(trace: Trace) => string} linkOf */
@@ -97,17 +102,31 @@ export class Tried {
  * @param {string} link
  * @returns {Cell[]}
  */
-function lineOf({ number, shown: { trace } }, link) {
+function lineOf(run, link) {
+  const { trace } = run.shown;
   const { drafted, accepted, rounds, emitted } = countsOf(trace);
   const timed = timedOf(trace);
   const trusted = timed && (timed.trusted ? "yes" : "no");
   const { draft_length, temperature } = trace.settings;
   return [
-    number ? String(number) : "0, recorded", draftOf(trace), draft_length,
+    numberOf(run), draftOf(trace), draft_length,
     rounds ? emitted / rounds : null, drafted ? (100 * accepted) / drafted : null,
-    timed?.speedup ?? null, timed?.low ?? null, timed?.high ?? null, trusted,
+    timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), trusted,
     start(trace.prompt.text, LONG), temperature, trace.target.name, link,
   ];
+}
+
+/** @param {[number, number] | null} interval */
+function between(interval) {
+  return interval ? ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})` : "";
+}
+
+/**
+ * Its number, and that it was not measured here where that is so.
+ * @param {Pick<Try, "number" | "shown">} run
+ */
+function numberOf({ number, shown: { here } }) {
+  return here ? String(number) : `${number}, recorded`;
 }
 
 /**

@@ -1,12 +1,14 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
-import { clockIsCoarse, costsOf, timedOf } from "./timing.js";
+import { reasonOf } from "./reason.js";
+import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
 
 /** @import { Result, Trace } from "../shared/payloads.js" */
+/** @import { Timed } from "./timing.js" */
 
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
-const COARSE_CLOCK = "This browser’s clock is coarse on purpose";
+const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
@@ -21,18 +23,27 @@ export function countsOf({ rounds }) {
 /**
  * The result at the top of the stage.
  * @param {Trace} trace
+ * @param {boolean} here decoded by this page; else it is a record
  * @returns {Result}
  */
-export function resultOf(trace) {
+export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
   const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the big model instead of ${emitted}`;
   const timed = timedOf(trace);
   if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true, estimated: null };
   if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
-  const even = timed.low <= 1 && timed.high >= 1;
-  const says = `${timed.speedup.toFixed(2)} times as fast${even ? ", too close to 1 to tell" : timed.speedup < 1 ? ", so slower" : ""}: ${passes}`;
-  const interval = `One run, measured in this browser; 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`;
-  return { says, reason: interval, trusted: true, estimated: null };
+  const ending = { untold: ", too close to 1 to tell", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
+  const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
+  const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
+  return { says, reason: `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim(), trusted: true, estimated: null };
+}
+
+/**
+ * @param {Timed} timed
+ * @param {string} before
+ */
+function intervalOf({ interval }, before) {
+  return interval ? `${before}95 % interval ${interval[0].toFixed(2)} to ${interval[1].toFixed(2)}` : "";
 }
 
 /** @param {Trace} trace */
@@ -43,6 +54,21 @@ export function countedInWords(trace) {
   return `Counted, exact: ${accepted} of ${drafted} guesses are accepted (${judged} were checked), and each pass of the big model gives ${perCall} tokens.`;
 }
 
+/**
+ * Whether both decoders wrote the same text, as `compare_texts` of specviz/core/verdict.py.
+ * @param {Trace} trace
+ */
+export function comparedInWords({ settings, drafter, output, autoregressive }) {
+  if (!autoregressive || !drafter) return "";
+  if (settings.temperature) return `Texts: at temperature ${settings.temperature} these are two different draws from the same distribution, so they cannot be compared word by word.`;
+  const [written, plain] = [output.token_ids, autoregressive.token_ids];
+  const shorter = Math.min(written.length, plain.length);
+  const at = written.findIndex((id, place) => place < shorter && id !== plain[place]);
+  if (at >= 0) return `Texts: they differ first at token ${at + 1}. Only rounding between two tokens of almost equal probability should do that.`;
+  if (written.length !== plain.length) return `Texts: the same for ${shorter} tokens, then only one of the two continues.`;
+  return `Texts, identical: the big model alone wrote the same ${written.length} ${written.length === 1 ? "token" : "tokens"}.`;
+}
+
 /** @param {Trace} trace */
 export function timedInWords(trace) {
   const [timed, costs] = [timedOf(trace), costsOf(trace)];
@@ -50,7 +76,7 @@ export function timedInWords(trace) {
   if (!timed || !costs) return "Timed: too few rounds to say.";
   const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
   const speed = timed.trusted
-    ? `${timed.speedup.toFixed(2)}×, 95 % interval ${timed.low.toFixed(2)} to ${timed.high.toFixed(2)}.`
+    ? `${timed.speedup.toFixed(2)}×${intervalOf(timed, ", ")}.`
     : "the machine was too busy to tell.";
   const coarse = clockIsCoarse(trace);
   const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));

@@ -1,20 +1,38 @@
 /** The thread that decodes, from the text of its script: a page from disk may load no other file. */
 
+const EVERY = 5000; // ms between two questions whether it is still there
+const UNANSWERED = 4; // questions after which it is not: a browser tells nobody when it has ended a thread
+
 /**
  * @param {string} script
  * @param {(message: any) => void} heard
- * @param {() => void} died
- * @returns {Worker}
+ * @param {() => void} died it failed, or was ended by somebody else
  */
 export function startThread(script, heard, died) {
-  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const thread = new Worker(address);
-  thread.onmessage = ({ data }) => heard(data);
-  thread.onerror = (event) => {
-    event.preventDefault();
+  const thread = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  let unanswered = 0;
+  const timer = setInterval(() => {
+    if (unanswered === UNANSWERED) return fail();
+    unanswered += 1;
+    thread.postMessage({ kind: "ping" });
+  }, EVERY);
+  const end = () => {
+    clearInterval(timer);
+    thread.terminate();
+  };
+  const fail = () => {
+    end();
     died();
   };
-  return thread;
+  thread.onmessage = ({ data }) => {
+    unanswered = 0;
+    if (data.kind !== "alive") heard(data);
+  };
+  thread.onerror = (event) => {
+    event.preventDefault();
+    fail();
+  };
+  return { post: (/** @type {unknown} */ message) => thread.postMessage(message), end };
 }
 
 /**

@@ -102,7 +102,7 @@ export function speedupTicks(reach) {
  * @returns {Margin}
  */
 export function margin({ letters }) {
-  return { l: letters * 3.3, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
+  return { l: letters * 3.7, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
 }
 
 /**

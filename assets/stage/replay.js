@@ -13,6 +13,7 @@ import { Strip } from "./strip.js";
 /**
  * @typedef {object} Callbacks
  * @property {(length: number) => void} asked when the visitor has chosen a draft length
+ * @property {() => boolean} runs whether another length can be run at all: a file that plays one run cannot
  * @property {() => void} changed when what to show has changed
  * @property {() => number} place how many tokens of the output lie before the playhead's round
  */
@@ -20,6 +21,8 @@ import { Strip } from "./strip.js";
 const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
 const PASSING = 800; // ms: keys and presses that follow each other sooner ask for the last length only
 const MODELLED = "Modelled: replayed from this run’s tokens, not decoded";
+const LENGTH = "γ: how many tokens the draft proposes before the target checks them";
+const REPLAYED = `${LENGTH}. Another length is replayed from this run`;
 const EXACT = "exact (greedy, fixed length, float32)";
 const NOT_EXACT = "not exact, because only float32 models choose the same tokens at every length";
 
@@ -28,9 +31,10 @@ export class Replay {
    * @param {HTMLElement} stage
    * @param {Callbacks} callbacks
    */
-  constructor(stage, { asked, changed, place }) {
+  constructor(stage, { asked, runs, changed, place }) {
     this.stage = stage;
     this.asked = asked;
+    this.runs = runs;
     this.changed = changed;
     this.place = place;
     /** @type {StagePayload | null} */
@@ -89,13 +93,16 @@ export class Replay {
   }
 
   /**
-   * A tree of a fixed shape has its own depth, which no slider changes: the stage says so.
+   * A tree of a fixed shape has its own depth, which no slider changes; nor one of a run that can neither be run again
+   * nor replayed. The stage says so.
    * @param {StagePayload} data
    */
-  #fix({ tree, replay }) {
-    const fixed = tree !== null && !tree.startsWith(DYNAMIC);
+  #fix({ tree, gamma, replay }) {
+    const shaped = tree !== null && !tree.startsWith(DYNAMIC);
+    const fixed = shaped || (!this.runs() && replay.why_not !== null);
     this.stage.toggleAttribute("data-fixed", fixed);
-    this.fixed.textContent = fixed ? `tree ${tree}` : "";
+    this.fixed.textContent = shaped ? `tree ${tree}` : fixed ? String(gamma) : "";
+    if (!this.runs()) this.control.title = fixed ? LENGTH : REPLAYED;
     this.why.textContent = fixed ? replay.why_not : "";
   }
 
@@ -158,7 +165,7 @@ export class Replay {
   #ask() {
     this.stop();
     this.dragging = false;
-    const again = this.length === (this.sent ?? this.data?.gamma);
+    const again = !this.runs() || this.length === (this.sent ?? this.data?.gamma);
     if (!again) this.sent = this.length;
     this.changed();
     if (!again) this.asked(this.length);

@@ -44,8 +44,8 @@ export class Stage {
     this.pinned = null; // the token the visitor chose
     /** @type {Array<Place | null>} */
     this.lastRejected = [];
-    /** @type {(length: number) => void} */
-    this.askDraftLength = () => {};
+    /** @type {((length: number) => void) | null} null: nothing here can run another length */
+    this.askDraftLength = null;
     /** @type {(version: number) => void} */
     this.askWhole = () => {};
     /** @type {number | undefined} */
@@ -59,7 +59,8 @@ export class Stage {
     this.saving = new Saving(this.node);
     this.presenter = new Presenter(this.node, this.playhead);
     this.replay = new Replay(this.node, {
-      asked: (length) => this.tour.takes(length) || this.askDraftLength(length),
+      asked: (length) => this.tour.takes(length) || this.askDraftLength?.(length),
+      runs: () => this.askDraftLength !== null,
       changed: () => this.#showReplay(),
       place: () => this.data?.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
     });

@@ -173,7 +173,8 @@ export class Tour {
     this.place.textContent = beat ? `Step ${this.at} of ${tour.tour.beats.length}` : "End of the tour";
     const lines = [element("p", "tour-says", beat?.says ?? tour.tour.end)];
     if (did) lines.unshift(element("p", "tour-did", did));
-    lines.push(beat ? asking(beat) : whatNext(tour));
+    if (beat) lines.push(asking(beat));
+    else if (tour.tour.next.length) lines.push(whatNext(tour)); // the live page has no other pages
     this.text.replaceChildren(...lines);
     this.back.disabled = this.at === 1;
     this.skip.hidden = !beat;

@@ -6,19 +6,23 @@ Both are the same page. Its policy lets it load nothing but its own parts: in on
 import json
 import re
 from base64 import b64encode
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.names import first_words
-from specviz.core.settings import DecodeSettings
+from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.trace import DrafterInfo
+from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import OWN, Moment, all_plans
+from specviz.data.lessons.story import tour_of
 from specviz.data.published import PUBLISHED
 from specviz.data.workloads import WORKLOADS
+from specviz.models.catalogue import count_parameters
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
@@ -29,10 +33,12 @@ IN_ONE_FILE = ("wren-base", "wren-nano")
 ON_A_SITE = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 LOOKUP = "prompt-lookup"
 CHECKS_ARE_CHEAP = ("T5-small 77M → T5-XXL 11B", "a 4B draft → Chinchilla 70B")  # on their machines
-STYLES = (*PAGE_STYLES, "live/live.css")
+STYLES = (*PAGE_STYLES, "stage/tour.css", "live/live.css")
+EXPLAINED = ("max_new_tokens", "draft_length", "temperature", "top_k", "top_p", "seed", "verification")
 SHOWN_CHARACTERS = 48  # of a prompt in the menu
 MOST_BYTES = 35_000_000  # of the one file
 WEIGHTS = "model.safetensors"
+PIECE = 1_000_000  # characters of a script element: WebKit is busy for a minute with one of 25 MB
 POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}"
 
 
@@ -72,6 +78,7 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
         "title": "Speculative decoding, live in this browser",
         "stage": asset("stage/stage.html"),
         "weights": stored,
+        "helps": _helps(),
         "live": inline_json(_made(models)),
         "engine": _script("engine/worker.js").replace("</", "<\\/"),
         "footer": f"Made with specviz: speculative decoding, token by token. {works}",
@@ -105,9 +112,24 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
             for run in map(papers.__getitem__, CHECKS_ARE_CHEAP)
         ],
         "first": {"trace": _stored("traces/first.json"), "guesses": _stored("traces/first.draft-guesses.json")},
+        "tour": _tour(),
         "lessons": lessons,
         "runs": {name: _stored(f"traces/{name}.json") for name in sorted(filter(None, runs))},
     }
+
+
+def _tour() -> dict[str, Any]:
+    """The tour of the recorded first run, without the pages where it goes on: there are none here."""
+    trace = first_trace()
+    tour = tour_of(trace) if trace else None
+    if tour is None:
+        raise InputError("The first run is missing, or the tour does not fit it.")
+    return asdict(replace(tour, next=()))
+
+
+def _helps() -> str:
+    rows = [SETTINGS[name] for name in EXPLAINED]
+    return "".join(f"<dt>{escape(row.label)}</dt><dd>{escape(row.help)}</dd>" for row in rows)
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
@@ -129,13 +151,20 @@ def _stored(name: str) -> Any:
 
 
 def _model(name: str, address: str | None) -> dict[str, Any]:
-    digest = sha256((MODELS / name / WEIGHTS).read_bytes()).hexdigest()
-    return {"config": _stored(f"models/{name}/config.json"), "weights": address, "sha256": digest}
+    file = MODELS / name / WEIGHTS
+    return {
+        "config": _stored(f"models/{name}/config.json"),
+        "weights": address,
+        "sha256": sha256(file.read_bytes()).hexdigest(),
+        "parameters": count_parameters(file),
+    }
 
 
 def _weights_in_page(name: str) -> str:
     content = b64encode((MODELS / name / WEIGHTS).read_bytes()).decode()
-    return f'<script type="text/plain" id="weights-{name}">{content}</script>'
+    pieces = (content[at : at + PIECE] for at in range(0, len(content), PIECE))
+    scripts = "".join(f'<script type="text/plain">{piece}</script>' for piece in pieces)
+    return f'<div hidden id="weights-{name}">{scripts}</div>'
 
 
 def _script(entry: str) -> str:

@@ -19,10 +19,11 @@ from specviz.data.lessons.plans import Moment, Plan
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
 from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
-from specviz.player.payload import SentRun, StageState
+from specviz.player.payload import SentRun, SentStage, StageState
 from specviz.player.sheet import PAGE_NAMES
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
+ONE_LENGTH = "This file has the run at one draft length: what the draft proposes at others is not in it."
 PROJECT = "specviz: speculative decoding, token by token"
 
 
@@ -53,6 +54,7 @@ def offline_page(
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
+    _say_no_lengths(data, guesses)
     drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
     parts = {
         "title": escape(f"One run: {drafter}{short_name(trace.target.name)}"),
@@ -67,6 +69,12 @@ def offline_page(
         "style": "\n".join(map(asset, STYLES)),
     }
     return html_file("offline/page.html", parts, scheme)
+
+
+def _say_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
+    """A file cannot run another draft length: without guesses it plays one. The trace of a tree says why itself."""
+    if guesses is None and data["run"]["trace"]["settings"]["tree"] is None:
+        data["why_not"] = ONE_LENGTH
 
 
 def _lead(trace: Trace) -> str:
@@ -204,6 +212,7 @@ def _played(plan: Plan) -> OfflineLesson:
             continue
         guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
         sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
+        _say_no_lengths(sent, guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
         sent["hide"] = sorted(screen.hides)

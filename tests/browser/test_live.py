@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from specviz.core.trace import parse_trace
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import find_plan
-from specviz.player.live import live_file, write_site
+from specviz.player.live import PIECE, live_file, write_site
 from specviz.ui.watch.tried import COLUMNS
 from tests.conftest import NewContext
 from tests.support.known import known
@@ -197,6 +197,128 @@ def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: 
     page.wait_for_selector(LIVE)
 
 
+def test_an_engine_that_somebody_ended_is_noticed(offline_page: Page, one_file: Path) -> None:
+    """A browser short of memory ends a thread and tells the page nothing."""
+    page = offline_page
+    page.clock.install()
+    open_file(page, one_file)
+    page.workers[0].evaluate("() => void setTimeout(() => close())")
+    for _ in range(6):  # the questions that stay without an answer
+        page.clock.run_for(5000)
+    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "used", "says"),
+    [
+        ("tokens", "999", "256", "new tokens 256 in place of 999"),
+        ("tokens", "", "64", "new tokens 64 in place of nothing"),
+        ("tokens", "0", "1", "new tokens 1 in place of 0"),
+        ("seed", "1.5", "2", "seed 2 in place of 1.5"),
+        ("top_p", "7", "1", "top-p 1 in place of 7"),
+    ],
+)
+def test_a_number_that_no_run_can_have_becomes_the_nearest_one_and_the_page_says_so(
+    offline_page: Page, one_file: Path, name: str, typed: str, used: str, says: str
+) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    page.get_by_text("More", exact=True).click()
+    control(page, name).fill(typed)
+    control(page, name).press("Control+Enter")
+    page.wait_for_selector(LIVE)
+    expect(control(page, name)).to_have_value(used)
+    expect(page.locator(".instead")).to_have_text(f"New runs on this page use {says}.")
+    assert f"{name}={used}" in page.url.split("#")[1]
+    control(page, "draft").select_option("prompt-lookup")
+    expect(page.locator(".instead")).to_be_hidden()
+
+
+def test_a_recorded_run_says_so_everywhere_and_the_page_leads_to_the_first_live_one(
+    offline_page: Page, one_file: Path
+) -> None:
+    page, run = offline_page, offline_page.get_by_role("button", name="Run again")
+    open_file(page, one_file)
+    expect(page.locator(".stage .reason")).to_contain_text("One run, recorded on ")
+    expect(page.locator("main")).not_to_contain_text("measured in this browser")
+    expect(told(page)).to_contain_text("The run below is a recorded one: press “Run again”")
+    expect(page.locator(".kept tbody tr td").first).to_have_text("0, recorded")
+    expect(run).to_have_class("run first")
+    run.click()
+    page.wait_for_selector(LIVE)
+    expect(run).to_have_class("run")
+    expect(page.locator(".kept tbody tr td").first).to_have_text("1")
+    expect(page.locator(".compared")).to_have_text("Texts, identical: the big model alone wrote the same 64 tokens.")
+
+
+def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Path) -> None:
+    page, undo = offline_page, offline_page.get_by_role("button", name="Undo")
+    open_file(page, one_file)
+    expect(undo).to_be_disabled()
+    for runs, draft in enumerate(("prompt-lookup", "wren-nano"), start=2):
+        control(page, "draft").select_option(draft)
+        expect(page.locator(".kept tbody tr")).to_have_count(runs)
+    undo.click()
+    expect(control(page, "draft")).to_have_value("prompt-lookup")
+    expect(page.locator(".stage .badge")).to_have_text("live · this browser")
+    undo.click()
+    expect(control(page, "draft")).to_have_value("wren-nano")
+    expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(undo).to_be_disabled()
+
+
+def test_the_tour_is_there_and_ends_without_pages_that_are_not(offline_page: Page, one_file: Path) -> None:
+    page, tour = offline_page, offline_page.get_by_role("region", name="Tour")
+    open_file(page, one_file, "#draft=prompt-lookup&gamma=2")
+    page.wait_for_selector(LIVE)
+    page.get_by_role("button", name="Three-minute tour").click()
+    expect(tour).to_contain_text("Step 1 of ")
+    expect(control(page, "draft")).to_have_value("wren-nano")
+    page.get_by_role("button", name="Forward one step").click()
+    expect(tour).to_contain_text("You stepped to the check.")
+    assert violations_now(page) == []
+    skip = tour.get_by_role("button", name="Skip this step")
+    while skip.is_visible():
+        skip.click()
+    expect(tour).to_contain_text("End of the tour")
+    expect(tour.get_by_role("link")).to_have_count(0)
+    tour.get_by_role("button", name="Close the tour").click()
+    expect(tour).to_be_hidden()
+
+
+def test_a_drawing_is_saved_as_a_picture(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    page.get_by_text("Save…").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Timeline as PNG").click()
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_play_has_the_look_of_the_app_and_no_word_of_a_plot_is_cut(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    play, other = (page.locator(f".stage .buttons {which}") for which in (".play", "[data-move=first]"))
+    colors = [button.evaluate("node => getComputedStyle(node).backgroundColor") for button in (play, other)]
+    assert colors[0] != colors[1]
+    cut = page.locator(".stage .plot").evaluate_all(
+        """plots => plots.flatMap((plot) => [...plot.querySelectorAll(".axes text")]
+          .filter((word) => word.getBoundingClientRect().left < plot.getBoundingClientRect().left - 0.5)
+          .map((word) => word.textContent))"""
+    )
+    assert cut == []
+    assert page.locator(".stage .plot .axes text").count() > 5
+
+
+def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) -> None:
+    """WebKit shows a blank window while it reads a script element of many megabytes."""
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", one_file.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(scripts) > 30
+    assert max(map(len, scripts)) <= max(PIECE, 2_000_000)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -248,8 +370,19 @@ def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewCon
     context.set_offline(True)
     page.reload()
     expect(told(page)).to_have_text(READY)
+    for other in ("index.html", "?from=a-link", "index.html?from=a-link"):
+        page.goto(f"{address}{other}")
+        expect(told(page)).to_have_text(READY)
     control(page, "draft").select_option("wren-small")
     page.wait_for_selector(LIVE)
+
+
+def test_the_page_of_a_site_opened_from_disk_says_what_it_needs(new_context: NewContext, tmp_path: Path) -> None:
+    write_site(tmp_path)
+    page = new_context(once=True).new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    expect(told(page)).to_contain_text("A browser loads no models for a page of a site that lies on a disk")
+    expect(page.locator(".stage .chip").first).to_be_visible()
 
 
 def test_a_half_loaded_model_is_a_sentence_and_the_whole_one_works(

@@ -52,6 +52,7 @@ def test_the_file_has_the_settings_on_screen_as_text_and_says_what_it_has_not(
     assert values == {"prompt": EVIL, "draft": "wren-nano", "seed": "7", "tokens": "24"}
     expect(page.locator(".stage .draft-length output")).to_have_text("3")
     expect(page.locator(".instead")).to_contain_text(INSTEAD)
+    expect(page.get_by_role("link", name="specviz")).to_have_attribute("href", visited.url.split("?")[0])
     assert page.title() == "Speculative decoding, live in this browser"
 
 

@@ -57,6 +57,16 @@ test("the first round is sent at once, and every trace has only more", async () 
   assert.deepEqual(counts, counts.toSorted((a, b) => a - b));
 });
 
+test("it says that it is alive, also while it decodes", async () => {
+  await engine.take({ kind: "ping" });
+  assert.deepEqual(sent, [{ kind: "alive" }]);
+  const run = engine.take({ kind: "run", id: 21, request: asked() });
+  await engine.take({ kind: "ping" });
+  await run;
+  const kinds = sent.map(({ kind }) => kind);
+  assert.ok(kinds.lastIndexOf("alive") < kinds.indexOf("done"));
+});
+
 test("a newer run takes the place of an older one, and stop ends one", async () => {
   const older = engine.take({ kind: "run", id: 3, request: asked() });
   await Promise.all([older, engine.take({ kind: "run", id: 4, request: asked({ draft: "prompt-lookup" }) })]);

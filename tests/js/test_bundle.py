@@ -126,6 +126,12 @@ def test_no_comment_is_sent_to_the_browser(entry: str) -> None:
     assert [line for line in comments if not re.fullmatch(r"// \w+/\w+\.js", line)] == []  # names of files
 
 
+def test_no_underline_has_a_shorthand_that_webkit_does_not_read() -> None:
+    styles = [path.read_text(encoding="utf-8") for path in ASSETS.glob("*/*.css")]
+    assert [found for style in styles for found in re.findall(r"text-decoration: *[\w-]+ +[^;}]+", style)] == []
+    assert any("text-decoration-style: dotted" in style for style in styles)
+
+
 def test_every_file_is_part_of_a_component() -> None:
     used = {
         found for entry in ENTRIES for found in re.findall(r"^// (\w+/\w+\.js)$", bundle(ASSETS / entry), re.MULTILINE)

@@ -34,7 +34,7 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const coarse = run(new Array(12).fill([4, 3]), [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
   assert.ok(clockIsCoarse(coarse));
   assert.ok(Math.abs((costsOf(coarse)?.step ?? 0) - 0.0015) < 1e-9);
-  assert.match(timedInWords(coarse), /v\(5\) = 2\.0; a guess takes 0\.7\. This browser’s clock is coarse on purpose/);
+  assert.match(timedInWords(coarse), /v\(5\) = 2\.0; a guess takes 0\.7\. The browser’s clock is coarse on purpose/);
   assert.ok(clockIsCoarse(run(new Array(12).fill([4, 33.3]), [16.7, 16.7, 33.3, 16.7])));
   const none = run(new Array(12).fill([4, 0]), new Array(40).fill(0));
   assert.match(timedInWords({ ...none, rounds: none.rounds.map((/** @type {any} */ round) => ({ ...round, verify_seconds: 0.016 })) }), /clock is coarse on purpose, and a step takes less than it counts/);

@@ -1,0 +1,98 @@
+/** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/result.py. */
+
+import { verificationSteps } from "../shared/theory.js";
+import { costsOf, judged, roundSteps } from "./timing.js";
+
+/** @import { Trace } from "../shared/payloads.js" */
+/** @import { Timed } from "./timing.js" */
+
+const HALVINGS = 50; // of the interval that holds the break-even
+const UNEXPLAINED = "The costs of a typical round do not explain the measured speed.";
+
+/**
+ * @param {Trace} trace
+ * @param {Timed} timed
+ */
+export function reasonOf(trace, timed) {
+  const costs = costsOf(trace);
+  const drafted = trace.rounds.flatMap((round) => round.drafted);
+  if (!costs || trace.settings.tree) return "";
+  const accepted = drafted.filter(({ status }) => status === "accepted").length;
+  const checked = accepted + drafted.filter(({ status }) => status === "rejected").length;
+  const emitted = accepted + trace.rounds.filter(({ emitted: own }) => own.kind !== "none").length;
+  const modelled = emitted / trace.rounds.reduce((steps, round) => steps + roundSteps(costs, round.drafted.length), 0);
+  const [alpha, share] = [accepted / checked, percent(accepted / checked)];
+  if (!explains(modelled, timed)) return `${share} of the checked guesses are accepted. ${UNEXPLAINED}`;
+  if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
+  const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
+  const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
+  const why = `a guess takes ${costs.draft.toFixed(2)} and ${checkTakes(check)}`;
+  if (steps >= length + 1) return `It would not pay even if all checked guesses were accepted (here ${share}), because ${why}`;
+  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the checked guesses are accepted; ${why}`;
+  return `It pays if more than ${percent(breakEven(steps, length))} of the checked guesses are accepted (here ${share}), because ${why}`;
+}
+
+/**
+ * Where rounds differ in length, the tokens of a pass decide.
+ * @param {Trace} trace
+ * @param {import("./timing.js").Costs} costs
+ * @param {number} emitted
+ */
+function perCall({ rounds }, costs, emitted) {
+  const mean = (/** @type {(drafted: number) => number} */ of) => rounds.reduce((sum, { drafted }) => sum + of(drafted.length), 0) / rounds.length;
+  const [guesses, check] = [mean((count) => count) * costs.draft, mean((count) => verificationSteps(costs.check, count + 1))];
+  const least = guesses + check + costs.overhead;
+  const here = (emitted / rounds.length).toFixed(2);
+  return `It pays if a pass gives more than ${least.toFixed(2)} tokens (here ${here}), because the guesses of a round take ${guesses.toFixed(2)} and ${checkTakes(check)}`;
+}
+
+/**
+ * Whether a modelled speedup is in the interval of the measured one, and on the side of 1 where that lies.
+ * @param {number} modelled
+ * @param {Timed} timed
+ */
+function explains(modelled, { speedup, interval }) {
+  if (interval && (modelled < interval[0] || modelled > interval[1])) return false;
+  const word = judged(speedup, interval);
+  if (word === "helps" || word === "hurts") return word === "helps" ? modelled > 1 : modelled <= 1;
+  return interval !== null || judged(modelled, null) === "even";
+}
+
+/** @param {number} check in plain steps */
+function checkTakes(check) {
+  return `a check ${check.toFixed(2)} times as long as the big model takes for one token.`;
+}
+
+/**
+ * E(γ): the tokens of a round where each checked guess is accepted with this probability.
+ * @param {number} alpha
+ * @param {number} length
+ */
+function expected(alpha, length) {
+  return Array.from({ length: length + 1 }, (_, power) => alpha ** power).reduce((sum, part) => sum + part, 0);
+}
+
+/**
+ * The α at which E(γ) is so many steps; 0 where every α pays.
+ * @param {number} steps
+ * @param {number} length
+ */
+function breakEven(steps, length) {
+  let [low, high] = [0, 1];
+  for (let i = 0; i < HALVINGS; i += 1) {
+    const middle = (low + high) / 2;
+    if (expected(middle, length) < steps) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {number[]} counts their upper median */
+function usual(counts) {
+  return counts.toSorted((one, other) => one - other)[Math.floor(counts.length / 2)];
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${Math.round(100 * share)} %`;
+}

@@ -1,0 +1,123 @@
+"""Ten journeys through the app, and the live page's own decoding, in Firefox and in WebKit."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from specviz import DecodeSettings, autoregressive_decode, load_model
+from specviz.data.workloads import WORKLOADS
+from specviz.player.live import LOOKUP, live_file
+from tests.conftest import AppServer
+from tests.support.other_browsers import Visitor, visitor
+
+pytestmark = pytest.mark.full
+TARGET, TOKENS = "wren-base", 32
+DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"
+PROMPTS = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
+END, HOME = "\ue010", "\ue011"  # as WebDriver writes these keys
+
+
+@pytest.fixture(scope="module", params=["firefox", "webkit"])
+def browsing(request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    with visitor(request.param) as made:
+        yield made
+
+
+def watch(browsing: Visitor, server: AppServer, query: str = "") -> None:
+    browsing.open(f"{server.url}/{query}")
+    browsing.wait("return deep('.stage .round .chip') && deep('.stage .plot svg')")
+
+
+def test_the_stage_plays_and_keys_move_it(browsing: Visitor, real_app_server: AppServer) -> None:
+    watch(browsing, real_app_server)
+    browsing.wait("return +deep('.scrubber').value > 1")  # by itself
+    browsing.do("deep('[data-move=toggle]').click(); deep('.scrubber').getRootNode().activeElement?.blur()")
+    browsing.press(END)
+    browsing.wait("return text('.round-number') === 'Round 20 of 20'")
+    browsing.press(HOME)
+    browsing.wait("return text('.round-number') === 'Round 1 of 20'")
+    browsing.is_well()
+
+
+def test_a_token_explains_itself(browsing: Visitor, real_app_server: AppServer) -> None:
+    watch(browsing, real_app_server, "?run=first&step=59&view=full")
+    browsing.wait("deep('.strip .chip.rejected')?.click(); return text('.inspector').includes('was rejected')")
+    browsing.is_well()
+
+
+def test_a_change_runs_live(browsing: Visitor, real_app_server: AppServer) -> None:
+    watch(browsing, real_app_server)
+    browsing.do("deep('.by[value=\"1\"]').click()")
+    browsing.wait(DONE + " && text('.says strong')")
+    browsing.is_well()
+
+
+def test_the_tour_goes_on_when_it_is_followed(browsing: Visitor, real_app_server: AppServer) -> None:
+    watch(browsing, real_app_server, "?tour=1")
+    browsing.wait("return text('.tour-place').startsWith('Step 1')")
+    browsing.do("deep('[data-move=forward]').click()")
+    browsing.wait("return text('.tour-place').startsWith('Step 2')")
+    browsing.is_well()
+
+
+@pytest.mark.parametrize(
+    ("page", "shows"),
+    [
+        ("race", "Race"),
+        ("helps", "When it helps"),
+        ("worksheet", "Worksheet"),
+        ("learn", "Learn"),
+        ("proof", "Same quality"),
+        ("play", "Be the draft"),
+    ],
+)
+def test_a_page_is_drawn_whole(browsing: Visitor, real_app_server: AppServer, page: str, shows: str) -> None:
+    browsing.open(f"{real_app_server.url}/{page}")
+    browsing.wait(
+        "const app = deep('[data-testid=stApp]'); "
+        "return app?.dataset.testScriptState === 'notRunning' && deep('[data-testid=stMain] :is(h1, h2)')"
+    )
+    assert shows in browsing.do("return document.body.textContent")
+    assert not browsing.do("return deep('[data-testid=stException]')")
+    browsing.is_well()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("live") / "live.html"
+    path.write_text(live_file(), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("draft", ["wren-nano", LOOKUP])
+def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, file: Path, draft: str) -> None:
+    target = load_model(TARGET)
+    browsing.open("about:blank")  # an address with another fragment alone loads no page
+    browsing.open(file.as_uri())
+    browsing.wait("return /^Ready/.test(text('.state .told'))")
+    browsing.do(
+        """const make = URL.createObjectURL; HTMLAnchorElement.prototype.click = () => {};
+        URL.createObjectURL = (blob) => (blob.text().then((said) => (window.saved = said)), make.call(URL, blob));"""
+    )
+    for prompt in PROMPTS:
+        asked = urlencode(
+            {"preset": prompt.name, "target": TARGET, "draft": draft, "tokens": TOKENS, "temperature": 0, "gamma": 4}
+        )
+        browsing.do("deep('.stage').dataset.run = 'before'; window.saved = null; location.hash = arguments[0]", asked)
+        browsing.wait(DONE)
+        browsing.do("deep('.kept .save').click()")
+        ids = browsing.wait("return window.saved && JSON.parse(window.saved).output.token_ids")
+        settings = DecodeSettings(max_new_tokens=TOKENS)
+        assert ids == autoregressive_decode(target, prompt.text, settings).output.token_ids, prompt.name
+    browsing.is_well()
+
+
+def test_the_live_page_fits_a_phone(browsing: Visitor, file: Path) -> None:
+    browsing.driver.set_window_size(390, 844)
+    browsing.open("about:blank")
+    browsing.open(file.as_uri())
+    browsing.wait("return /^Ready/.test(text('.state .told')) && deep('.stage .plot svg')")
+    browsing.is_well()
+    browsing.driver.set_window_size(1440, 1000)
