@@ -163,6 +163,13 @@ def test_a_record_that_does_not_say_the_rounds_is_refused_with_what_is_missing()
         assert says in refusal(changed(name, (old, new)), SYSTEM_OF[name], tokenizer=FakeTokenizer())
 
 
+def test_two_equal_streams_are_not_read_as_one() -> None:
+    piece = '{"content": " a", "timings": {"predicted_n": 2, "predicted_ms": 9, "draft_n": 1, "draft_n_accepted": 1}}'
+    stream = f"data: {piece}\n\ndata: [DONE]\n"
+    with pytest.raises(InputError, match=r"Line 5 of the record follows “\[DONE\]”: it holds more than one answer"):
+        import_run(f"{stream}\n{stream}".encode(), "llama.cpp")
+
+
 def test_transformers_asks_for_the_tokenizer_of_its_own_model() -> None:
     assert "--tokenizer" in refusal(record(TRANSFORMERS), "transformers")
 

@@ -61,10 +61,14 @@ def _lines(text: str) -> Iterator[Piece]:
     lines = text.split("\n")  # not splitlines: a string in JSON may hold other separators
     if len(lines) > MOST_PIECES:
         raise InputError(f"The record has more than {MOST_PIECES:,} lines.")
+    ended = False
     for number, line in enumerate(lines, start=1):
         data = line.strip().removeprefix("data:").strip()
         if not data or data == "[DONE]" or line.startswith(SKIPPED):
+            ended = ended or data == "[DONE]"
             continue
+        if ended:  # two equal answers would else be read as one: no counter becomes smaller
+            raise InputError(f"Line {number} of the record follows “[DONE]”: it holds more than one answer.")
         value = _json(data)
         if value is None:
             raise InputError(
