@@ -86,7 +86,7 @@ def values_in(raw: bytes, shape: Shape) -> Any:
 
 
 MARKS = (b",", b'":', b"[", b"{")
-TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # one that is not closed goes to the end
+TEXT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?')  # ends with its line at the latest: one lone quote hides no more
 
 
 def check_density(raw: bytes, shape: Shape) -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
+from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
+from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.permalink import left_out_of_link, link_of, request_from_link
 from specviz.data.serving_counters import read_counters
 from specviz.game.game import plan_from_link
@@ -234,5 +235,7 @@ def test_marks_in_texts_hide_nothing_that_is_outside_of_them() -> None:
     dense = b'{"a":"' + b",[{" * 100_000 + b'","b":[' + b"[]," * 200_000 + b"1]}"
     with pytest.raises(InputError, match="too many values for its size"):
         parse_trace(dense, UPLOAD)
+    with pytest.raises(InputError, match="too many values for its size"):
+        check_density(b': "\n' + b"[]," * 400_000, SHAPE)
     with pytest.raises(InputError, match=r"too many values|Invalid JSON"):
         parse_trace(b'{"a":"' + b'\\"' * 100_000 + b"[]," * 400_000, UPLOAD)
