@@ -332,9 +332,10 @@ def test_what_an_address_is_and_if_it_has_a_limit(text: str | None, address: str
 
 def test_an_engine_that_does_not_stop_is_replaced(start: Start) -> None:
     service = start(stop=0.2)
-    job = run(service, "ada", "deaf")
+    job = run(service, "ada", "hold")
     service.wait(job, has_begun, PATIENCE)
     first = service.engine_pids
+    os.kill(first[0], signal.SIGSTOP)  # from now on it hears nothing
     service.cancel("ada", "run")
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service.engine_pids != first

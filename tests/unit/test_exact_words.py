@@ -99,13 +99,15 @@ def test_the_same_systems_are_named_wherever_a_method_is() -> None:
     drafts = next(word for word in glossary() if word.name == "argmax draft").says.technical
     answer = next(each for each in faq().questions if each.name == "temperature").answer.technical
     for text in (rows["Most probable drafts"], drafts, SETTINGS["draft_sampling"].help, answer):
-        assert re.search("vLLM, SGLang, llama.cpp (and )?TensorRT-LLM", text.replace("\n", " ")), text
+        assert re.search(r"vLLM, SGLang, llama\.cpp,? (and )?TensorRT-LLM", text.replace("\n", " ")), text
 
 
 def test_a_row_that_is_lossless_says_where_a_project_in_it_is_not() -> None:
-    for member in family().methods:
-        if "the Medusa project" in member.used.technical and member.lossless.technical == "yes":
-            assert "not lossless above temperature 0" in member.used.technical
+    named = [member for member in family().methods if "Medusa’s own" in member.used.technical]
+    assert len(named) == 2
+    for member in named:
+        assert member.lossless.technical == "yes"
+        assert "not lossless above temperature 0" in member.used.technical
 
 
 def test_no_text_calls_a_dated_model_recent_or_an_upper_bound_what_is_none() -> None:
