@@ -3,23 +3,25 @@
 The story needs runs with certain properties (a round that accepts some tokens and rejects one, a run that loses, ...).
 This script searches for them among the presets, so that it finds them again after the bundled models change. It writes
 traces/story-*.json and story/figures.json to FOLDER (assets); with --figures only the second. Run it on a machine that
-does nothing else.
+does nothing else. With --counts it only counts the tokens per target call of the tried runs again, on any machine.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from itertools import islice, product
 from pathlib import Path
 from statistics import geometric_mean
+from typing import Any
 
 import torch
 
 from benchmarks.quiet import quiet_machine
 from scripts.wanted_runs import RECORDED_RUNS
-from specviz import DecodeSettings, ModelDrafter, load_model
+from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
 from specviz.data.lessons.recorded_runs import Figures, Measured, Overlap
@@ -50,16 +52,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "assets")
     parser.add_argument("--figures", action="store_true", help="measure the figures only")
+    parser.add_argument("--counts", action="store_true", help="count again what is not timed, in the figures of FOLDER")
     options = parser.parse_args()
+    if options.counts:
+        path = options.folder / "story" / "figures.json"
+        write_figures(
+            json.loads(path.read_text(encoding="utf-8")) | {"tried_per_call": tried_per_call()}, options.folder
+        )
+        return
     with quiet_machine() as quiet:
         runs = {} if options.figures else chosen_runs()
         quiet.add_steps(step for run in runs.values() if run.target.name == TARGET for step in plain_steps(run))
         figures = measure()
     for name, run in runs.items():
         (options.folder / "traces" / f"story-{name}.json").write_text(dump_trace(slim(run)), encoding="utf-8")
-    (options.folder / "story").mkdir(exist_ok=True)
-    text = json.dumps(asdict(figures), indent=1)
-    (options.folder / "story" / "figures.json").write_text(text + "\n", encoding="utf-8")
+    write_figures(asdict(figures), options.folder)
+
+
+def write_figures(figures: Mapping[str, Any], folder: Path) -> None:
+    """Of the story, as JSON."""
+    (folder / "story").mkdir(exist_ok=True)
+    (folder / "story" / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def tried_per_call() -> dict[str, list[float]]:
+    """Tokens per target call of each run that is tried for a recorded one, in order."""
+    loaded = cache(load_model)
+
+    def counted(target: str, draft: str, preset: Preset, settings: DecodeSettings) -> float:
+        run = speculative_decode(loaded(target), ModelDrafter(loaded(draft)), preset.text, settings)
+        return round(count(run.rounds).tokens_per_target_call or 0.0, 3)
+
+    return {name: sorted(counted(*each) for each in found) for name, found in searches().items()}
 
 
 def chosen_runs() -> dict[str, Trace]:
@@ -177,6 +201,7 @@ def measure() -> Figures:
         list(rows),
         overlap(),
         {name: len(found) for name, found in searches().items()},
+        tried_per_call(),
     )
 
 

@@ -37,8 +37,8 @@ const WORDS = {
   technical: {
     others: "all others",
     draft: "q of",
-    rate: "α = Σ min(p, q)",
-    leftover: "leftover Σ (p − q)₊ = 1 − α = TV(p, q)",
+    rate: "β = Σ min(p, q)",
+    leftover: "leftover Σ (p − q)₊ = 1 − β = TV(p, q)",
     lost: "rejected, as much",
     asRecorded: "q as recorded",
     halfway: "q halfway to p",
@@ -75,7 +75,7 @@ export function partsOf(p, q, both = Math.min(p, q)) {
  * How often a drafted token is accepted: Σ min(p, q).
  * @param {LosslessPayload} rule
  */
-export function alphaOf({ tokens, others }) {
+export function betaOf({ tokens, others }) {
   return tokens.reduce((sum, [, p, q]) => sum + Math.min(p, q), others[2]);
 }
 
@@ -114,11 +114,11 @@ export function halfwayTo({ tokens, others: [p, q, both], ...rest }) {
  */
 export function losslessInWords(rule, words) {
   const said = WORDS[words];
-  const alpha = alphaOf(rule);
+  const beta = betaOf(rule);
   const figure = words === "plain" ? cases : shown;
   const rows = [...rule.tokens.map(([text, p, q]) => [visible(text), partsOf(p, q)]), [said.others, partsOf(...rule.others)]];
   const parts = rows.map(([name, its]) => `${name}: ${said.says(/** @type {Parts} */ (its))}`);
-  return `${said.sum}. ${parts.join("; ")}. ${said.rate}: ${figure(alpha)}. ${said.leftover}: ${figure(1 - alpha)}.`;
+  return `${said.sum}. ${parts.join("; ")}. ${said.rate}: ${figure(beta)}. ${said.leftover}: ${figure(1 - beta)}.`;
 }
 
 /** The picture on the page; it keeps what the visitor did to q until another one is loaded. */
@@ -194,10 +194,10 @@ export class Lossless {
     const { tokens, others } = this.rule;
     const parts = [...tokens.map(([, p, q]) => partsOf(p, q)), partsOf(...others)];
     this.rows.forEach((row, i) => this.#showRow(row, parts[i]));
-    const alpha = alphaOf(this.rule);
+    const beta = betaOf(this.rule);
     const figure = this.words === "plain" ? cases : shown;
-    widths(this.line, [alpha, 1 - alpha]);
-    const totals = [`${this.said.rate} = ${figure(alpha)}`, `${this.said.leftover} = ${figure(1 - alpha)}`, this.said.lost];
+    widths(this.line, [beta, 1 - beta]);
+    const totals = [`${this.said.rate} = ${figure(beta)}`, `${this.said.leftover} = ${figure(1 - beta)}`, this.said.lost];
     this.totals.forEach((total, i) => (total.textContent = totals[i]));
     this.box.setAttribute("aria-label", losslessInWords(this.rule, this.words));
   }

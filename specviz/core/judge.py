@@ -22,7 +22,8 @@ UNTOLD: Word = "cannot be told"
 HURTS: Word = "hurts"
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
-ONE_RUN = 1.05  # a run that is timed again differs by this much more than its own rounds' times say
+ONE_RUN = 1.05  # a margin, chosen: a run that is timed again differs by more than its own rounds' times say
+LEAST_CHECK = 0.9  # of a plain step, in formats that help checks and not plain steps; the least that is stored is 0.92
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,18 @@ def if_timed_again(interval: Interval) -> Interval:
     """The interval of one run, as wide as it has to be for another run of the same settings to get the same word.
 
     Its rounds' times say how noisy this run was, not by how much the next one differs. With `ONE_RUN` more at both
-    ends, 30 of 30 runs had the same label when they were timed again (benchmarks/results/steadiness.json). So one run
-    can help or hurt, but only repeats can be about even.
+    ends, all 30 intervals of benchmarks/results/steadiness.json contain the median speedup of their setting; 27 do
+    without. 16 of those runs had a label, each the same as the others of its setting; 14 had none, because the machine
+    was busy. So one run can help or hurt, but only repeats can be about even.
     """
     low, high = interval
     return low / ONE_RUN, high * ONE_RUN
+
+
+def least_check(dtype: str) -> float:
+    """The time of a check, in plain steps, below which it is an error of timing; `dtype` is the target's format.
+
+    In float32 a pass over several tokens takes as long as a pass over one, or longer. In bfloat16 it can take less: a
+    processor's instructions for that format help a check, and not a plain step.
+    """
+    return (1.0 if dtype == "float32" else LEAST_CHECK) / ONE_RUN

@@ -9,7 +9,7 @@ import torch
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import DisturbedError
-from specviz.core.judge import ONE_RUN
+from specviz.core.judge import least_check
 from specviz.core.metrics import Costs
 from specviz.core.rounds import Round, known_seconds
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings, parse_tree
@@ -103,9 +103,9 @@ calibrate = at_once(calibration_steps)
 
 
 def check_costs(measured: Calibration) -> None:
-    """DisturbedError where reading several tokens took less time than reading one, as on no quiet machine."""
+    """DisturbedError where reading several tokens took less of the time of reading one than on any quiet machine."""
     k, steps = min(measured.verification.items(), key=lambda each: each[1])
-    if steps < 1 / ONE_RUN:
+    if steps < least_check(measured.target_dtype):
         raise DisturbedError(
             f"The costs of this pair were measured on a disturbed machine: reading {k} tokens at once seemed to take "
             f"{steps:.2f} times as long as reading one. Try again when it is quiet."

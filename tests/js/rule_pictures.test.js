@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alphaOf, halfwayTo, losslessInWords, movedTo, partsOf } from "../../assets/stage/lossless.js";
+import { betaOf, halfwayTo, losslessInWords, movedTo, partsOf } from "../../assets/stage/lossless.js";
 import { afterBar, guessesOf, stopsInWords } from "../../assets/stage/stops.js";
 
 /** @import { Chip, LosslessPayload, RoundPayload, StopsPayload } from "../../assets/shared/payloads.js" */
@@ -29,9 +29,9 @@ test("what is accepted and what the replacement adds are p, whatever q is", () =
 });
 
 test("α is the sum of the smaller ones, and one minus the distance", () => {
-  near(alphaOf(RULE), 0.2 + 0.1 + 0.4);
+  near(betaOf(RULE), 0.2 + 0.1 + 0.4);
   const distance = (Math.abs(0.2 - 0.3) + Math.abs(0.3 - 0.1) + (0.5 - 0.4) + (0.6 - 0.4)) / 2;
-  near(alphaOf(RULE), 1 - distance);
+  near(betaOf(RULE), 1 - distance);
 });
 
 test("a moved q takes from the other tokens of the list, and all of q stays one", () => {
@@ -41,21 +41,21 @@ test("a moved q takes from the other tokens of the list, and all of q stays one"
     near(moved.tokens[0][2], Math.min(Math.max(wanted, 0), 0.4));
     assert.deepEqual(moved.others, RULE.others);
     assert.deepEqual(moved.tokens.map(([, p]) => p), [0.2, 0.3]);
-    assert.ok(alphaOf(moved) <= 1);
+    assert.ok(betaOf(moved) <= 1);
   }
-  near(alphaOf(movedTo(RULE, 0, 0.2)), 0.2 + 0.2 + 0.4); // nearer to p: more is accepted
+  near(betaOf(movedTo(RULE, 0, 0.2)), 0.2 + 0.2 + 0.4); // nearer to p: more is accepted
   near(movedTo(movedTo(RULE, 0, 0.4), 0, 0.1).tokens[1][2], 0.3); // also after the others had nothing left
 });
 
 test("halfway to p, exactly half as much is lost", () => {
   const nearer = halfwayTo(RULE);
-  near(1 - alphaOf(nearer), (1 - alphaOf(RULE)) / 2);
+  near(1 - betaOf(nearer), (1 - betaOf(RULE)) / 2);
   near(sumOfQ(nearer), sumOfQ(RULE));
 });
 
 test("the rule is said token by token, in both voices", () => {
   const said = losslessInWords(RULE, "technical");
-  for (const part of ["␣play: .200 + .000 = .200", "␣show: .100 + .200 = .300", "all others: .400 + .100 = .500", "α = Σ min(p, q): .70", "TV(p, q): .30"]) assert.ok(said.includes(part), `${part} in ${said}`);
+  for (const part of ["␣play: .200 + .000 = .200", "␣show: .100 + .200 = .300", "all others: .400 + .100 = .500", "β = Σ min(p, q): .70", "TV(p, q): .30"]) assert.ok(said.includes(part), `${part} in ${said}`);
   assert.ok(!/token|model|%|[αΣ]|p, q/.test(losslessInWords(RULE, "plain")));
 });
 

@@ -214,8 +214,12 @@ def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyP
     result = comparison_json(comparison)
     assert (result["calibrated"], result["predicted_speedup"]) == (False, None)
     check_costs(replace(COSTS, verification={1: 1.0, 2: 0.96, 5: 1.5}))  # a little below one step is noise
+    below_one = replace(COSTS, verification={1: 1.0, 2: 0.94, 5: 1.5})
     with pytest.raises(DisturbedError):
-        check_costs(replace(COSTS, verification={1: 1.0, 2: 0.94, 5: 1.5}))
+        check_costs(below_one)
+    check_costs(replace(below_one, target_dtype="bfloat16"))  # there a check can take less than a plain step
+    with pytest.raises(DisturbedError):
+        check_costs(replace(below_one, target_dtype="bfloat16", verification={1: 1.0, 2: 0.8}))
 
 
 def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, LoadedModel]) -> None:

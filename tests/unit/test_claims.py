@@ -13,12 +13,13 @@ import pytest
 from specviz.core.metrics import count
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import pass_shares, recorded_batches
-from specviz.data.lessons.facts import DRAFT, SWEEP, facts_of, method_facts, stopping
+from specviz.data.lessons.facts import DRAFT, SWEEP, explained, facts_of, method_facts, stopping
 from specviz.data.lessons.questions import TRAINING, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.published import GPU_COSTS, ON_A_GPU
+from specviz.data.texts import percent
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.models.catalogue import CARDS_MACHINE, PAIRS, known_models
@@ -51,8 +52,10 @@ def of_batches() -> Claims:
     one, many, short = study.at(1, length), study.at(most, length), study.at(most, shortest)
     alone, together, full = one.speedup.value, many.speedup.value, many.full_speedup.value
     yield "the speedup falls in a batch", many.speedup.high < one.speedup.low
-    yield "nearly half of this fall, as a factor", 0.4 < log(full / together) / log(alone / together) < 0.5
-    yield "is of finished texts, and as a difference", 0.4 < (full - together) / (alone - together) < 0.5
+    low, high = (explained(one, many, end) for end in (many.full_speedup.low, many.full_speedup.high))
+    yield "a part of this fall is of finished texts", 0 < low < log(full / together) / log(alone / together) < high < 1
+    facts = facts_of("round")
+    yield "and how large a part", (facts["batch_part_low"], facts["batch_part_high"]) == (percent(low), percent(high))
     yield "checks cost more", many.verification.low > one.verification.high
     yield "texts that have ended leave empty places", many.empty_places > 0 == one.empty_places
     yield "a shorter draft loses less", short.speedup.low > many.speedup.high

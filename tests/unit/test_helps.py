@@ -197,6 +197,10 @@ def test_an_impossible_time_is_reported_and_luck_does_not_choose_a_draft_length(
     assert said(possible, replace(possible, speedup=3.5)).startswith("1 of these 2 pairs of runs is faster than")
     drawn = replace(possible, speedup=3.5, temperature=0.7, plain_tokens=40)  # texts of different length: no bound
     assert said(drawn) == ""
+    in_bfloat16 = replace(possible, speedup=3.5, target_dtype="bfloat16")  # a check takes 0.92 plain steps: 3.2 / 0.92
+    assert said(in_bfloat16) == ""
+    assert said(in_bfloat16, replace(in_bfloat16, speedup=3.8)).startswith("1 of these 2")
+    assert "no speedup can" not in said(replace(possible, speedup=3.5))
     lucky = [
         row_at("story", 1, 3.2, number=1), row_at("story", 1, 1.0, number=2),  # best on average, by one lucky prompt
         row_at("story", 4, 1.1, number=1), row_at("story", 4, 1.3, number=2),

@@ -169,12 +169,12 @@ def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -
     assert token.id not in left
     totals = [(c.p - known(c.q)) / left[c.id] for c in token.candidates if c.id in left]
     assert len(totals) >= 3
-    assert totals == pytest.approx([1 - found.alpha] * len(totals), rel=1e-4)  # each token gives the same α
+    assert totals == pytest.approx([1 - found.beta] * len(totals), rel=1e-4)  # each token gives the same β
     p_others, q_others, both_others = found.others
-    assert sum(min(each.p, each.q) for each in found.tokens) + both_others == pytest.approx(found.alpha)
+    assert sum(min(each.p, each.q) for each in found.tokens) + both_others == pytest.approx(found.beta)
     assert 0 < both_others < min(p_others, q_others)
     apart = sum(abs(each.p - each.q) for each in found.tokens) + p_others + q_others - 2 * both_others
-    assert apart / 2 == pytest.approx(1 - found.alpha)  # α = 1 − TV(p, q)
+    assert apart / 2 == pytest.approx(1 - found.beta)  # β = 1 − TV(p, q)
 
 
 def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:

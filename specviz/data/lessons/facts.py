@@ -4,6 +4,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from math import log
+from statistics import median
 from typing import Literal
 
 from specviz.core.errors import InputError
@@ -13,7 +14,7 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import PARTS, Ratio, pass_shares, recorded_batches
+from specviz.data.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
 from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent, span
@@ -32,7 +33,7 @@ Row = dict[str, str]  # one prompt at one setting, as the file has it
 def facts_of(name: str) -> Facts:
     trace = recorded_runs.story_trace(name)
     return {
-        "tried": str(recorded_runs.story_figures().tried.get(name, "")),
+        **_of_tried(name),
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
@@ -44,6 +45,13 @@ def facts_of(name: str) -> Facts:
         **_of_batches(),
         **written("stopping", limit=UNSURE_BELOW, found=stopping()),
     }
+
+
+def _of_tried(name: str) -> Facts:
+    figures = recorded_runs.story_figures()
+    found = figures.tried_per_call.get(name)
+    ends = written("tried", least=min(found), middle=median(found), most=max(found)) if found else {}
+    return {"tried": str(figures.tried.get(name, "")), **ends}
 
 
 def facts_in(facts: Facts, words: Words) -> Facts:
@@ -93,7 +101,7 @@ def _of_drawn(trace: Trace) -> Facts:
     if round is None:
         return {}
     token, text = round.drafted[round.accepted], round.drafted[round.accepted].shown.strip()
-    return written("drawn", number=round.index + 1, token=token, text=text, alpha=recorded_runs.overlap_of(round).alpha)
+    return written("drawn", number=round.index + 1, token=token, text=text, beta=recorded_runs.overlap_of(round).beta)
 
 
 def _of_sweeps() -> Facts:
@@ -125,7 +133,7 @@ def _of_passes() -> Facts:
     return {
         **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
         **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        **written("passes", found=found, weights=found.weights / 1e6),
+        **written("passes", found=found, weights=found.weights / 1e6, step_ms=exact.ms["whole"].median),
     }
 
 
@@ -133,7 +141,18 @@ def _of_batches() -> Facts:
     study = recorded_batches()
     most, short, length = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
     alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, short)
-    return written("batches", study=study, checked=length + 1, alone=alone, together=together, shortest=shortest)
+    low, high = (explained(alone, together, end) for end in (together.full_speedup.low, together.full_speedup.high))
+    return written(
+        "batches", study=study, checked=length + 1, alone=alone, together=together, shortest=shortest, part_low=low,
+        part_high=high, rise=together.verification.value / alone.verification.value,
+        step_ms=1000 / alone.plain_tokens_per_second,
+    )  # fmt: skip
+
+
+def explained(alone: BatchSpeedup, together: BatchSpeedup, writing: float) -> float:
+    """The share of a fall, as a factor, that empty places explain; `writing`: the speedup while all texts write."""
+    ends = together.speedup.value
+    return log(writing / ends) / log(alone.speedup.value / ends)
 
 
 def _of_sureness(trace: Trace) -> Facts:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
 from specviz.data.batches import pass_shares, recorded_batches
+from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, written
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
@@ -19,7 +20,7 @@ from specviz.data.measured_methods import ALL
 from specviz.data.published import REPORTS, SERVED, Report, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 
-Source = Literal["recorded", "computed", "published", "general"]
+Source = Literal["recorded", "computed", "published", "example", "general"]
 Measured = Literal["run", "sweeps", "passes", "methods", "batches"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
@@ -102,6 +103,7 @@ def more_facts() -> Facts:
     touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)  # if each token of a check takes some at random
     return {
         **written("busy", long=long, short=short),
+        **written("block", one=BLOCK_EXAMPLE),
         **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=touched / CHOSEN),
         **_of_heads(),
         **_of_lossy(),

@@ -75,6 +75,7 @@ class Figures:
     temperatures: list[Measured]
     overlap: Overlap
     tried: dict[str, int]  # how many runs were tried for each recorded run, before one was chosen
+    tried_per_call: dict[str, list[float]]  # tokens per target call of each of them, in order: counted, not timed
 
 
 def mixed_round(trace: Trace) -> Round | None:
@@ -154,20 +155,20 @@ class RoundOverlap:
     """One place of a round: its recorded tokens, and all others together."""
 
     tokens: list[TokenOdds]
-    alpha: float  # Σ min(p, q) over the vocabulary
+    beta: float  # Σ min(p, q) over the vocabulary, the acceptance at one place; α is its mean (Leviathan et al. 2023)
 
     @property
     def others(self) -> tuple[float, float, float]:
         """Σ p, Σ q and Σ min(p, q) over the tokens that were not recorded."""
         p, q, both = (sum(column) for column in zip(*((t.p, t.q, min(t.p, t.q)) for t in self.tokens), strict=True))
-        return 1 - p, 1 - q, self.alpha - both
+        return 1 - p, 1 - q, self.beta - both
 
 
 def overlap_of(round: Round) -> RoundOverlap:
     """At the rejected token of a sampled chain: what both models' probabilities have in common there, exactly.
 
     A run records the most probable tokens only. But a correction's leftover is r = (p − q)₊ / Σ (p − q)₊, summed over
-    the whole vocabulary. So p, q and r of one token give that sum, which is 1 − α; and with it what all other tokens
+    the whole vocabulary. So p, q and r of one token give that sum, which is 1 − β; and with it what all other tokens
     have in common.
     """
     candidates = [each for each in round.drafted[round.accepted].candidates if each.q is not None]

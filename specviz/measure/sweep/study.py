@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.core.intervals import student_t
-from specviz.core.judge import NEUTRAL, UNTOLD, judge
+from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance, expected_tokens
 from specviz.measure.sweep.rows import SERIES, Series
@@ -118,8 +118,8 @@ def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
 
 
 def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Rows faster than their tokens per target call: a pass takes at least a plain step. Of equally long texts only."""
-    most = NEUTRAL * rows["new_tokens"] / rows["rounds"]
+    """Rows whose round would take less than its check can: `least_check`. Of equally long texts only."""
+    most = rows["new_tokens"] / rows["rounds"] / rows["target_dtype"].map(least_check)
     return (rows["plain_tokens"] == rows["new_tokens"]) & (rows["speedup"] > most)
 
 
