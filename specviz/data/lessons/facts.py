@@ -21,6 +21,7 @@ from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, perc
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
+LOAD = ", busy, so speedups are too high"
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
@@ -188,6 +189,7 @@ def method_facts() -> Facts:
     measured = stored_methods()
     return {
         "methods_machine": measured.machine.machine if measured else UNKNOWN,
+        "methods_load": LOAD if measured and measured.disturbed else "",
         "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
         "methods_length": in_words(recorded_runs.DRAFT_LENGTH),
         **{f"{name}_stories": _of(name, at)[f"{name}_per_call"] for name, at in stories.items()},
