@@ -250,7 +250,7 @@ async def together(port: int) -> list[str]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+@pytest.mark.parametrize("entry", ["serve.py"])
 def test_a_server_never_needs_a_gigabyte_with_every_door_together(entry: str, tmp_path: Path) -> None:
     """Without a limit: under one, what reads a message swallows the error, and nothing would be seen of it."""
     with serving(ROOT / entry, tmp_path / "server.log") as server:
