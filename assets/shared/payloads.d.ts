@@ -255,6 +255,7 @@ export interface Machine {
   torch: string;
   transformers: string;
   threads: number;
+  instructions?: string;
 }
 
 /**

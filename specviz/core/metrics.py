@@ -7,8 +7,8 @@ from functools import reduce
 from itertools import accumulate, zip_longest
 from statistics import median
 
+from specviz.core.costs import Costs as Costs  # readers of figures import it from here
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
-from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, Round, Trace
 
 
@@ -142,24 +142,6 @@ def speedup(trace: Trace) -> float | None:
     """Autoregressive / speculative seconds over the whole run; None without rounds or a plain run."""
     states = running(trace)
     return states[-1].speedup if states else None
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """The costs of a round, in units of one single-token target step."""
-
-    step_seconds: float  # that unit: the plain run's median step
-    cost_ratio: float  # c: one draft step, which drafts one token, or all nodes of one depth of a tree
-    verification: dict[int, float]  # v(k): target time for k tokens at once
-    overhead: float  # o: round time that is neither draft nor verify
-
-    def round_steps(self, drafted: int, depth: int | None = None) -> float:
-        """The time of a round with this many drafted tokens, nc + v(n+1) + o; with a tree, dc + v(n+1) + o.
-
-        The draft takes one step for each of a tree's d depths. `depth` None: the draft is a chain, and d is n.
-        """
-        steps = drafted if depth is None else depth
-        return steps * self.cost_ratio + verification_steps(self.verification, drafted + 1) + self.overhead
 
 
 def costs(trace: Trace) -> Costs | None:
