@@ -30,12 +30,12 @@ export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
   const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the big model instead of ${emitted}`;
   const timed = timedOf(trace);
-  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true, estimated: null };
-  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
+  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true };
+  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false };
   const ending = { untold: ", too close to 1 to tell", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
   const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
   const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
-  return { says, reason: `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim(), trusted: true, estimated: null };
+  return { says, reason: `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim(), trusted: true };
 }
 
 /**

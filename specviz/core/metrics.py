@@ -8,6 +8,7 @@ from itertools import accumulate, zip_longest
 from statistics import median
 
 from specviz.core.costs import Costs as Costs  # readers of figures import it from here
+from specviz.core.judge import Interval
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
 from specviz.core.trace import Autoregressive, Round, Trace
 
@@ -167,6 +168,30 @@ def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
     """What these very rounds gain at these costs: tokens / their time in target steps. None without a round."""
     steps = sum(costs.round_steps(len(round.drafted), round.depth) for round in rounds)
     return count(rounds).emitted / steps if steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A speedup that was modelled from costs."""
+
+    speedup: float
+    interval: Interval | None  # 95 %, over the repeats of the costs; None: not known
+
+    @property
+    def said(self) -> str:
+        """ "1.41 to 1.52", or "about 1.46" where its interval is not known."""
+        return span(self.interval) if self.interval else f"about {self.speedup:.2f}"
+
+
+def span(interval: Interval) -> str:
+    low, high = (f"{end:.2f}" for end in interval)
+    return low if low == high else f"{low} to {high}"
+
+
+def estimated_at(rounds: Sequence[Round], costs: Costs) -> Estimate | None:
+    """What `speedup_at` gives, with its interval; None without a round. The counts of the rounds are exact."""
+    speedup = speedup_at(rounds, costs)
+    return Estimate(speedup, costs.interval(lambda block: speedup_at(rounds, block) or 0.0)) if speedup else None
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from specviz.core.judge import Judgement
-from specviz.core.metrics import count
+from specviz.core.metrics import Estimate, count
 from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
@@ -87,6 +87,7 @@ def judged(speedup: float, interval: tuple[float, float] | None = None, trusted:
     return Verdict(Judgement("helps", speedup, "interval"), "", None, None, interval, trusted=trusted)
 
 
+QUIETLY = Estimate(1.75, (1.7, 1.81))
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
@@ -116,10 +117,15 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), 1.75)) for name, value in ON_SCREEN}
+    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
-        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75×",
+        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.70 to 1.81×",
     )  # fmt: skip
+    unsure = Try(1, own, None, Estimate(1.75, None))
+    assert {name: value(unsure) for name, value in ON_SCREEN}["estimated"] == "about 1.75×"
+    saved = {name: value(Try(1, own, None, QUIETLY, "AMD EPYC")) for name, value in COLUMNS}
+    last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")
+    assert [saved[name] for name in last] == [1.75, 1.7, 1.81, "AMD EPYC"]
     none = {name: value(Try(1, own, None)) for name, value in ON_SCREEN}
     assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
 
