@@ -1,9 +1,9 @@
 """What is known of a run's speed where the machine is too busy to time it, and which of two runs is faster. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specviz.core.costs import Costs
-from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD, Interval, judge
+from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL, UNTOLD, Interval, judge
 from specviz.core.metrics import Counts, count, estimated_at, span
 from specviz.core.result import KnownCosts
 from specviz.core.trace import Trace
@@ -51,11 +51,14 @@ def ranked(now: Ran, then: Ran, earlier: str) -> str:
     """
     if _task(now.trace) != _task(then.trace):
         return ""
+    if _drafting(now.trace) == _drafting(then.trace):
+        return say("again", earlier=earlier)
     one, other = (estimated_at(run.trace.rounds, run.known.costs) for run in (now, then))
     if one is None or other is None or one.interval is None or other.interval is None:
         return ""
     between = one.interval[0] / other.interval[1], one.interval[1] / other.interval[0]
-    word = judge(one.speedup / other.speedup, between).word
+    alike = between[0] >= 1 / NEUTRAL and between[1] <= NEUTRAL  # another day would tell as much apart
+    word = EVEN if alike else judge(one.speedup / other.speedup, between).word
     said = say(
         {HELPS: "faster", HURTS: "slower", EVEN: "even", UNTOLD: "untold"}[word], times=span(between), earlier=earlier
     )
@@ -68,6 +71,11 @@ def ranked(now: Ran, then: Ran, earlier: str) -> str:
 def _task(trace: Trace) -> tuple[object, ...]:
     """What both runs must share: speedups over different texts or targets rank nothing."""
     return trace.target, trace.prompt.text, trace.settings.temperature, trace.settings.max_new_tokens
+
+
+def _drafting(trace: Trace) -> tuple[object, ...]:
+    """Where this is the same too, the same tokens were drafted and accepted."""
+    return trace.drafter, replace(trace.settings, seed=0) if trace.settings.greedy else trace.settings
 
 
 # Each says how the two compare in one thing, and whether the run has more (1), as much (0) or less (-1) of it.

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from specviz.core.costs import Costs
-from specviz.core.metrics import estimated_at
+from specviz.core.metrics import count, estimated_at
 from specviz.core.result import KnownCosts
-from specviz.core.trace import Round, Trace
+from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.data.quiet_costs import OnMachine, QuietCosts
 from specviz.measure import ranking
 from specviz.measure.ranking import Ran, known_costs, ranked
@@ -19,7 +19,8 @@ from tests.unit.test_verdict import CALIBRATED, a_round, a_trace, in_turns
 
 def task(rounds: list[Round], draft_length: int = 4) -> Trace:
     made = a_trace(rounds)
-    return replace(made, settings=replace(made.settings, draft_length=draft_length, max_new_tokens=64))
+    drafter = DrafterInfo("model", f"accepts {count(rounds).accepted}")
+    return replace(made, drafter=drafter, settings=replace(made.settings, draft_length=draft_length, max_new_tokens=64))
 
 
 SOME, MOST = (task([a_round(i, accepted) for i in range(8)]) for accepted in (2, 3))
@@ -52,6 +53,12 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
             f"{FASTER}, 1.40 to 1.47 times the speed of the run before",
         ),
         (
+            ran(MOST, 0.26),
+            ran(SOME, 0.1),
+            f"{MORE}, but each guess costs more (0.26 {IN_STEPS}, was 0.10)",
+            "by quiet measurements about as fast as the run before (0.96 to 1.00 times its speed)",
+        ),
+        (
             ran(MOST, 0.1),
             ran(SOME, 0.1),
             f"{MORE}, and each guess costs about the same (0.10 {IN_STEPS}, was 0.10)",
@@ -76,7 +83,7 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
             f"{FASTER}, 1.67 to 1.73 times the speed of the run before",
         ),
     ],
-    ids=["dearer", "cheaper", "only more accepted", "too noisy", "even", "another length"],
+    ids=["dearer", "cheaper", "hardly slower", "only more accepted", "too noisy", "even", "another length"],
 )
 def test_what_is_known_ranks_two_runs_and_says_why(now: Ran, then: Ran, why: str, said: str) -> None:
     """Found: on a busy machine only "59 % accepted → now 86 %" was offered, and newcomers took the worse draft."""
@@ -85,6 +92,14 @@ def test_what_is_known_ranks_two_runs_and_says_why(now: Ran, then: Ran, why: str
 
 def test_a_pinned_run_is_called_so() -> None:
     assert "the speed of the pinned run." in ranked(ran(MOST, 0.5), ran(SOME, 0.1), "pinned run")
+
+
+def test_a_run_that_was_only_timed_again_is_called_so() -> None:
+    """Found: "As many are accepted (59 %, was 59 %), and each guess costs about the same"."""
+    said = (
+        "The same draft and draft length as in the run before: what was counted is the same, and only the times differ."
+    )
+    assert ranked(ran(SOME, 0.1), ran(SOME, 0.1), "run before") == said
 
 
 def test_runs_of_different_tasks_and_costs_without_an_interval_rank_nothing() -> None:
@@ -111,14 +126,13 @@ def test_costs_of_the_same_kind_of_processor_come_first_then_a_calibration_then_
 ) -> None:
     stored(monkeypatch, on("AMD EPYC", "avx2"), AMX)
     assert known(known_costs(RUN, CALIBRATED)).place == "AMD EPYC"
-    assert "on AMD EPYC (avx2), a processor with the same instructions" in known(known_costs(RUN, None)).source
+    assert "on the same kind of processor: AMD EPYC (avx2)." in known(known_costs(RUN, None)).source
     stored(monkeypatch, AMX)
     assert known_costs(RUN, CALIBRATED) == KnownCosts(
         CALIBRATED, "this machine", "By calibrated costs of this machine."
     )
-    assert (
-        "on another kind of processor: Intel Xeon 6 (amx). It can differ here." in known(known_costs(RUN, None)).source
-    )
+    said = "but on another kind of processor: Intel Xeon 6 (amx). They can differ here."
+    assert said in known(known_costs(RUN, None)).source
     stored(monkeypatch)
     assert known_costs(RUN, None) is None
 
