@@ -19,7 +19,7 @@ const TECHNICAL = {
   context: "Context length",
   experts: "Experts in a layer",
   active: "Active for each token",
-  alpha: "Acceptance of checked guesses",
+  alpha: "Acceptance of judged guesses",
   length: "Draft length",
   cost: "Cost of a guess",
   load: "Load",

@@ -11,7 +11,7 @@ import { figuresOf, lastOf, trusted } from "./curves.js";
 const LONG = [74, 98]; // characters of the result that fit one line, in usual and in smaller letters
 const ALIKE = 0.05; // two estimates that differ by less are about the same
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
-const EXPLAINED = { "checked guesses": "tip-checked", "calibrated costs": "tip-calibrated" };
+const EXPLAINED = { "judged guesses": "tip-judged", "calibrated costs": "tip-calibrated" };
 const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
 
 export class Result {
@@ -56,7 +56,7 @@ export class Result {
  */
 function estimate({ replay }, length, { rounds, speedup }) {
   const tokens = replay.why_not === null ? counted(replay.tokens.length, "token") : "";
-  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")} of the big model`;
+  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")} of the target`;
   return speedup === null ? `At draft length ${length}: ${passes}` : `About ${speedup.toFixed(2)} times as fast, estimated: ${passes}`;
 }
 

@@ -164,7 +164,7 @@ export class Timeline {
     const [start, drafted, verified, end] = this.data.rounds[index].ms;
     const wide = widthInWords(this.data.rounds[index], this.data);
     const ofTree = wide && ` (${wide})`;
-    const parts = [`draft ${milliseconds(drafted - start)}`, `verify ${milliseconds(verified - drafted)}${ofTree}`, `rest ${milliseconds(end - verified)}`];
+    const parts = [`draft ${milliseconds(drafted - start)}`, `check ${milliseconds(verified - drafted)}${ofTree}`, `rest ${milliseconds(end - verified)}`];
     this.area.title = `Round ${index + 1}: ${parts.join(", ")} (${this.data.measured}; reading the prompt not included)`;
   }
 }

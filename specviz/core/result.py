@@ -1,4 +1,4 @@
-"""What a run says first, in plain words: how fast it was, in how many passes of the big model, and why."""
+"""What a run says first, in plain words: how fast it was, in how many passes of the target, and why."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -49,14 +49,14 @@ def refutes(trace: Trace, costs: Costs) -> bool:
 def _speed(verdict: Verdict) -> str:
     said = f"{verdict.speedup:.2f} times as fast"
     if verdict.judgement.word == UNTOLD:
-        return f"{said}, too close to 1 to tell"
+        return f"{said}, too close to call"
     return f"{said}, so slower" if verdict.label == "hurts" else said
 
 
 def _passes(counts: Counts) -> str:
     tokens = "1 token" if counts.emitted == 1 else f"{counts.emitted} tokens"
     passes = "1 pass" if counts.rounds == 1 else f"{counts.rounds} passes"
-    return f"{tokens} in {passes} of the big model instead of {counts.emitted}"
+    return f"{tokens} in {passes} of the target instead of {counts.emitted}"
 
 
 def _reason(verdict: Verdict) -> str:
@@ -64,18 +64,18 @@ def _reason(verdict: Verdict) -> str:
     terms = verdict.terms
     if terms is None:
         return verdict.reason
-    check = f"a check {terms.checking:.2f} times as long as the big model takes for one token."
+    check = f"a check {terms.checking:.2f} times as long as the target takes for one token."
     if terms.counted:
         guesses = f"the guesses of a round take {terms.drafted * terms.cost_ratio:.2f}"
         pays = f"It pays if a pass gives more than {terms.steps:.2f} tokens (here {terms.tokens:.2f})"
         return f"{pays}, because {guesses} and {check}"
     here, after = f"{100 * terms.alpha:.0f} %", f"a guess takes {terms.cost_ratio:.2f} and {check}"
     if terms.break_even is None:
-        return f"It would not pay even if all checked guesses were accepted (here {here}), because {after}"
+        return f"It would not pay even if all judged guesses were accepted (here {here}), because {after}"
     if verdict.break_even is None:  # it would say the opposite of what was measured
-        return f"Here {here} of the checked guesses are accepted; {after}"
+        return f"Here {here} of the judged guesses are accepted; {after}"
     least = f"{100 * verdict.break_even:.0f} %"
-    return f"It pays if more than {least} of the checked guesses are accepted (here {here}), because {after}"
+    return f"It pays if more than {least} of the judged guesses are accepted (here {here}), because {after}"
 
 
 def _timed(verdict: Verdict, where: str) -> str:

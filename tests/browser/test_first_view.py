@@ -103,7 +103,7 @@ def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_no
     wait_until_still(page)
     tips = {
         "what is that?": "Speedup:",
-        "checked guesses": "Accepted over judged",
+        "judged guesses": "Accepted over judged",
         "accepted / drafted": "Accepted over",
     }
     kept = [page.locator(part) for part in (".says", ".now", *(f"[data-figure={name}]" for name in PLOTS))]
@@ -153,8 +153,8 @@ SAY = """(stage, [size, result]) => {
 
 
 LONG_RESULTS = {
-    "long": "0.97 times as fast, too close to 1 to tell: 64 tokens in 35 passes of the big model instead of 64",
-    "longest": "Previous run: 0.97 times as fast, too close to 1 to tell: 256 tokens in 135 passes of the big model",
+    "long": "0.97 times as fast, too close to call: 64 tokens in 35 passes of the target instead of 64",
+    "longest": "Previous run: 0.97 times as fast, too close to call: 256 tokens in 135 passes of the target",
 }
 
 

@@ -107,10 +107,10 @@ test("where the machine was busy, the two runs are not ranked by time: only by w
 });
 
 test("the first place of a word that needs it has its explanation", () => {
-  const reason = "It pays if more than 56 % of the checked guesses are accepted. Many checked guesses. At calibrated costs: 1.8.";
+  const reason = "It pays if more than 56 % of the judged guesses are accepted. Many judged guesses. At calibrated costs: 1.8.";
   assert.equal(
     shown(run({ result: { ...DONE.result, reason } })).reason,
-    "It pays if more than 56 % of the [checked guesses: tip-checked] are accepted. Many checked guesses. At [calibrated costs: tip-calibrated]: 1.8.",
+    "It pays if more than 56 % of the [judged guesses: tip-judged] are accepted. Many judged guesses. At [calibrated costs: tip-calibrated]: 1.8.",
   );
 });
 
@@ -171,11 +171,11 @@ test("the name of the run before is where the lines leave most room", () => {
 
 test("while the slider moves, what is said is estimated and says so", () => {
   const { says, reason, change } = shown(run({ before: BEFORE }), AT_6);
-  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the big model");
+  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the target");
   assert.equal(reason, "Not measured: estimated from this run’s times. Release the slider to run it.");
   assert.equal(change, "59 % accepted, 1.54× at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
   const unknown = shown(run({ replay: { ...DONE.replay, times: "not known: this machine was busy" } }), { ...AT_6, speedup: null });
-  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the big model");
+  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the target");
   assert.equal(unknown.reason, "Its speed is not known: this machine was busy. Release the slider to run it.");
   assert.ok(unknown.change.endsWith("→ 75 % accepted at 6, estimated (dashed)"));
   const busy = shown(run({ result: { ...DONE.result, trusted: false } }), AT_6);

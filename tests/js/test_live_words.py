@@ -86,7 +86,7 @@ def test_it_says_whether_both_texts_are_the_same() -> None:
     trace = known(first_trace())
     ids = trace.output.token_ids
     *_, same = said_by_the_page(trace)
-    assert same == f"Texts, identical: the big model alone wrote the same {len(ids)} tokens."
+    assert same == f"Texts, identical: the target alone wrote the same {len(ids)} tokens."
     assert compare_texts(trace).startswith("Identical")
     *_, other = said_by_the_page(unlike(trace, [*ids[:4], ids[4] + 1, *ids[5:]]))
     assert other.startswith("Texts: they differ first at token 5.")

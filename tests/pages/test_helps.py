@@ -162,9 +162,9 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
     assert best_of(never).speedup < 1
     assert "a would help most: 10.00× at γ = 9 (modelled)" in reading([never, always])
-    assert "Not told apart" not in reading([never, always])
+    assert "Too close" not in reading([never, always])
     near = [replace(point, draft="near", speedup=0.96 * point.speedup) for point in always]
-    assert reading([never, always, near]).endswith("Not told apart from it, because within 5 %: near (9.60×).")
+    assert reading([never, always, near]).endswith("Too close to it to call, because within 5 %: near (9.60×).")
     tried = len(never) + len(always)
     assert f"the best of {tried} combinations of draft and γ, all tried on this one text" in reading([never, always])
     assert "No draft helps on this text: the best, b" in reading([never])

@@ -114,7 +114,7 @@ def test_the_quiz_asks_about_every_main_point_in_plain_words_with_the_right_opti
         check_options(question, {})
         assert all(is_plain(said.plain) for said in says_of(question)), question.text
     asked = " ".join(question.text.technical for question in quiz())
-    for topic in ("draft model do", "verification pass yield", "output the same", "γ trade", "slower", "head", "tree"):
+    for topic in ("draft model do", "target pass yield", "output the same", "γ trade", "slower", "head", "tree"):
         assert topic in asked, topic
     for questions in ([step.question for step in steps()], quiz()):
         rights = [question.right for question in questions]

@@ -344,7 +344,7 @@ def test_rows_come_prompt_by_prompt_and_say_what_their_interval_supports() -> No
     prompt = [RacePrompt("story-1", "")]
     sure, unsure = timed("story-1", 2.0, 2.02, 1.98), timed("story-1", 2.0, 0.7, 2.0)
     said = [rows_so_far([each], prompt)[0]["so far"] for each in (sure, unsure, ONE)]
-    assert said == ["helps", "cannot be told", "looks like it helps"]
+    assert said == ["helps", "too close to call", "looks like it helps"]
 
 
 def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeService) -> None:

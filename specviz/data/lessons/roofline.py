@@ -49,7 +49,7 @@ class PublishedPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    acceptance: int  # per cent of the checked guesses
+    acceptance: int  # per cent of the judged guesses
     length: int
     cost: int  # of a guess, in per cent of a plain pass
 

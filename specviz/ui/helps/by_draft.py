@@ -1,4 +1,4 @@
-"""By drafter: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
+"""By draft: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -138,7 +138,7 @@ def _draw(state: ByDraft) -> None:
             "right guesses": f"{matches.count(True)} of {len(matches)}",
             "best γ": best.draft_length,
             "speedup (modelled)": best.speedup,
-            "tokens per call (exact)": best.per_call,
+            "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
             "c": prospect.costs.cost_ratio,
             "its pass took": 1000 * prospect.draft_guesses.seconds,
@@ -169,7 +169,7 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
         none = "No draft helps on this text" if complete else "No draft so far would help on this text"
         return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
     near = [f"{spoken(each.draft)} ({each.speedup:.2f}×)" for each in others if each.speedup * NEUTRAL >= best.speedup]
-    same = f" Not told apart from it, because within 5 %: {', '.join(near)}." if near else ""
+    same = f" Too close to it to call, because within 5 %: {', '.join(near)}." if near else ""
     return (
         f"On this text {name} would help most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
         f"with {best.per_call:.2f} tokens per target call (exact). It is the best of {sum(map(len, drafts))} "
@@ -181,7 +181,7 @@ COLUMNS = {
     **texts("right guesses"),
     **numbers("%d", "best γ"),
     **numbers(TIMES, "speedup (modelled)"),
-    **numbers("%.2f", "tokens per call (exact)"),
+    **numbers("%.2f", "tokens per target call (exact)"),
     **numbers(PERCENT, "accepted / drafted"),
     **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
     **numbers("%.0f ms", "its pass took"),

@@ -180,7 +180,7 @@ def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
-FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
+FIGURES = ("speedup", "quality", "accepted", "rejected", "target passes", "target alone, s", "speculative, s")
 
 
 def show_measuring(racing: Racing) -> None:

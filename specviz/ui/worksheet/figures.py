@@ -28,7 +28,7 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
             said = f"{name}: {at.terms.speedup:.2f}× modelled<extra></extra>"
             parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, **ring))
     x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
-    y = plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
+    y = plot.axis("judged guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
     # the legend's dark lines and rings would vanish on a dark page
     more: plot.Part = {"legend": {"bgcolor": PALE, "font": {"color": INK}}, "margin": {"b": 100}}
     return plot.figure(parts, 450, x=x, y=y, **more)
