@@ -409,6 +409,8 @@ export interface RooflinePayload {
   machines: Array<PublishedMachine>;
   models: Array<Shape>;
   draft: Draft;
+  labels: Record<string, string>;
+  sentences: Record<string, string>;
   questions: Array<LoadQuestion>;
   judged: JudgedPayload;
 }
