@@ -4,35 +4,49 @@ import ast
 import asyncio
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner
 from streamlit.runtime.session_manager import SessionInfo
-from streamlit.runtime.state import SessionState
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_gzip_middleware as compression
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
+from uvicorn import Config
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.server import ServerState
 
 from specviz.ui.shared import below_streamlit as below
 from tests.support.doors import FILES, ROOT
 
 PATCHED = (  # what a function of the module puts its own in place of
+    (AutoHTTPProtocol, "__init__"),
+    (AutoHTTPProtocol, "connection_made"),
+    (AutoHTTPProtocol, "data_received"),
     (Runtime, "handle_backmsg"),
     (MemoryUploadedFileManager, "add_file"),
     (WebsocketSessionManager, "disconnect_session"),
     (StarletteSessionClient, "write_forward_msg"),
+    (ScriptRunner, "start"),
     (SessionState, "_call_callbacks"),
     (compression, "_should_bypass_gzip"),
 )
@@ -126,6 +140,49 @@ def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatc
     assert requests.on_scriptrunner_yield() == "ends the script"
 
 
+def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away(
+    context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: the script of the next page forgot a widget that the callback of the last page still had to read.
+
+    It was an error on the page, or "dictionary changed size during iteration". Streamlit starts the new script at once.
+    """
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    monkeypatch.setattr("streamlit.runtime.state.session_state.get_script_run_ctx", lambda: context)
+    context.fragment_ids_this_run = context.script_requests = None
+    state, storage = SessionState(), MemoryFragmentStorage()
+    seen: list[str] = []
+
+    def next_page() -> None:
+        if other._lock.acquire(blocking=False):
+            other._lock.release()
+            other.on_script_finished(frozenset())
+
+    def callback(_: SessionState, **__: object) -> None:
+        thread = Thread(target=next_page)
+        thread.start()
+        thread.join()
+        seen.append(one["field"])
+
+    monkeypatch.setattr(SessionState, "_call_callbacks", callback)
+    below.let_callbacks_end()
+    one, other, stranger = (script_of(state, each) for each in (storage, storage, MemoryFragmentStorage()))
+    state._set_widget_metadata(WidgetMetadata("$$ID-field", str, str, "string_value"))
+    state._set_key_widget_mapping("$$ID-field", "field")
+    one.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="$$ID-field", string_value="kept")]))
+    assert seen == ["kept"]
+    with one._lock, ThreadPoolExecutor(1) as thread:
+        assert thread.submit(stranger._lock.acquire, blocking=False).result()
+
+
+def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessionState:
+    """How a script that was started reads and changes its session's state."""
+    nothing: Any = None
+    runner = ScriptRunner("ada", "app.py", state, nothing, nothing, RerunData(), {}, storage, nothing, nothing)
+    runner.start()
+    return runner._session_state
+
+
 # ---- sessions
 
 
@@ -216,6 +273,96 @@ def test_a_message_that_is_refused_ends_its_connection_before_a_session_sees_it(
     assert ended.value.code == below.AGAINST_THE_RULES
     stopped: Any = SimpleNamespace(_state=None, _session_mgr=SimpleNamespace(get_active_session_info=lambda _: None))
     Runtime.handle_backmsg(stopped, "session", BackMsg(stop_script=True))
+
+
+PATIENCE = 30.0  # seconds
+HEAD = b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+PUT, GET = HEAD + b"\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+SOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+REQUESTS: dict[
+    str, tuple[list[bytes], int | None]
+] = {  # what comes, and with which of it the wait began; None: no wait
+    "nothing": ([], 0),
+    "half a head": ([HEAD], 0),
+    "a head that never ends": ([HEAD, b"a: b\r\n", b"a: b\r\n"], 0),
+    "a head": ([PUT[:9], PUT[9:]], 2),
+    "half a body": ([PUT, b"a", b"b"], 3),
+    "all of it": ([PUT, b"a", b"bc"], None),
+    "a request without a body": ([GET], None),
+    "half of a second one": ([GET, b"", HEAD, b"a: b\r\n"], 3),
+    "a second one": ([GET, b"", HEAD, b"\r\nabc"], None),
+    "a WebSocket": ([GET[:-2], SOCKET + b"dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"], None),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_connection_whose_request_is_never_whole_ends(name: str) -> None:
+    """Before: it stayed open for as long as its sender wanted. An empty part: the answer is there."""
+    parts, since = REQUESTS[name]
+    below.end_half_sent_requests(PATIENCE)
+    with ThreadPoolExecutor(1) as thread:  # where a test before has used a browser, an event loop runs in this one
+        waits = thread.submit(asyncio.run, waits_after(parts)).result()
+    assert waits == ([] if since is None else [since])
+
+
+class Loop:
+    """The one that runs; what it is to call after so many seconds is noted only, with the number of the part."""
+
+    def __init__(self) -> None:
+        self.part, self.waits = 0, dict[int, tuple[int, object]]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio.get_running_loop(), name)
+
+    def call_later(self, seconds: float, call: object) -> Any:
+        number = len(self.waits) + self.part * 10
+        if seconds == PATIENCE:
+            self.waits[number] = self.part, call
+        return SimpleNamespace(cancel=lambda: self.waits.pop(number, None) and None)
+
+
+async def answer(_: Scope, receive: Receive, send: Send) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 204})
+    await send({"type": "http.response.body"})
+
+
+def serving(app: Any) -> Config:
+    """As Streamlit sets uvicorn up."""
+    config = Config(app, lifespan="off", ws="websockets-sansio", log_config=None)
+    config.load()
+    return config
+
+
+def test_what_new_connections_ask_for_goes_through_one_middleware() -> None:
+    config, asked = serving(answer), list[object]()
+
+    def around(app: ASGIApp) -> ASGIApp:
+        asked.append(app)
+        return answer
+
+    below.answer_through(around)
+    connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]  # type: ignore[call-arg]
+    assert [each.app for each in connections] == [answer, answer]
+    assert asked == [config.loaded_app]
+
+
+async def waits_after(parts: list[bytes]) -> list[int]:
+    """Send them to uvicorn; the number of the part with which each wait that is not over began."""
+    loop, transport = Loop(), Mock(spec=asyncio.Transport)
+    connection: Any = AutoHTTPProtocol(serving(answer), ServerState(), {}, loop)  # type: ignore[call-arg]
+    transport.get_extra_info.return_value = transport.is_closing.return_value = None
+    transport.get_protocol.return_value = connection
+    transport.set_protocol = lambda other: setattr(transport.get_protocol, "return_value", other)
+    connection.connection_made(transport)
+    for loop.part, data in enumerate(parts, 1):
+        if data:
+            connection.data_received(data)
+        while not data and not connection.cycle.response_complete:
+            await asyncio.sleep(0)
+    assert all(call == transport.abort for _, call in loop.waits.values())
+    return [part for part, _ in loop.waits.values()]
 
 
 def test_a_file_is_looked_at_before_it_is_stored() -> None:

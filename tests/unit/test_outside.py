@@ -168,7 +168,12 @@ NO_DOORS = {
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",
     "models/loading.py: reads": "a file of the app",
-    "serve.py: middleware Guards": "adds headers",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.__init__": "adds headers",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.connection_made": "ends what never comes",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "ends what never comes",
+    "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
+    "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
+    "ui/shared/below_streamlit.py: guards compression._should_bypass_gzip": "files of the app",
     "serve.py: middleware Previews": "adds titles",
 }
 

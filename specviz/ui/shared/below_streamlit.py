@@ -5,11 +5,13 @@ A test of the structure keeps these names out of every other file.
 """
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
+from threading import RLock
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
@@ -17,16 +19,31 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_gzip_middleware as compression
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 __all__ = ["AppSession", "BackMsg", "DeltaGenerator", "UploadedFile"]
+
+Function = Callable[..., Any]
+
+
+def instead(owner: Any, name: str) -> Callable[[Function], None]:
+    """Put a function in place of one of Streamlit's own, which it gets as its first argument."""
+    own = getattr(owner, name)
+
+    def put(ours: Function) -> None:
+        setattr(owner, name, wraps(own)(lambda *given, **named: ours(own, *given, **named)))
+
+    return put
+
 
 # ---- the script that runs
 
@@ -75,28 +92,36 @@ def run_part_next(key: str) -> None:
         )
 
 
+_locks: WeakKeyDictionary[FragmentStorage, RLock] = WeakKeyDictionary()  # by what each session has one of
+
+
 def let_callbacks_end() -> None:
     """From now on, a callback runs to its end, so that no click and no file is lost.
 
     Once something else of the same visitor comes (a second click, what a component reports, a poll), Streamlit ends a
     script where it next reads the session's state or draws, in a callback too. What the visitor did then counts as
-    seen, and nobody has acted on it. Here what comes meanwhile waits until the callbacks are over.
+    seen, and nobody has acted on it. Here what comes meanwhile waits until the callbacks are over. A script that
+    another one of the same session has taken the place of may be in a callback: so both have one lock for the state.
     """
-    call = SessionState._call_callbacks
 
-    @wraps(call)
-    def call_whole(state: SessionState, **replayed: Any) -> None:
+    @instead(SessionState, "_call_callbacks")
+    def call_whole(call: Function, state: SessionState, **replayed: Any) -> None:
         context = get_script_run_ctx()
         requests: Any = context.script_requests if context else None
         if requests is None:
-            return call(state, **replayed)
+            call(state, **replayed)
+            return
         requests.on_scriptrunner_yield = lambda: None
         try:
             call(state, **replayed)
         finally:
             del requests.on_scriptrunner_yield
 
-    SessionState._call_callbacks = call_whole  # type: ignore[method-assign, assignment]
+    @instead(ScriptRunner, "start")
+    def start_behind_one_lock(start: Function, runner: ScriptRunner) -> None:
+        lock = _locks.setdefault(runner._fragment_storage, runner._session_state._lock)
+        object.__setattr__(runner._session_state, "_lock", lock)
+        start(runner)
 
 
 # ---- sessions
@@ -152,15 +177,14 @@ def empty(session: AppSession) -> None:
 
 def store_only_who_saw_a_page() -> None:
     """From now on, a session whose script never ran ends with its connection: 128 may wait for their visitor."""
-    disconnect = WebsocketSessionManager.disconnect_session
 
-    @wraps(disconnect)
-    def checked(self: WebsocketSessionManager, session_id: str) -> None:
-        found = self.get_active_session_info(session_id)
-        ran = found is None or found.script_run_count or found.session._scriptrunner is not None
-        return disconnect(self, session_id) if ran else self.close_session(session_id)
-
-    WebsocketSessionManager.disconnect_session = checked  # type: ignore[method-assign]
+    @instead(WebsocketSessionManager, "disconnect_session")
+    def checked(disconnect: Function, manager: WebsocketSessionManager, session: str) -> None:
+        found = manager.get_active_session_info(session)
+        if found is None or found.script_run_count or found.session._scriptrunner is not None:
+            disconnect(manager, session)
+        else:
+            manager.close_session(session)
 
 
 # ---- what comes, and what goes out
@@ -170,15 +194,48 @@ AGAINST_THE_RULES = 1008  # WebSocket's code
 
 def refuse_messages(is_forged: Callable[[BackMsg], bool]) -> None:
     """From now on, such a message ends its connection before a session sees it."""
-    take = Runtime.handle_backmsg
 
-    @wraps(take)
-    def checked(self: Runtime, session_id: str, msg: BackMsg, **more: Any) -> None:
-        if is_forged(msg):
+    @instead(Runtime, "handle_backmsg")
+    def checked(take: Function, server: Runtime, session: str, message: BackMsg, **more: Any) -> None:
+        if is_forged(message):
             raise WebSocketDisconnect(AGAINST_THE_RULES)
-        take(self, session_id, msg, **more)
+        take(server, session, message, **more)
 
-    Runtime.handle_backmsg = checked  # type: ignore[method-assign]
+
+def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
+    """From now on, what a new connection asks for goes through this middleware."""
+    made = cache(around)
+
+    @instead(AutoHTTPProtocol, "__init__")
+    def connect(make: Function, connection: Any, *given: Any, **named: Any) -> None:
+        make(connection, *given, **named)
+        connection.app = made(connection.app)
+
+
+def end_half_sent_requests(patience: float) -> None:
+    """From now on, a connection ends after so many seconds without the whole head of a request, or the next part of its
+    body. Neither uvicorn nor Streamlit has a limit for them.
+    """
+
+    def wait(connection: Any) -> None:
+        connection.rest_due = connection.loop.call_later(patience, connection.transport.abort)
+
+    @instead(AutoHTTPProtocol, "connection_made")
+    def connected(connect: Function, connection: Any, transport: Any) -> None:
+        connect(connection, transport)
+        wait(connection)
+
+    @instead(AutoHTTPProtocol, "data_received")
+    def received(take: Function, connection: Any, data: bytes) -> None:
+        take(connection, data)
+        request, due = connection.cycle, getattr(connection, "rest_due", None)
+        at_work = request is not None and not request.response_complete
+        is_socket = connection.transport.get_protocol() is not connection
+        if due and (at_work or is_socket):
+            due.cancel()
+            due = connection.rest_due = None
+        if not due and not is_socket and (request.more_body if at_work else True):
+            wait(connection)
 
 
 Held = Mapping[str, Mapping[str, int]]  # session → the sizes of its files, by their ids
@@ -190,33 +247,29 @@ def look_at_files(check: Callable[[Held, str, str, int], None]) -> None:
     Args:
         check: takes what is stored, the session, the file's id, and its bytes.
     """
-    add = MemoryUploadedFileManager.add_file
 
-    @wraps(add)
-    def checked(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-        stored = [(session, dict(files)) for session, files in list(self.file_storage.items())]
-        held = {session: {name: len(each.data) for name, each in files.items()} for session, files in stored}
-        check(held, session_id, file.file_id, len(file.data))
-        add(self, session_id, file)
-
-    MemoryUploadedFileManager.add_file = checked  # type: ignore[method-assign]
+    @instead(MemoryUploadedFileManager, "add_file")
+    def checked(add: Function, files: MemoryUploadedFileManager, session: str, file: UploadedFileRec) -> None:
+        with files._lock:
+            held = {name: {one: len(rec.data) for one, rec in own.items()} for name, own in files.file_storage.items()}
+        check(held, session, file.file_id, len(file.data))
+        add(files, session, file)
 
 
 def bound_what_waits(most: int) -> None:
     """From now on, a browser for which more than so many bytes wait is left alone; Streamlit counts messages."""
-    write = StarletteSessionClient.write_forward_msg
 
-    @wraps(write)
-    def checked(self: Any, msg: Any) -> None:
-        write(self, msg)
-        if sum(map(len, self._send_queue._queue)) > most:
-            self._closed.set()
-            self._send_queue._queue.clear()
-
-    StarletteSessionClient.write_forward_msg = checked  # type: ignore[method-assign]
+    @instead(StarletteSessionClient, "write_forward_msg")
+    def checked(write: Function, client: Any, message: Any) -> None:
+        write(client, message)
+        if sum(map(len, client._send_queue._queue)) > most:
+            client._closed.set()
+            client._send_queue._queue.clear()
 
 
 def compress_no_static_file() -> None:
     """From now on, files of static/ go out as they are. Streamlit compresses them again for every visitor."""
-    bypass = compression._should_bypass_gzip
-    compression._should_bypass_gzip = lambda path, *more: "/app/static/" in path or bypass(path, *more)
+
+    @instead(compression, "_should_bypass_gzip")
+    def bypassed(bypass: Function, path: str, *more: str) -> bool:
+        return "/app/static/" in path or bool(bypass(path, *more))

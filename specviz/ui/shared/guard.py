@@ -4,8 +4,8 @@ Streamlit itself ends a connection whose message is larger than `server.maxWidge
 smaller message holds is looked at here, before anything acts on it. Files are counted when they have arrived.
 """
 
+import os
 from collections import Counter
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,11 +16,20 @@ from starlette.exceptions import HTTPException
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.middleware import FRAMES, Guards, frame_ancestors
+
+SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
 
 
 @cache
 def guard_the_doors() -> None:
-    """Begin, once for the server, before the first page is drawn."""
+    """Begin, once for the server, before the first page is drawn.
+
+    InputError: a setting that is used here is wrong.
+    """
+    frame_ancestors(os.environ.get(FRAMES, ""))  # before anything is changed
+    below.answer_through(Guards)
+    below.end_half_sent_requests(SLOWEST)
     below.refuse_messages(is_forged)
     below.look_at_files(take_file)
     below.store_only_who_saw_a_page()
@@ -88,12 +97,12 @@ MOST_WAITING = 16 * 10**6  # bytes for a browser that does not read them: the la
 
 def take_file(held: below.Held, session: str, file: str, size: int) -> None:
     """HTTPException: there is no room for it."""
-    if problem := no_room(held, session, file, size, address_of):
+    if problem := no_room(held, session, file, size):
         tell_page(session, problem)
         raise HTTPException(413, problem)
 
 
-def no_room(held: below.Held, session: str, file: str, size: int, address_of: Callable[[str], str]) -> str | None:
+def no_room(held: below.Held, session: str, file: str, size: int) -> str | None:
     """Why a file of so many bytes has no place beside those that are held; None: it has one."""
     own = {name: bytes_ for name, bytes_ in held.get(session, {}).items() if name != file}  # sent again, it is replaced
     sums = Counter({each: sum(files.values()) for each, files in held.items()} | {session: sum(own.values()) + size})
