@@ -5,7 +5,7 @@
 
 With each entry one after the other. They open links (some of them rubbish), change settings in the middle of a run,
 begin long measurements and leave them, send every harmful file, text and message of `benchmarks/hostile.py`, attack the
-server below the app (`benchmarks/attacks.py`), close the tab and come back; one in three leaves without a word. Held to:
+server below the app (`benchmarks/attacks.py`), close the tab and come back; one in three leaves without a word. Held:
 
 - nothing is lost: every run that a visitor stays for arrives, or the visitor is told why not and gets it after "Run
   again";

@@ -379,8 +379,10 @@ def test_a_file_is_looked_at_before_it_is_stored() -> None:
     manager.add_file("ada", first)
     with pytest.raises(ValueError, match="no room"):
         manager.add_file("ada", second)
-    assert seen == [({}, "ada", "a", 4), ({"ada": {"a": 4}}, "ada", "b", 4)]
     assert manager.get_files("ada", ["a", "b"]) == [first]
+    manager.add_file("ada", first)
+    manager.add_file("eve", first)
+    assert seen == [({}, "ada", 4), ({"ada": [4]}, "ada", 4), ({"ada": []}, "ada", 4), ({"ada": [4]}, "eve", 4)]
 
 
 def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,11 @@ Each function has its test in tests/unit/test_below_streamlit.py, which fails wh
 A test of the structure keeps these names out of every other file.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from threading import RLock
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -106,11 +107,7 @@ def let_callbacks_end() -> None:
 
     @instead(SessionState, "_call_callbacks")
     def call_whole(call: Function, state: SessionState, **replayed: Any) -> None:
-        context = get_script_run_ctx()
-        requests: Any = context.script_requests if context else None
-        if requests is None:
-            call(state, **replayed)
-            return
+        requests: Any = getattr(get_script_run_ctx(), "script_requests", None) or SimpleNamespace()
         requests.on_scriptrunner_yield = lambda: None
         try:
             call(state, **replayed)
@@ -230,29 +227,33 @@ def end_half_sent_requests(patience: float) -> None:
         take(connection, data)
         request, due = connection.cycle, getattr(connection, "rest_due", None)
         at_work = request is not None and not request.response_complete
-        is_socket = connection.transport.get_protocol() is not connection
-        if due and (at_work or is_socket):
+        is_whole = (
+            not request.more_body if at_work else connection.transport.get_protocol() is not connection
+        )  # a socket
+        if due and (at_work or is_whole):
             due.cancel()
             due = connection.rest_due = None
-        if not due and not is_socket and (request.more_body if at_work else True):
+        if not (due or is_whole):
             wait(connection)
 
 
-Held = Mapping[str, Mapping[str, int]]  # session → the sizes of its files, by their ids
+Held = Mapping[str, Sequence[int]]  # session → the bytes of each of its files
 
 
-def look_at_files(check: Callable[[Held, str, str, int], None]) -> None:
+def look_at_files(check: Callable[[Held, str, int], None]) -> None:
     """From now on, `check` sees each file before it is stored, and raises what is to be answered.
 
     Args:
-        check: takes what is stored, the session, the file's id, and its bytes.
+        check: takes what is stored, without the file that this one replaces, the session, and the file's bytes.
     """
 
     @instead(MemoryUploadedFileManager, "add_file")
     def checked(add: Function, files: MemoryUploadedFileManager, session: str, file: UploadedFileRec) -> None:
+        same = session, file.file_id
         with files._lock:
-            held = {name: {one: len(rec.data) for one, rec in own.items()} for name, own in files.file_storage.items()}
-        check(held, session, file.file_id, len(file.data))
+            stored = files.file_storage.items()
+            held = {name: [len(each.data) for id, each in own.items() if (name, id) != same] for name, own in stored}
+        check(held, session, len(file.data))
         add(files, session, file)
 
 
