@@ -124,8 +124,11 @@ def test_the_only_visitor_is_forgotten_too(entry: str, tmp_path: Path) -> None:
 async def half_sent(port: int) -> bytes:
     """What comes back where the head of a request is never whole: nothing, and the connection ends."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\n")
-    return await asyncio.wait_for(reader.read(), PATIENCE)
+    try:
+        writer.write(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\n")
+        return await asyncio.wait_for(reader.read(), PATIENCE)
+    finally:
+        writer.close()
 
 
 @pytest.mark.parametrize("entry", ["serve.py", "app.py"])

@@ -5,6 +5,7 @@ import asyncio
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -36,6 +37,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.server import ServerState
 
 from specviz.ui.shared import below_streamlit as below
+from specviz.ui.shared.guard import guard_the_doors
 from tests.support.doors import FILES, ROOT
 
 PATCHED = (  # what a function of the module puts its own in place of
@@ -79,6 +81,21 @@ def _below(file: Path, allowed: bool = True) -> Iterator[str]:
             yield str(node.module)
         elif isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.startswith("streamlit."))
+
+
+def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: dict[tuple[Any, str], list[str]] = {}
+
+    def noted(owner: Any, name: str) -> Any:
+        own = list(signature(getattr(owner, name)).parameters)
+        return lambda ours: taken.update({(owner, name): own, (ours, name): list(signature(ours).parameters)[1:]})
+
+    monkeypatch.setattr(below, "instead", noted)
+    guard_the_doors.__wrapped__()
+    names = list(taken.values())
+    assert len(names) == 2 * len(PATCHED)
+    for own, ours in zip(names[::2], names[1::2], strict=True):
+        assert ours[-1] in ("named", "more", "replayed") or own[1:] == ours[1:], (own, ours)
 
 
 # ---- the script that runs
@@ -380,8 +397,8 @@ def test_a_file_is_looked_at_before_it_is_stored() -> None:
     with pytest.raises(ValueError, match="no room"):
         manager.add_file("ada", second)
     assert manager.get_files("ada", ["a", "b"]) == [first]
-    manager.add_file("ada", first)
-    manager.add_file("eve", first)
+    manager.add_file(session_id="ada", file=first)
+    manager.add_file(session_id="eve", file=first)
     assert seen == [({}, "ada", 4), ({"ada": [4]}, "ada", 4), ({"ada": []}, "ada", 4), ({"ada": [4]}, "eve", 4)]
 
 

@@ -37,7 +37,7 @@ Function = Callable[..., Any]
 
 
 def instead(owner: Any, name: str) -> Callable[[Function], None]:
-    """Put a function in place of one of Streamlit's own, which it gets as its first argument."""
+    """Put a function in place of one of Streamlit's own, which it gets before the arguments. Their names stay."""
     own = getattr(owner, name)
 
     def put(ours: Function) -> None:
@@ -176,12 +176,12 @@ def store_only_who_saw_a_page() -> None:
     """From now on, a session whose script never ran ends with its connection: 128 may wait for their visitor."""
 
     @instead(WebsocketSessionManager, "disconnect_session")
-    def checked(disconnect: Function, manager: WebsocketSessionManager, session: str) -> None:
-        found = manager.get_active_session_info(session)
+    def checked(disconnect: Function, manager: WebsocketSessionManager, session_id: str) -> None:
+        found = manager.get_active_session_info(session_id)
         if found is None or found.script_run_count or found.session._scriptrunner is not None:
-            disconnect(manager, session)
+            disconnect(manager, session_id)
         else:
-            manager.close_session(session)
+            manager.close_session(session_id)
 
 
 # ---- what comes, and what goes out
@@ -193,10 +193,10 @@ def refuse_messages(is_forged: Callable[[BackMsg], bool]) -> None:
     """From now on, such a message ends its connection before a session sees it."""
 
     @instead(Runtime, "handle_backmsg")
-    def checked(take: Function, server: Runtime, session: str, message: BackMsg, **more: Any) -> None:
-        if is_forged(message):
+    def checked(take: Function, server: Runtime, session_id: str, msg: BackMsg, **more: Any) -> None:
+        if is_forged(msg):
             raise WebSocketDisconnect(AGAINST_THE_RULES)
-        take(server, session, message, **more)
+        take(server, session_id, msg, **more)
 
 
 def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
@@ -248,21 +248,21 @@ def look_at_files(check: Callable[[Held, str, int], None]) -> None:
     """
 
     @instead(MemoryUploadedFileManager, "add_file")
-    def checked(add: Function, files: MemoryUploadedFileManager, session: str, file: UploadedFileRec) -> None:
-        same = session, file.file_id
+    def checked(add: Function, files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        same = session_id, file.file_id
         with files._lock:
             stored = files.file_storage.items()
             held = {name: [len(each.data) for id, each in own.items() if (name, id) != same] for name, own in stored}
-        check(held, session, len(file.data))
-        add(files, session, file)
+        check(held, session_id, len(file.data))
+        add(files, session_id, file)
 
 
 def bound_what_waits(most: int) -> None:
     """From now on, a browser for which more than so many bytes wait is left alone; Streamlit counts messages."""
 
     @instead(StarletteSessionClient, "write_forward_msg")
-    def checked(write: Function, client: Any, message: Any) -> None:
-        write(client, message)
+    def checked(write: Function, client: Any, msg: Any) -> None:
+        write(client, msg)
         if sum(map(len, client._send_queue._queue)) > most:
             client._closed.set()
             client._send_queue._queue.clear()
