@@ -30,7 +30,6 @@ from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette import starlette_gzip_middleware as compression
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from uvicorn import Config
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -50,7 +49,6 @@ PATCHED = (  # what a function of the module puts its own in place of
     (StarletteSessionClient, "write_forward_msg"),
     (ScriptRunner, "start"),
     (SessionState, "_call_callbacks"),
-    (compression, "_should_bypass_gzip"),
 )
 
 
@@ -413,10 +411,3 @@ def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.Mo
     client.write_forward_msg(b"1")
     assert client._closed.is_set()
     assert client._send_queue.empty()
-
-
-def test_static_files_are_sent_as_they_are() -> None:
-    below.compress_no_static_file()
-    assert compression._should_bypass_gzip("/app/static/live/weights.bin", "")
-    assert compression._should_bypass_gzip("/below/app/static/a.js", "below")
-    assert not compression._should_bypass_gzip("/_stcore/host-config", "")

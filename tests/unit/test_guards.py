@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.testclient import TestClient
 
@@ -48,3 +49,10 @@ def test_a_name_that_no_file_can_have_is_not_found() -> None:
     """Before: Streamlit answered 500, and logged a traceback of 80 lines each time."""
     assert answer(f"/app/static/{'x' * 300}")[0] == 404
     assert answer(f"/app/static/{'x' * 255}")[0] == 200
+
+
+def test_static_files_are_sent_as_they_are() -> None:
+    """Before: Streamlit compressed those of the live page again for every visitor."""
+    app = Guards(GZipMiddleware(Response("x" * 10_000, media_type="text/plain")))
+    for path, encoding in (("/below/app/static/live/weights.bin", None), ("/_stcore/host-config", "gzip")):
+        assert TestClient(app).get(path).headers.get("content-encoding") == encoding

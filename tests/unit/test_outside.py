@@ -174,7 +174,6 @@ NO_DOORS = {
     "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "ends what never comes",
     "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
     "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
-    "ui/shared/below_streamlit.py: guards compression._should_bypass_gzip": "files of the app",
     "serve.py: middleware Previews": "adds titles",
 }
 

@@ -27,7 +27,6 @@ from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_r
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette import starlette_gzip_middleware as compression
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -266,11 +265,3 @@ def bound_what_waits(most: int) -> None:
         if sum(map(len, client._send_queue._queue)) > most:
             client._closed.set()
             client._send_queue._queue.clear()
-
-
-def compress_no_static_file() -> None:
-    """From now on, files of static/ go out as they are. Streamlit compresses them again for every visitor."""
-
-    @instead(compression, "_should_bypass_gzip")
-    def bypassed(bypass: Function, path: str, *more: str) -> bool:
-        return "/app/static/" in path or bool(bypass(path, *more))

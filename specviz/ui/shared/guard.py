@@ -33,7 +33,6 @@ def guard_the_doors() -> None:
     below.look_at_files(take_file)
     below.store_only_who_saw_a_page()
     below.bound_what_waits(MOST_WAITING)
-    below.compress_no_static_file()
     below.let_callbacks_end()
 
 

@@ -39,7 +39,10 @@ class Around:
 
 
 class Guards(Around):
-    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret."""
+    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret.
+
+    Files of static/ go out as they are: Streamlit would compress them again for every visitor.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
@@ -57,8 +60,11 @@ class Guards(Around):
                 message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
             await send(message)
 
-        if self._is_hidden(scope.get("path", "")):
+        path = scope.get("path", "")
+        if self._is_hidden(path):
             return await Response(status_code=404)(scope, receive, sent)
+        if "/app/static/" in path:
+            scope = {**scope, "headers": _without({b"accept-encoding"}, scope)}
         await self._app(scope, receive, sent)
 
     def _is_hidden(self, path: str) -> bool:
