@@ -33,6 +33,16 @@ async def flood_with_git(port: int) -> None:
                 await visitor.socket.send(BackMsg(load_git_info=True).SerializeToString())
 
 
+async def send_no_message(port: int) -> None:
+    """A text where Streamlit's messages are bytes, and connections that end at once. Before: a traceback for each."""
+    for number in range(20):
+        async with visiting(port) as visitor:
+            await visitor.open()
+            if number % 2:
+                await visitor.socket.send("text")
+            visitor.socket.transport.abort()
+
+
 async def connect_only(port: int) -> None:
     """Connections that never ask for a page. Before, they took the places of visitors who may come back."""
 
@@ -123,8 +133,8 @@ async def _on_a_page(visitor: Visitor) -> None:
 
 
 ATTACKS: tuple[Attack, ...] = (
-    flood_with_git, connect_only, announce_files, read_nothing, never_finish_a_message, never_finish_a_request,
-    load_files, ask_for_impossible_names, open_classes,
+    flood_with_git, send_no_message, connect_only, announce_files, read_nothing, never_finish_a_message,
+    never_finish_a_request, load_files, ask_for_impossible_names, open_classes,
 )  # fmt: skip
 
 # ---- beside an honest visitor

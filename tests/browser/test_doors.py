@@ -281,3 +281,4 @@ def test_a_server_never_needs_a_gigabyte_with_every_door_together(entry: str, tm
         assert psutil.Process(server.pid).is_running()
         assert highest(server) < 1_000
         assert run(upload_much(port_of(server), 1)) == [204]
+        assert "Traceback" not in server.log.read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocketDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
@@ -44,6 +44,7 @@ PATCHED = (  # what a function of the module puts its own in place of
     (AutoHTTPProtocol, "connection_made"),
     (AutoHTTPProtocol, "data_received"),
     (Runtime, "handle_backmsg"),
+    (WebSocket, "receive_bytes"),
     (MemoryUploadedFileManager, "add_file"),
     (WebsocketSessionManager, "disconnect_session"),
     (StarletteSessionClient, "write_forward_msg"),
@@ -288,6 +289,22 @@ def test_a_message_that_is_refused_ends_its_connection_before_a_session_sees_it(
     assert ended.value.code == below.AGAINST_THE_RULES
     stopped: Any = SimpleNamespace(_state=None, _session_mgr=SimpleNamespace(get_active_session_info=lambda _: None))
     Runtime.handle_backmsg(stopped, "session", BackMsg(stop_script=True))
+
+
+@pytest.mark.parametrize("state", ["a text comes", "it is gone"])
+def test_what_is_no_message_ends_its_connection_without_a_traceback(state: str) -> None:
+    """Before: 40 lines of the log for each browser that was gone, and for each text."""
+    below.end_connections_quietly()
+
+    async def receive() -> Message:
+        return {"type": "websocket.receive", "text": "a"}
+
+    socket = WebSocket({"type": "websocket"}, receive, Mock())
+    socket.client_state = WebSocketState.CONNECTED
+    if state == "a text comes":
+        socket.application_state = WebSocketState.CONNECTED
+    with pytest.raises(WebSocketDisconnect), ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, socket.receive_bytes()).result()
 
 
 PATIENCE = 30.0  # seconds

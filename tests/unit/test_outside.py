@@ -173,6 +173,7 @@ NO_DOORS = {
     "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.connection_made": "ends what never comes",
     "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "ends what never comes",
     "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
+    "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is no message",
     "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
     "serve.py: middleware Previews": "adds titles",
 }

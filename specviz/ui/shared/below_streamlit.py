@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from starlette.types import ASGIApp
-from starlette.websockets import WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -196,6 +196,17 @@ def refuse_messages(is_forged: Callable[[BackMsg], bool]) -> None:
         if is_forged(msg):
             raise WebSocketDisconnect(AGAINST_THE_RULES)
         take(server, session_id, msg, **more)
+
+
+def end_connections_quietly() -> None:
+    """From now on, what is no message, or a browser that is gone, ends its connection; Streamlit logs a traceback."""
+
+    @instead(WebSocket, "receive_bytes")
+    async def received(receive: Function, socket: WebSocket) -> bytes:
+        try:
+            return bytes(await receive(socket))
+        except (RuntimeError, LookupError):
+            raise WebSocketDisconnect(AGAINST_THE_RULES) from None
 
 
 def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:

@@ -29,6 +29,7 @@ def guard_the_doors() -> None:
     frame_ancestors(os.environ.get(FRAMES, ""))  # before anything is changed
     below.answer_through(Guards)
     below.end_half_sent_requests(SLOWEST)
+    below.end_connections_quietly()
     below.refuse_messages(is_forged)
     below.look_at_files(take_file)
     below.store_only_who_saw_a_page()
