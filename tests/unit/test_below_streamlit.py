@@ -36,6 +36,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.server import ServerState
 
 from specviz.ui.shared import below_streamlit as below
+from specviz.ui.shared import leftovers
 from specviz.ui.shared.guard import guard_the_doors
 from tests.support.doors import FILES, ROOT
 
@@ -260,6 +261,19 @@ def test_the_last_visitor_is_forgotten_too_though_streamlit_keeps_the_session() 
         assert (session.ended, session.held(), session.cleared) == (1, None, True)
     assert {"_client_state", "_session_state", "_browser_queue"} <= set(AppSession.__init__.__code__.co_names)
     assert callable(AppSession.shutdown)
+
+
+def test_a_session_that_cannot_be_ended_does_not_keep_the_next_ones(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before: the thread that forgets visitors ended with it, and all that came later stayed."""
+    broken, session = Session(), Session()
+    monkeypatch.setattr(broken, "shutdown", Mock(side_effect=RuntimeError))
+    managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
+    monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
+    assert [leftovers.tidy(True) for _ in range(4)] == [True, True, True, False]
+    assert session.ended == 1
+    assert "cannot be ended" in caplog.text
 
 
 @pytest.mark.parametrize(("runs", "runner", "stored"), [(1, None, True), (0, object(), True), (0, None, False)])

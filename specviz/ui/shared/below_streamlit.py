@@ -154,10 +154,11 @@ def forget_expired(manager: WebsocketSessionManager) -> int:
     with manager._storage_lock:
         len(storage._cache)  # counting makes Streamlit forget those whose time is over
         here = {each.session for each in manager.list_sessions()}
-    for session in set(_known) - here:
-        empty(session)
+    gone = set(_known) - here
     _known.clear()
     _known.update(here)
+    for session in gone:
+        empty(session)
     return len(here)
 
 
