@@ -1,7 +1,7 @@
 """All that the app takes from below Streamlit's public names, in one file: an upgrade of Streamlit begins here.
 
-Each function has its test in tests/unit/test_below_streamlit.py, which fails when Streamlit has changed what it needs.
-A test of the structure keeps these names out of every other file.
+Each function has its test in tests/unit/test_below_streamlit.py or test_connections.py, which fails when Streamlit has
+changed what it needs. A test of the structure keeps these names out of every other file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
