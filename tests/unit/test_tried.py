@@ -225,7 +225,8 @@ def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does
 
 @pytest.mark.parametrize("trusted", [True, False])
 @pytest.mark.parametrize(
-    "timed", [(1.5, (1.4, 1.6)), (1.9, (1.2, 2.9)), (1.3, (0.7, 3.8)), (0.4, (0.02, 0.9)), (4.8, (4.1, 5.2)), (9.0, None)]
+    "timed",
+    [(1.5, (1.4, 1.6)), (1.9, (1.2, 2.9)), (1.3, (0.7, 3.8)), (0.4, (0.02, 0.9)), (4.8, (4.1, 5.2)), (9.0, None)],
 )
 def test_no_bar_of_an_interval_is_cut_by_the_axis_and_no_label_lies_in_the_plot(
     timed: tuple[float, tuple[float, float] | None], trusted: bool
