@@ -34,7 +34,7 @@ export function equationOf(data, run) {
     speedup: steps === null ? SPEEDUP : `${SPEEDUP} So it pays if a round gives more than ${steps} tokens: here ${tokens}.`,
   };
   const left = [{ part: /** @type {Part} */ ("tokens"), words: `${tokens} tokens a round` }, { part: null, words: " ÷ " }];
-  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: `? steps: ${unknown(data)}.` }], tips };
+  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: `? steps: ${unknown(data)}` }], tips };
   const right = `${estimated ? "about " : ""}${speedup.toFixed(2)}×`;
   return { pieces: [...left, { part: "steps", words: `${steps} steps` }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
 }

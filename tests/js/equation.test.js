@@ -72,12 +72,12 @@ test("the parts of a round add up to its steps as they are shown", () => {
 
 test("where the times are not trusted, or there are none, what was counted stays, and why the rest is missing", () => {
   const busy = run(64, 20, { trusted: false, speedup: 1.6 });
-  assert.equal(line(busy), "3.20 tokens a round ÷ ? steps: busy machine.");
+  assert.equal(line(busy), "3.20 tokens a round ÷ ? steps: busy machine");
   assert.match(equationOf(busy, null)?.tips.steps ?? "", /This machine was busy, so the times of this run are not trusted\.$/);
   assert.doesNotMatch(JSON.stringify(equationOf(busy, null)), /1\.60|2\.00 (steps|tokens)|for the guesses/, "nothing that was timed");
   assert.equal(certainty(busy), null, "the reason says it");
   const untimed = run(64, 20, { speedup: null });
-  assert.equal(line(untimed), "3.20 tokens a round ÷ ? steps: not known.");
+  assert.equal(line(untimed), "3.20 tokens a round ÷ ? steps: not known");
   assert.equal(equationOf(/** @type {StagePayload} */ ({ ...busy, rounds: [] }), null), null, "no round, nothing to count");
   assert.equal(equationOf(/** @type {StagePayload} */ ({ ...busy, running: true }), null), null, "the result comes at the end");
 });
@@ -89,5 +89,5 @@ test("of a replay the equation is estimated and says so", () => {
   const { tips } = equationOf(run(64, 20), replay) ?? assert.fail();
   assert.match(tips.tokens, /^64 tokens in 15 rounds: 49 accepted guesses, and 15 of the big model’s own/);
   assert.match(tips.steps, /This is estimated from this run’s times\.$/);
-  assert.equal(line(run(64, 20, { trusted: false }), { ...replay, speedup: null }), "4.27 tokens a round ÷ ? steps: busy machine.");
+  assert.equal(line(run(64, 20, { trusted: false }), { ...replay, speedup: null }), "4.27 tokens a round ÷ ? steps: busy machine");
 });

@@ -52,7 +52,7 @@ const DONE = {
   replay: { why_not: null, tokens: Array(16).fill("a"), lengths: { 6: AT_6 }, times: "estimated from this run’s times", exact: true },
 };
 const EQUATION = "[3.50 tokens a round: tip-tokens] ÷ [2.27 steps: tip-steps] = [1.54×: tip-speedup] ";
-const BUSY_EQUATION = "[3.50 tokens a round: tip-tokens] ÷ [? steps: busy machine.: tip-steps] ";
+const BUSY_EQUATION = "[3.50 tokens a round: tip-tokens] ÷ [? steps: busy machine: tip-steps] ";
 const AT_6_EQUATION = "[5.00 tokens a round: tip-tokens] ÷ [4.05 steps: tip-steps] = [about 1.23×: tip-speedup] ";
 const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, estimated: 1.2, trusted: true, pinned: false };
 
@@ -184,7 +184,7 @@ test("while the slider moves, what is said is estimated and says so", () => {
   assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the big model");
   assert.equal(
     unknown.reason,
-    "[5.00 tokens a round: tip-tokens] ÷ [? steps: not known.: tip-steps] Its speed is not known: this machine was busy. Release the slider to run it.",
+    "[5.00 tokens a round: tip-tokens] ÷ [? steps: not known: tip-steps] Its speed is not known: this machine was busy. Release the slider to run it.",
   );
   assert.ok(unknown.change.endsWith("→ 75 % accepted at 6, estimated (dashed)"));
   const busy = shown(run({ result: { ...DONE.result, trusted: false } }), AT_6);
