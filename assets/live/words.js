@@ -9,6 +9,7 @@ import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
 const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
+const UNTIMED = { estimated: null, speedup: null, interval: null };
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
@@ -30,12 +31,13 @@ export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
   const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the target instead of ${emitted}`;
   const timed = timedOf(trace);
-  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true, estimated: null };
-  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
+  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", ...UNTIMED, trusted: true };
+  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, ...UNTIMED, trusted: false };
   const ending = { untold: ", too close to call", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
   const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
   const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
-  return { says, reason: `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim(), trusted: true, estimated: null };
+  const reason = `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim();
+  return { ...UNTIMED, says, reason, trusted: true, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
 }
 
 /**

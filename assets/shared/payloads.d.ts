@@ -389,6 +389,8 @@ export interface Result {
   reason: string;
   trusted: boolean;
   estimated: number | null;
+  speedup: number | null;
+  interval: [number, number] | null;
 }
 
 /**

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from specviz.core.judge import UNTOLD
+from specviz.core.judge import UNTOLD, Interval
 from specviz.core.metrics import Costs, Counts, count, speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run, why_no_verdict
@@ -18,6 +18,8 @@ class Result:
     reason: str
     trusted: bool = True  # False: the machine was busy, so the time says nothing
     estimated: float | None = None  # the speedup at calibrated costs; None where there are none
+    speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
+    interval: Interval | None = None  # 95 % of it
 
 
 def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
@@ -31,7 +33,8 @@ def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
         known = f" At calibrated costs it would be about {estimated:.2f} times as fast." if estimated else ""
         return Result(said, f"What was counted is exact. {AGAIN}{known}", False, estimated)
     reason = f"{_reason(verdict)} {_timed(verdict, where)}"
-    return Result(f"{_speed(verdict)}: {passes}", reason, estimated=estimated)
+    said = round(verdict.speedup, 2)
+    return Result(f"{_speed(verdict)}: {passes}", reason, True, estimated, said, verdict.interval)
 
 
 def at_calibrated(trace: Trace, costs: Costs | None) -> float | None:

@@ -32,6 +32,10 @@ def test_a_result_and_its_reason_in_plain_words(name: str) -> None:
     result = result_of(*RUNS[name], "measured here")
     assert {"says": result.says, "reason": result.reason} == SAID[name]
     assert result.trusted == (name != "busy")
+    said = f"{result.speedup:.2f} times as fast" if result.speedup else ""
+    assert said in result.says
+    assert ("times as fast" in result.says) == (result.speedup is not None), "a speed that is not trusted is no number"
+    assert (result.interval is not None) == ("95 % interval" in result.reason)
 
 
 def test_the_costs_of_a_calibration_on_a_busy_machine_are_in_no_reason() -> None:
