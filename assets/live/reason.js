@@ -22,14 +22,14 @@ export function reasonOf(trace, timed) {
   const emitted = accepted + trace.rounds.filter(({ emitted: own }) => own.kind !== "none").length;
   const modelled = emitted / trace.rounds.reduce((steps, round) => steps + roundSteps(costs, round.drafted.length), 0);
   const [alpha, share] = [accepted / checked, percent(accepted / checked)];
-  if (!explains(modelled, timed)) return `${share} of the checked guesses are accepted. ${UNEXPLAINED}`;
+  if (!explains(modelled, timed)) return `${share} of the judged guesses are accepted. ${UNEXPLAINED}`;
   if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
   const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
   const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
   const why = `a guess takes ${costs.draft.toFixed(2)} and ${checkTakes(check)}`;
-  if (steps >= length + 1) return `It would not pay even if all checked guesses were accepted (here ${share}), because ${why}`;
-  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the checked guesses are accepted; ${why}`;
-  return `It pays if more than ${percent(breakEven(steps, length))} of the checked guesses are accepted (here ${share}), because ${why}`;
+  if (steps >= length + 1) return `It would not pay even if all judged guesses were accepted (here ${share}), because ${why}`;
+  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the judged guesses are accepted; ${why}`;
+  return `It pays if more than ${percent(breakEven(steps, length))} of the judged guesses are accepted (here ${share}), because ${why}`;
 }
 
 /**
@@ -60,11 +60,11 @@ function explains(modelled, { speedup, interval }) {
 
 /** @param {number} check in plain steps */
 function checkTakes(check) {
-  return `a check ${check.toFixed(2)} times as long as the big model takes for one token.`;
+  return `a check ${check.toFixed(2)} times as long as the target takes for one token.`;
 }
 
 /**
- * E(γ): the tokens of a round where each checked guess is accepted with this probability.
+ * E(γ): the tokens of a round where each judged guess is accepted with this probability.
  * @param {number} alpha
  * @param {number} length
  */

@@ -392,6 +392,8 @@ export interface Result {
   says: string;
   reason: string;
   trusted: boolean;
+  speedup: number | null;
+  interval: [number, number] | null;
 }
 
 /**
@@ -412,6 +414,8 @@ export interface RooflinePayload {
   machines: Array<PublishedMachine>;
   models: Array<Shape>;
   draft: Draft;
+  labels: Record<string, string>;
+  sentences: Record<string, string>;
   questions: Array<LoadQuestion>;
   judged: JudgedPayload;
 }

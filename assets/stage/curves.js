@@ -120,20 +120,27 @@ export function margin({ letters }) {
  * @param {Plane} plane
  * @param {StagePayload["before"]} before
  * @param {"acceptance" | "speedup"} figure
- * @param {Place[][]} others the other lines
+ * @param {Place[][]} lines all of the plot
  * @param {Style} style
  */
-export function lineOfBefore(plane, before, figure, others, style) {
+export function lineOfBefore(plane, before, figure, lines, style) {
   if (!before) return [];
-  const values = figure === "speedup" ? before.speedup : before.acceptance.map(inPercent);
+  const values = valuesOfBefore(before, figure);
   const name = figure === "speedup" ? "corrected" : "accepted";
   const look = `${name} pale${figure === "speedup" && !before.trusted ? " doubted" : ""}`;
   const last = values.findLastIndex((value) => value !== null);
   if (last < 0) return [];
   const value = values[last] ?? 0;
   const arrow = value > plane.ySpan[1] ? [dotAt(plane, last + 1, value, look, style.letters)] : [];
-  const lines = [...others, placesOf(plane, values)];
   return [...curve(plane, values, look), ...arrow, ...nameOfBefore(plane, before, name, lines, style)];
+}
+
+/**
+ * @param {StagePayload["before"]} before
+ * @param {"acceptance" | "speedup"} figure
+ */
+export function valuesOfBefore(before, figure) {
+  return (figure === "speedup" ? before?.speedup : before?.acceptance.map(inPercent)) ?? [];
 }
 
 /**
@@ -186,21 +193,28 @@ function distance({ left, right, top, bottom }, places) {
 }
 
 /**
- * What a replay at another draft length comes to: a line across.
+ * What a replay at another draft length comes to: a line across, and its words at the right end: above the line, below it,
+ * or where the other lines leave most room.
  * @param {Plane} plane
  * @param {number | null} value
  * @param {number} length
  * @param {string} className
+ * @param {Place[][]} others the other lines
  * @param {Style} style
  * @param {(value: number) => string} words
  */
-export function level(plane, value, length, className, { letters }, words) {
+export function level(plane, value, length, className, others, { letters }, words) {
   if (value === null) return [];
-  const [left, right] = [plane.margin.l, plane.width - plane.margin.r];
-  const y = plane.y(value);
+  const { l, r, t, b } = plane.margin;
+  const [right, y, height] = [plane.width - r, plane.y(value), letters];
+  const [first, last] = [t, plane.height - b - height];
+  const tops = [y - 1.3 * letters, y + 0.3 * letters, first, (first + last) / 2, last].filter((top) => top >= first && top <= last);
+  const boxes = tops.map((top) => ({ left: right - ESTIMATE * letters, right, top, bottom: top + height }));
+  const own = /** @type {Place[]} */ ([[l, y], [right, y]]);
+  const free = boxes.find((box) => [...others, own].every((places) => distance(box, places) >= 0.25 * letters)) ?? freest(boxes, [...others, own]);
   return [
-    line(left, y, right, y, `curve ${className} estimated`),
-    label(`at ${length}: about ${words(value)}`, right, y - letters * 0.4, "end estimate"),
+    line(l, y, right, y, `curve ${className} estimated`),
+    label(`at ${length}: about ${words(value)}`, right, free.bottom - letters * 0.15, "end estimate"),
   ];
 }
 

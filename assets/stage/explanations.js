@@ -11,7 +11,7 @@ import { afterTree, endOfPath, guessInTree, notTaken, placeInTree } from "./tree
 /** @import { Chip, DiscardedChip, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
 
 const NOT_YET = "The target has not judged it yet.";
-const ALL_ACCEPTED = "Every drafted token was accepted, and the same target pass also gives the next token";
+const ALL_ACCEPTED = "Every guess was accepted, and the same target pass also gives the next token";
 const NOT_REPORTED = "Another system wrote this run. It does not report probabilities.";
 
 /**

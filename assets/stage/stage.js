@@ -140,14 +140,15 @@ export class Stage {
     if (!this.data) return;
     this.headline.showSentence(this.data);
     this.headline.showSource(this.data);
-    this.result.show(this.data, this.replay.wanted);
+    this.result.show(this.data, this.replay.wanted, this.playhead.over);
     this.figures.show(this.playhead.done, this.style, this.replay.wanted);
   }
 
   show() {
     if (!this.data) return;
-    const { round, phase, playing, done, speed } = this.playhead;
+    const { round, phase, playing, done, over, speed } = this.playhead;
     this.headline.showSentence(this.data);
+    this.result.show(this.data, this.replay.wanted, over);
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
     this.strip.tell(widthInWords(this.data.rounds[round], this.data));
     this.transport.show();

@@ -1,10 +1,10 @@
-"""What a run says first, in plain words: how fast it was, in how many passes of the big model, and why."""
+"""What a run says first, in plain words: how fast it was, in how many passes of the target, and why."""
 
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from specviz.core.judge import UNTOLD
+from specviz.core.judge import UNTOLD, Interval
 from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
 from specviz.core.terms import Terms
 from specviz.core.theory import verification_steps
@@ -13,7 +13,7 @@ from specviz.core.verdict import Verdict, quiet, verdict_of_run, why_no_verdict
 
 AGAIN = "Press Run again to time it again."
 COUNTED = "What was counted is exact."
-BUSY = "This machine is busy, so the time of this run is not trusted."
+BUSY = "This machine is busy: the time of this run is not trusted."
 WAITING = "The result comes when both have written the whole text."
 
 
@@ -22,6 +22,8 @@ class Result:
     says: str
     reason: str
     trusted: bool = True  # False: the machine was busy, so the time says nothing
+    speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
+    interval: Interval | None = None  # 95 % of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     if not verdict.trusted:
         return _when_busy(trace, passes, known)
     reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
-    return Result(f"{_speed(verdict)}: {passes}", reason)
+    said = round(verdict.speedup, 2)
+    return Result(f"{_speed(verdict)}: {passes}", reason, True, said, verdict.interval)
 
 
 def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
@@ -58,21 +61,21 @@ def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
         unsure = f"By costs whose interval is not known it would be {said}: no verdict. {known.source}"
         return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {unsure} {AGAIN}", False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
-    side = ", so slower" if high < 1 else "" if low > 1 else ", too close to 1 to tell"
-    return Result(f"By quiet measurements {said}{side}: {passes}", f"{BUSY} {COUNTED} {known.source} {AGAIN}", False)
+    side = ", so slower" if high < 1 else "" if low > 1 else ", too close to call"
+    return Result(f"{said} on a quiet machine{side}: {passes}", f"{known.source} {BUSY} {AGAIN}", False)
 
 
 def _speed(verdict: Verdict) -> str:
     said = f"{verdict.speedup:.2f} times as fast"
     if verdict.judgement.word == UNTOLD:
-        return f"{said}, too close to 1 to tell"
+        return f"{said}, too close to call"
     return f"{said}, so slower" if verdict.label == "hurts" else said
 
 
 def _passes(counts: Counts) -> str:
     tokens = "1 token" if counts.emitted == 1 else f"{counts.emitted} tokens"
     passes = "1 pass" if counts.rounds == 1 else f"{counts.rounds} passes"
-    return f"{tokens} in {passes} of the big model instead of {counts.emitted}"
+    return f"{tokens} in {passes} of the target instead of {counts.emitted}"
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
@@ -81,17 +84,17 @@ def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
     if terms is None:
         return verdict.reason
     guesses, check, unsure = _costs_said(trace, terms, calibrated)
-    check = f"a check {check} times as long as the big model takes for one token{unsure}."
+    check = f"a check {check} times as long as the target takes for one token{unsure}."
     if terms.counted:
         pays = f"It pays if a pass gives more than {terms.steps:.2f} tokens (here {terms.tokens:.2f})"
         return f"{pays}, because the guesses of a round take {guesses} and {check}"
     here, after = f"{100 * terms.alpha:.0f} %", f"a guess takes {guesses} and {check}"
     if terms.break_even is None:
-        return f"It would not pay even if all checked guesses were accepted (here {here}), because {after}"
+        return f"It would not pay even if all judged guesses were accepted (here {here}), because {after}"
     if verdict.break_even is None:  # it would say the opposite of what was measured
-        return f"Here {here} of the checked guesses are accepted; {after}"
+        return f"Here {here} of the judged guesses are accepted; {after}"
     least = f"{100 * verdict.break_even:.0f} %"
-    return f"It pays if more than {least} of the checked guesses are accepted (here {here}), because {after}"
+    return f"It pays if more than {least} of the judged guesses are accepted (here {here}), because {after}"
 
 
 def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, str]:

@@ -226,12 +226,12 @@ def _accepted(terms: Terms) -> str:
     per_call = f", {terms.tokens:.2f} tokens per target call" if terms.counted else ""
     if terms.counted and terms.counted.nodes is not None:
         return f"a guess is accepted at {_percent(terms.alpha)} of the judged places{per_call}"
-    return f"{_percent(terms.alpha)} of the checked guesses are accepted{per_call}"
+    return f"{_percent(terms.alpha)} of the judged guesses are accepted{per_call}"
 
 
 def _break_even(terms: Terms) -> str:
     if terms.counted and terms.steps < terms.drafted + 1:
-        return f"and at these costs speculation pays above {terms.steps:.2f} tokens per call"
+        return f"and at these costs speculation pays above {terms.steps:.2f} tokens per target call"
     if terms.counted or terms.break_even is None:
         return "and at these costs no rate would pay"
     if terms.break_even == 0:

@@ -12,7 +12,7 @@ def reading(study: BatchStudy) -> str:
     """What the longest draft brings in the smallest and in the largest batch, and which draft length is best there."""
     length, small, large = study.draft_lengths[-1], study.batches[0], study.batches[-1]
     first, last = study.at(small, length).speedup, study.at(large, length).speedup
-    change = "these repeats cannot tell the two apart"
+    change = "with these repeats it is too close to call"
     if last.high < first.low:
         change = "the gain shrinks" + (", and the draft hurts" if outcome(last) == HURTS else "")
     elif last.low > first.high:

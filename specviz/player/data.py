@@ -138,7 +138,7 @@ def _says(method: Method, name: str) -> str:
         with suppress(InputError):  # its name need not say how many
             layers = exit_layers(name)
             subject = f"the target’s first {layers} layers" if layers else subject
-    return f"{subject[0].upper()}{subject[1:]} {'propose' if method.several else 'proposes'}"
+    return f"{subject[0].upper()}{subject[1:]} {'guess' if method.several else 'guesses'}"
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:

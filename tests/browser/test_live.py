@@ -250,7 +250,7 @@ def test_a_recorded_run_says_so_everywhere_and_the_page_leads_to_the_first_live_
     page.wait_for_selector(LIVE)
     expect(run).to_have_class("run")
     expect(page.locator(".kept tbody tr td").first).to_have_text("1")
-    expect(page.locator(".compared")).to_have_text("Texts, identical: the big model alone wrote the same 64 tokens.")
+    expect(page.locator(".compared")).to_have_text("Texts, identical: the target alone wrote the same 64 tokens.")
 
 
 def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Path) -> None:

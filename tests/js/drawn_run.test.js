@@ -95,7 +95,7 @@ test("the same run is computed once, unless something else is asked of it", () =
 
 test("the lessons have words of their own", () => {
   const sentence = (/** @type {object} */ diagram) => drawnRun(stage(sentRun(traceOf(ROUNDS)), { diagram })).rounds[0].sentences[0];
-  assert.equal(sentence({ words: "technical", picture: "way" }), "The draft proposes 4 tokens.");
+  assert.equal(sentence({ words: "technical", picture: "way" }), "The draft guesses 4 tokens.");
   assert.equal(sentence({ words: "plain", picture: "way" }), "The intern suggests 4 words.");
   assert.match(sentence({ words: "plain", picture: "alone" }), /^Word 1 of 3/);
 });

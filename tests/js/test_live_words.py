@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -40,7 +41,7 @@ def timed(check: float, guess: float, rest: float = 0.0, kind: str = "model", tu
     return replace(trace, rounds=[of(round) for round in trace.rounds], autoregressive=steps, drafter=drafter)
 
 
-def said_by_the_page(trace: Trace) -> tuple[dict[str, str], dict[str, str], str]:
+def said_by_the_page(trace: Trace) -> tuple[dict[str, Any], dict[str, Any], str]:
     asked = TypeAdapter(Trace).dump_json(trace).decode()
     words = (ASSETS / "live/words.js").as_uri()
     ran = subprocess.run(
@@ -66,7 +67,8 @@ def test_the_reason_is_the_one_of_the_app(trace: Trace, begins: str) -> None:
     here, _, _ = said_by_the_page(trace)
     expected = result_of(trace, None, HERE)
     assert expected.reason.startswith(begins)
-    assert (here["says"], here["reason"]) == (expected.says, expected.reason)
+    assert (here["says"], here["reason"], here["speedup"]) == (expected.says, expected.reason, expected.speedup)
+    assert here["interval"] == (expected.interval and [pytest.approx(end) for end in expected.interval])
 
 
 def test_a_recorded_run_is_never_said_to_be_measured_in_this_browser() -> None:
@@ -86,7 +88,7 @@ def test_it_says_whether_both_texts_are_the_same() -> None:
     trace = known(first_trace())
     ids = trace.output.token_ids
     *_, same = said_by_the_page(trace)
-    assert same == f"Texts, identical: the big model alone wrote the same {len(ids)} tokens."
+    assert same == f"Texts, identical: the target alone wrote the same {len(ids)} tokens."
     assert compare_texts(trace).startswith("Identical")
     *_, other = said_by_the_page(unlike(trace, [*ids[:4], ids[4] + 1, *ids[5:]]))
     assert other.startswith("Texts: they differ first at token 5.")

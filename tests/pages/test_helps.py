@@ -173,11 +173,11 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
     assert best_of(never).speedup < 1
     assert "a would help most: 10.00× at γ = 9 to 16, about the same (modelled)" in reading([never, always])
-    assert "Not told apart" not in reading([never, always])
+    assert "Too close" not in reading([never, always])
     near = [replace(point, draft="near", speedup=0.96 * point.speedup, interval=(9.5, 9.7)) for point in always]
-    assert reading([never, always, near]).endswith("Not told apart from it: near (9.50 to 9.70×).")
+    assert reading([never, always, near]).endswith("Too close to it to call: near (9.50 to 9.70×).")
     wide = [replace(point, draft="wide", speedup=0.9 * point.speedup, interval=(7.0, 11.0)) for point in always]
-    assert reading([never, always, wide]).endswith("Not told apart from it: wide (7.00 to 11.00×).")
+    assert reading([never, always, wide]).endswith("Too close to it to call: wide (7.00 to 11.00×).")
     tried = len(never) + len(always)
     assert f"the best of {tried} combinations of draft and γ, all tried on this one text" in reading([never, always])
     assert "No draft helps on this text: the best, b" in reading([never])
@@ -209,7 +209,9 @@ def test_a_best_draft_whose_interval_holds_1_is_not_said_to_help() -> None:
     unsure = points_of(prospect("a", True, 0.9, noise=0.25))
     low, high = known(best_of(unsure).interval)
     assert low < 1 < high
-    assert reading([unsure]).startswith("Whether a draft helps on this text cannot be told: the best, a, would reach ")
+    assert reading([unsure]).startswith(
+        "Whether a draft helps on this text is too close to call: the best, a, would reach "
+    )
 
 
 def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:

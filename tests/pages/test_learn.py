@@ -83,6 +83,13 @@ def test_the_lessons_of_a_pass_and_of_many_texts_hand_what_was_measured_to_their
         assert sum(each["ms"]) == pytest.approx(whole, rel=0.05)  # medians of parts
 
 
+def test_a_text_in_paragraphs_is_shown_in_paragraphs_and_explains_a_word_once() -> None:
+    page = open_page(lesson="stop")
+    (shown,) = (html.proto.body for html in page.get("html") if "explains" in html.proto.body)
+    assert shown.count('<p class="explains">') == shown.count("</p>") == 3
+    assert shown.count('id="tip-step-stop-target-model"') <= 1
+
+
 @pytest.mark.parametrize(("lesson", "name"), [("7", "same"), ("theatre", "no-gain")])  # a number, an older name
 def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str) -> None:
     page = open_page(lesson=lesson, words="plain")

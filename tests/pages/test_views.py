@@ -18,7 +18,7 @@ def test_a_newcomer_sees_the_tokens_and_one_result_and_can_show_everything() -> 
     assert (view_of(page), [*page.slider], [*page.get("file_uploader")]) == ("simple", [], [])
     assert [box.key for box in page.selectbox] == ["preset", "target", "draft"]
     assert page.selectbox(key="draft").options[-1] == "More models…", "the menu is short"
-    assert "passes of the big model" in stage_of(page)["result"]["says"]
+    assert "passes of the target" in stage_of(page)["result"]["says"]
     page.button(key="change_view").click().run()
     assert (view_of(page), page.button(key="change_view").label) == ("full", "Show less")
     assert page.selectbox(key="target").value == "wren-base"

@@ -201,7 +201,7 @@ MOMENTS = {(plan.name, moment.title): moment for plan in OWN for moment in plan.
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 SAID = yaml.safe_load((Path(__file__).parents[1] / "fixtures/moments.yaml").read_text(encoding="utf-8"))
 OF_A_RUN = [key for key, moment in MOMENTS.items() if moment.screen.run]
-PHASES = {"A small model guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
+PHASES = {"The draft guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
 
 
 def figures_of(run: Trace, round: Round) -> dict[str, object]:

@@ -25,7 +25,6 @@ def task(rounds: list[Round], draft_length: int = 4) -> Trace:
 
 SOME, MOST = (task([a_round(i, accepted) for i in range(8)]) for accepted in (2, 3))
 OF_8 = task([a_round(i, 6, drafted=8) for i in range(5)], draft_length=8)
-IN_STEPS = "steps of the big model"
 FASTER, SLOWER = (f"by quiet measurements {word}" for word in ("faster", "slower"))
 
 
@@ -43,43 +42,43 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
         (
             ran(MOST, 0.5),
             ran(SOME, 0.1),
-            f"{MORE}, but each guess costs more (0.50 {IN_STEPS}, was 0.10)",
+            f"{MORE}, but each guess costs more (0.50 steps, was 0.10)",
             f"{SLOWER}, 0.68 to 0.71 times the speed of the run before",
         ),
         (
             ran(SOME, 0.1),
             ran(MOST, 0.5),
-            f"{FEWER}, but each guess costs less (0.10 {IN_STEPS}, was 0.50)",
+            f"{FEWER}, but each guess costs less (0.10 steps, was 0.50)",
             f"{FASTER}, 1.40 to 1.47 times the speed of the run before",
         ),
         (
             ran(MOST, 0.26),
             ran(SOME, 0.1),
-            f"{MORE}, but each guess costs more (0.26 {IN_STEPS}, was 0.10)",
+            f"{MORE}, but each guess costs more (0.26 steps, was 0.10)",
             "by quiet measurements about as fast as the run before (0.96 to 1.00 times its speed)",
         ),
         (
             ran(MOST, 0.1),
             ran(SOME, 0.1),
-            f"{MORE}, and each guess costs about the same (0.10 {IN_STEPS}, was 0.10)",
+            f"{MORE}, and each guess costs about the same (0.10 steps, was 0.10)",
             f"{FASTER}, 1.32 to 1.35 times the speed of the run before",
         ),
         (
             ran(MOST, 0.3, noise=0.1),
             ran(SOME, 0.1, noise=0.1),
-            f"{MORE}, but each guess costs more (0.30 {IN_STEPS}, was 0.10)",
-            "quiet measurements cannot tell it from the run before (0.75 to 1.14 times its speed)",
+            f"{MORE}, but each guess costs more (0.30 steps, was 0.10)",
+            "by quiet measurements too close to the run before to call (0.75 to 1.14 times its speed)",
         ),
         (
             ran(MOST, 0.248),
             ran(SOME, 0.1),
-            f"{MORE}, but each guess costs more (0.25 {IN_STEPS}, was 0.10)",
+            f"{MORE}, but each guess costs more (0.25 steps, was 0.10)",
             "by quiet measurements about as fast as the run before (0.98 to 1.02 times its speed)",
         ),
         (
             ran(OF_8, 0.1),
             ran(SOME, 0.1),
-            f"A pass gives more tokens (7.00, was 3.00), but a round costs more (2.40 {IN_STEPS}, was 1.75)",
+            "A round gives more tokens (7.00, was 3.00), but it takes longer (2.40 steps, was 1.75)",
             f"{FASTER}, 1.67 to 1.73 times the speed of the run before",
         ),
     ],
@@ -126,12 +125,12 @@ def test_costs_of_the_same_kind_of_processor_come_first_then_a_calibration_then_
 ) -> None:
     stored(monkeypatch, on("AMD EPYC", "avx2"), AMX)
     assert known(known_costs(RUN, CALIBRATED)).place == "AMD EPYC"
-    assert "on the same kind of processor: AMD EPYC (avx2)." in known(known_costs(RUN, None)).source
+    assert "a quiet AMD EPYC (avx2), the same kind of processor" in known(known_costs(RUN, None)).source
     stored(monkeypatch, AMX)
     assert known_costs(RUN, CALIBRATED) == KnownCosts(
         CALIBRATED, "this machine", "By calibrated costs of this machine."
     )
-    said = "but on another kind of processor: Intel Xeon 6 (amx). They can differ here."
+    said = "a quiet Intel Xeon 6 (amx), another kind of processor: here they can differ."
     assert said in known(known_costs(RUN, None)).source
     stored(monkeypatch)
     assert known_costs(RUN, None) is None

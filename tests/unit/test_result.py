@@ -66,6 +66,11 @@ def test_a_result_and_its_reason_in_plain_words(name: str) -> None:
     result = result_of(*RUNS[name], "measured here", KNOWN.get(name))
     assert {"says": result.says, "reason": result.reason} == SAID[name]
     assert result.trusted == (not name.startswith("busy"))
+    said = f"{result.speedup:.2f} times as fast" if result.speedup else ""
+    assert said in result.says
+    timed = "times as fast" in result.says and "on a quiet machine" not in result.says
+    assert timed == (result.speedup is not None), "a speed that is not trusted is no number"
+    assert (result.interval is not None) == ("95 % interval" in result.reason)
 
 
 def test_the_costs_of_a_calibration_on_a_busy_machine_are_in_no_reason() -> None:
@@ -110,8 +115,8 @@ def test_costs_without_an_interval_give_no_verdict() -> None:
     assert "whose interval is not known it would be about 2.43 times as fast: no verdict" in result.reason
 
 
-@pytest.mark.parametrize(("cost_ratio", "side"), [(0.1, ""), (1.2, ", so slower"), (0.75, ", too close to 1 to tell")])
+@pytest.mark.parametrize(("cost_ratio", "side"), [(0.1, ""), (1.2, ", so slower"), (0.75, ", too close to call")])
 def test_on_a_busy_machine_the_interval_of_quiet_costs_decides_the_word(cost_ratio: float, side: str) -> None:
     known = KnownCosts(repeated(replace(CALIBRATED, cost_ratio=cost_ratio)), "this machine", "")
     says = result_of(BUSY, None, "measured here", known).says
-    assert re.match(rf"By quiet measurements \d\.\d\d to \d\.\d\d times as fast{side}: 34 tokens", says), says
+    assert re.match(rf"\d\.\d\d to \d\.\d\d times as fast on a quiet machine{side}: 34 tokens", says), says

@@ -290,7 +290,7 @@ def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() 
 
 def test_the_stage_explains_a_word_as_the_glossary_does() -> None:
     stage = (ASSETS / "stage" / "stage.html").read_text(encoding="utf-8")
-    for name in ("acceptance rate", "checked guesses", "calibrated costs"):
+    for name in ("acceptance rate", "judged guesses", "calibrated costs"):
         tip = known(re.search(rf'role="tooltip" id="tip-{name.split()[0]}">([^<]+)<', stage))
         assert words_by_form()[name].says.technical in tip[1]
 

@@ -221,7 +221,7 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
     other = shown(FORMULA, 2)
     runs = [Try(0, first, quiet), Try(1, first, busy), Try(2, other, quiet), Try(3, other, None)]
     found = by_name(tried_figure(runs))
-    assert list(found) == [runs[0].draft, runs[2].draft]
+    assert list(found) == ["break-even 1×", runs[0].draft, runs[2].draft]
     assert found[runs[0].draft]["marker"]["symbol"] == ["circle", "circle-open"]
     assert found[runs[0].draft]["text"] == ["0", "1"]
     assert found[runs[0].draft]["error_y"]["array"] == [pytest.approx(0.1)] * 2
@@ -236,7 +236,7 @@ def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does
     places = [place for text, place in zip(points["text"], points["textposition"], strict=True) if text]
     assert points["text"][:2] == ["0", "1"]
     assert len(places) == len(set(places)) == len(tried.PLACES), "where there is no room for a number, it is in the tip"
-    assert [number for number, _ in points["customdata"]] == list(range(12))
+    assert points["customdata"] == [(number, "1.10×") for number in range(12)]
     points = by_name(tried_figure([runs[0], Try(1, first, judged(0.9))]))[runs[0].draft]
     assert points["textposition"] == ["middle right"] * 2
     figure = tried_figure([Try(0, first, judged(2.0, (1.9, 2.1))), Try(1, first, judged(9.0, (5.0, 13.0), False))])
@@ -245,5 +245,27 @@ def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))
     assert 2.0 < points["y"][1] < high
     assert points["error_y"]["arrayminus"][1] == 0, "the whole bar is above the axis"
-    assert (points["text"], points["customdata"]) == (["0", "1 ↑"], [(0, 2.0), (1, 9.0)])
-    assert figure["layout"]["annotations"][0]["xanchor"] == "left", "the label covers no point on the right"
+    assert points["text"] == ["0", "1 ↑"]
+    assert points["customdata"] == [(0, "2.00× (1.90 to 2.10)"), (1, "9.00× (5.00 to 13.00), busy machine")]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize(
+    "timed",
+    [(1.5, (1.4, 1.6)), (1.9, (1.2, 2.9)), (1.3, (0.7, 3.8)), (0.4, (0.02, 0.9)), (4.8, (4.1, 5.2)), (9.0, None)],
+)
+def test_no_bar_of_an_interval_is_cut_by_the_axis_and_no_label_lies_in_the_plot(
+    timed: tuple[float, tuple[float, float] | None], trusted: bool
+) -> None:
+    first = known(first_run())
+    figure = tried_figure([Try(0, first, judged(1.2)), Try(1, first, judged(*timed, trusted))])
+    assert figure["layout"]["xaxis"]["range"][0] < 0, "a mark at 0 % is drawn whole"
+    points, (low, high) = by_name(figure)[Try(0, first, None).draft], figure["layout"]["yaxis"]["range"]
+    bars = points["error_y"]
+    for speed, above, below in zip(points["y"], bars["array"], bars["arrayminus"], strict=True):
+        assert low <= speed - below <= speed + above < high
+    beyond = timed[1][1] > high if timed[1] else timed[0] > high
+    assert points["text"][1] == ("1 ↑" if beyond else "1"), "a bar that goes on says so"
+    assert not (beyond and trusted), "the axis reaches all that is trusted"
+    assert high >= 1.1 * timed[0] or (not trusted and timed[0] > tried.WILD)
+    assert not figure["layout"].get("annotations")

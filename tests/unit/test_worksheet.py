@@ -66,7 +66,7 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     assert "α = 0.83 per judgement" in said
     assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
     assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone" in verdict
-    assert "It pays above 83 % of the checked guesses accepted; the slider says 80 %." in verdict
+    assert "It pays above 83 % of the judged guesses accepted; the slider says 80 %." in verdict
     assert "No acceptance breaks even" in break_even_sentence(never)
     assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
     assert "Any acceptance breaks even" in break_even_sentence(always)

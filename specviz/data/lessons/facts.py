@@ -157,7 +157,7 @@ def explained(alone: BatchSpeedup, together: BatchSpeedup, writing: float) -> fl
 
 
 def _of_sureness(trace: Trace) -> Facts:
-    """How many checked guesses were accepted, of those that the draft was sure of and of the others."""
+    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
     judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
     unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]

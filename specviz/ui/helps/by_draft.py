@@ -1,4 +1,4 @@
-"""By drafter: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
+"""By draft: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -200,7 +200,7 @@ def _draw(state: ByDraft) -> None:
             "best γ": lengths_in_words(points),
             "speedup (modelled)": best.speedup,
             "95 %": span(best.interval) if best.interval else "not known",
-            "tokens per call (exact)": best.per_call,
+            "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
             "c": prospect.costs.cost_ratio,
             "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else "not known",
@@ -233,12 +233,12 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     if best.interval is None:
         return f"No verdict, as it is not known how sure these costs are: the highest is {name}, {modelled}."
     if best.interval[0] <= 1 < best.interval[1]:
-        return f"Whether a draft helps on this text cannot be told: the best, {name}, would reach {modelled}."
+        return f"Whether a draft helps on this text is too close to call: the best, {name}, would reach {modelled}."
     if judge(best.speedup, None, modelled=True).label != "helps":
         none = "No draft helps on this text" if complete else "No draft so far would help on this text"
         return f"{none}: the best, {name}, would reach {modelled}."
     near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
-    same = f" Not told apart from it: {', '.join(near)}." if near else ""
+    same = f" Too close to it to call: {', '.join(near)}." if near else ""
     lengths = f"{lengths_in_words(winner)}{', about the same' if len(best_lengths(winner)) > 1 else ''}"
     return (
         f"On this text {name} would help most: {best.said} at γ = {lengths} (modelled), with "
@@ -257,7 +257,7 @@ COLUMNS = {
     **texts("right guesses", "best γ"),
     **numbers(TIMES, "speedup (modelled)"),
     **texts("95 %"),
-    **numbers("%.2f", "tokens per call (exact)"),
+    **numbers("%.2f", "tokens per target call (exact)"),
     **numbers(PERCENT, "accepted / drafted"),
     **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
     **texts("c, 95 %"),

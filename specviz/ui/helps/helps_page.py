@@ -94,7 +94,7 @@ def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
         "Map": partial(by_map, study, source),
         "Constrained output": partial(by_constraint, study, source),
         "Adaptive": partial(by_schedule, study, source),
-        "By drafter": partial(show_by_draft, by_draft),
+        "By draft": partial(show_by_draft, by_draft),
         "By method": show_by_method,
         "In batches": show_batches,
     }

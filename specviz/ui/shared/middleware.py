@@ -1,6 +1,5 @@
-"""What stands between browsers and Streamlit under serve.py: headers and titles of answers, an end of slow requests."""
+"""What stands between browsers and Streamlit: headers of answers, and under serve.py the titles of pages."""
 
-import asyncio
 import os
 import re
 from html import escape
@@ -16,8 +15,6 @@ TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
 AS_IT_IS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}  # without them: the whole, as text
 OF_THE_FILE = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}  # no longer true of what is sent
 
-
-SLOWEST = 30.0  # seconds
 LONGEST_NAME = 255  # bytes of a file's name
 FRAMES, METRICS = "SPECVIZ_FRAMES", "SPECVIZ_METRICS"
 SITES = re.compile(r"(?:https?://)?[A-Za-z0-9*.\-]+(?::[0-9]{1,5})?")
@@ -42,7 +39,10 @@ class Around:
 
 
 class Guards(Around):
-    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret."""
+    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret.
+
+    Files of static/ go out as they are: Streamlit would compress them again for every visitor.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
@@ -60,31 +60,18 @@ class Guards(Around):
                 message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
             await send(message)
 
-        if self._is_hidden(scope.get("path", "")):
+        path = scope.get("path", "")
+        if self._is_hidden(path):
             return await Response(status_code=404)(scope, receive, sent)
-        await self._app(scope, _in_time(receive), sent)
+        if "/app/static/" in path:
+            scope = {**scope, "headers": _without({b"accept-encoding"}, scope)}
+        await self._app(scope, receive, sent)
 
     def _is_hidden(self, path: str) -> bool:
         """Streamlit's figures, and names that no file can have: Streamlit would log a traceback for each."""
         if any(len(name.encode()) > LONGEST_NAME for name in path.split("/")):
             return True
         return path.rstrip("/").endswith("/_stcore/metrics") and not self._shows_metrics
-
-
-def _in_time(receive: Receive) -> Receive:
-    """What a browser sends with its request has to come; the next part within `SLOWEST` seconds."""
-    whole = False
-
-    async def received() -> Message:
-        nonlocal whole
-        try:
-            message = await asyncio.wait_for(receive(), None if whole else SLOWEST)
-        except TimeoutError:
-            return {"type": "http.disconnect"}
-        whole = whole or not message.get("more_body")
-        return message
-
-    return received
 
 
 def with_preview(html: bytes, page: Page) -> bytes:

@@ -155,7 +155,7 @@ TITLE = "Speculative decoding: exercises on one run"
 def show_exercises(known: Known) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        return notices(["There is no run with drafted tokens yet: make one on the Watch page."], "info")
+        return notices(["There is no run with guesses yet: make one on the Watch page."], "info")
     about = f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)}"
     st.markdown(f"{about} Answers are computed from it.")
     with st.container(horizontal=True, key="worksheet_downloads"):
@@ -305,7 +305,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
         found, text = None, st.session_state.worksheet_paste
         with suppress(InputError):
-            found = _pasted(worksheet, starts)  # the map shows calls that all draft, up to the end of its axis
+            found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
         if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
             costs = costs_named(chosen_start(worksheet, starts))
             put_on_map(worksheet, serving.production_start(found, costs), found)
@@ -375,7 +375,7 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
         st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
     start = serving.production_start(found, costs)
     if found.share < 1:
-        st.caption("Not for the map: it shows calls that all draft, and here only some do.")
+        st.caption("Not for the map: it shows rounds that all draft, and here only some do.")
     elif start.model.draft_length > MAX_DRAFT_LENGTH:
         st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
     elif is_shown(start):
