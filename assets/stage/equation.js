@@ -67,8 +67,9 @@ function measured({ rounds, running, result, replay, draft_length: own }) {
  * @param {Sides} sides
  * @returns {[string, string | null]}
  */
-function agreeing({ tokens, steps, speedup }) {
+function agreeing({ tokens, steps, speedup, interval }) {
   if (steps === null || speedup === null) return [tokens.toFixed(2), null];
+  if (interval) return [tokens.toFixed(2), steps.toFixed(2)]; // no one speedup is said
   const pairs = PLACES.map((places) => /** @type {[string, string]} */ ([tokens.toFixed(places), steps.toFixed(places)]));
   const right = pairs.find(([above, below]) => (Number(above) / Number(below)).toFixed(2) === speedup.toFixed(2));
   return right ?? [pairs[0][0], (Number(pairs[0][0]) / speedup).toFixed(4)]; // a speedup in the middle of two roundings
