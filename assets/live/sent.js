@@ -55,11 +55,11 @@ export function nameOf({ target, drafter, settings }) {
  */
 function timesOf(trace) {
   const [costs, timed] = [costsOf(trace), timedOf(trace)];
-  if (!costs || (timed && !timed.trusted)) return { steps: null, said: "not known: this machine was busy" };
+  if (!costs || (timed && !timed.trusted)) return { steps: null, between: null, said: "not known: this machine was busy" };
   const modelled = trace.output.token_ids.length / trace.rounds.reduce((total, { drafted }) => total + roundSteps(costs, drafted.length), 0);
   const scale = timed ? modelled / timed.speedup : 1;
   const steps = Array.from({ length: LONGEST + 1 }, (_, drafted) => scale * roundSteps(costs, drafted));
-  return { steps, said: "estimated from this run’s times" };
+  return { steps, between: null, said: "estimated from this run’s times" };
 }
 
 /**
@@ -86,7 +86,7 @@ function comparedWith({ trace }) {
   }
   return {
     name: nameOf(trace), differs: "", draft_length: trace.settings.draft_length, acceptance, speedup, lengths: [],
-    per_call: trace.rounds.length ? sums.emitted / trace.rounds.length : null, estimated: null, trusted: timed?.trusted ?? true, pinned: false,
+    per_call: trace.rounds.length ? sums.emitted / trace.rounds.length : null, ranked: "", trusted: timed?.trusted ?? true, pinned: false,
   };
 }
 

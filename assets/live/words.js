@@ -9,7 +9,7 @@ import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
 const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
-const UNTIMED = { estimated: null, speedup: null, interval: null };
+const UNTIMED = { speedup: null, interval: null };
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */

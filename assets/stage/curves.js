@@ -8,7 +8,7 @@ import { line, roundNumbers } from "./plane.js";
 /** @import { Margin, Plane, Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
-/** @typedef {{ acceptance: number | null, speedup: number | null }} Point */
+/** @typedef {{ acceptance: number | null, speedup: number | null, interval?: Span | null }} Point interval: 95 % of an estimated speedup */
 
 /**
  * The slider's draft length, the run replayed there, and whether a real run of it was asked for.
@@ -35,9 +35,19 @@ export const PERCENT = [[0, "0"], [50, "50"], [100, "100 %"]];
  * @param {ReplayedLength} run
  * @returns {Point}
  */
-export function figuresOf({ accepted, rejected, discarded, speedup }) {
+export function figuresOf({ accepted, rejected, discarded, speedup, interval }) {
   const drafted = accepted + rejected + discarded;
-  return { acceptance: drafted ? accepted / drafted : null, speedup };
+  return { acceptance: drafted ? accepted / drafted : null, speedup, interval };
+}
+
+/**
+ * An estimated speedup in numbers: its interval, where that is known.
+ * @param {Pick<Point, "speedup" | "interval">} estimate
+ */
+export function estimated({ speedup, interval }) {
+  if (!interval) return `about ${speedup?.toFixed(2)}`;
+  const [low, high] = interval.map((end) => end.toFixed(2));
+  return low === high ? low : `${low} to ${high}`;
 }
 
 /**
@@ -65,7 +75,7 @@ export function markOf(data, { length, run }) {
   const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
   if (running || trusted(data)) return { ...here, kind: running ? "so far" : "measured" };
   const quiet = replay.why_not === null ? replay.lengths[own] : null;
-  return { ...here, speedup: quiet?.speedup ?? null, kind: "estimated" };
+  return { ...here, speedup: quiet?.speedup ?? null, interval: quiet?.interval ?? null, kind: "estimated" };
 }
 
 /**

@@ -2,6 +2,7 @@
 // takes, in plain steps of the target. A part lights what it is made of, see stage.css. Draws nothing.
 
 import { counted } from "../shared/numbers.js";
+import { estimated } from "./curves.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 
@@ -11,7 +12,7 @@ import { counted } from "../shared/numbers.js";
 
 /** @typedef {{ pieces: Piece[], tips: Record<Part, string> }} Equation */
 
-/** @typedef {{ tokens: number, steps: number | null, speedup: number | null, estimated: boolean }} Sides the speedup as it is said */
+/** @typedef {{ tokens: number, steps: number | null, speedup: number | null, interval?: ReplayedLength["interval"], estimated: boolean }} Sides the speedup as it is said */
 
 const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
 const SPEEDUP = "Speedup: the time that the target takes alone, divided by the time that both take together, for the same number of tokens. Above 1 it pays; 2 is half the time.";
@@ -27,15 +28,15 @@ export function equationOf(data, run) {
   const sides = run ? replayed(run) : measured(data);
   if (!sides) return null;
   const [tokens, steps] = agreeing(sides);
-  const { speedup, estimated } = sides;
+  const { speedup, estimated: modelled } = sides;
   const tips = {
     tokens: run ? countedIn(run.accepted, run.per_call * run.rounds.length, run.rounds.length) : countedInRun(data),
-    steps: [STEPS, estimated ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
+    steps: [STEPS, modelled ? "" : madeOf(data, steps), timing(data, sides)].join(" ").trim(),
     speedup: steps === null ? SPEEDUP : `${SPEEDUP} So it pays if a round gives more than ${steps} tokens: here ${tokens}.`,
   };
   const left = [{ part: /** @type {Part} */ ("tokens"), words: `${tokens} tokens a round` }, { part: null, words: " ÷ " }];
   if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: `? steps: ${unknown(data)}` }], tips };
-  const right = `${estimated ? "about " : ""}${speedup.toFixed(2)}×`;
+  const right = `${modelled ? estimated(sides) : speedup.toFixed(2)}×`;
   return { pieces: [...left, { part: "steps", words: `${steps} steps` }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
 }
 
@@ -43,17 +44,19 @@ export function equationOf(data, run) {
  * @param {ReplayedLength} run
  * @returns {Sides}
  */
-function replayed({ per_call: tokens, speedup }) {
-  return { tokens, steps: speedup && tokens / speedup, speedup, estimated: true };
+function replayed({ per_call: tokens, speedup, interval }) {
+  return { tokens, steps: speedup && tokens / speedup, speedup, interval, estimated: true };
 }
 
 /**
  * @param {StagePayload} data
  * @returns {Sides | null}
  */
-function measured({ rounds, running, result }) {
+function measured({ rounds, running, result, replay, draft_length: own }) {
   const last = rounds.at(-1)?.after;
   if (!last || running || !result) return null;
+  const quiet = !result.trusted && replay.why_not === null ? replay.lengths[own] : null;
+  if (quiet?.speedup) return replayed(quiet); // what is known of its costs, where its own time says nothing
   const tokens = last.emitted / rounds.length;
   const speedup = result.trusted ? (result.speedup ?? null) : null;
   return { tokens, steps: speedup && tokens / (last.speedup ?? speedup), speedup, estimated: false };
@@ -64,8 +67,9 @@ function measured({ rounds, running, result }) {
  * @param {Sides} sides
  * @returns {[string, string | null]}
  */
-function agreeing({ tokens, steps, speedup }) {
+function agreeing({ tokens, steps, speedup, interval }) {
   if (steps === null || speedup === null) return [tokens.toFixed(2), null];
+  if (interval) return [tokens.toFixed(2), steps.toFixed(2)]; // no one speedup is said
   const pairs = PLACES.map((places) => /** @type {[string, string]} */ ([tokens.toFixed(places), steps.toFixed(places)]));
   const right = pairs.find(([above, below]) => (Number(above) / Number(below)).toFixed(2) === speedup.toFixed(2));
   return right ?? [pairs[0][0], (Number(pairs[0][0]) / speedup).toFixed(4)]; // a speedup in the middle of two roundings

@@ -4,7 +4,7 @@
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
+import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
 
@@ -120,7 +120,7 @@ export class Figures {
 function markInWords(data, asked) {
   const mark = markOf(data, asked);
   if (!mark) return "–";
-  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? "about " : ""}${times(mark.speedup)}`;
+  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? `${estimated(mark)}×` : times(mark.speedup)}`;
   return percent(mark.acceptance) + speedup + (mark.kind === "so far" ? " so far" : "");
 }
 

@@ -2,8 +2,8 @@
 // at the run's own length. A dot follows the slider.
 
 import { percent, times } from "../shared/numbers.js";
-import { label } from "../shared/svg.js";
-import { PERCENT, curve, dotAt, figuresOf, inPercent, margin, markOf, nameOfBefore, placesOf, speedupSpan, speedupTicks, tip } from "./curves.js";
+import { label, svg } from "../shared/svg.js";
+import { PERCENT, curve, dotAt, estimated, figuresOf, inPercent, margin, markOf, nameOfBefore, placesOf, speedupSpan, speedupTicks, tip } from "./curves.js";
 import { Plane, line } from "./plane.js";
 
 /** @import { ComparedPayload, StagePayload } from "../shared/payloads.js" */
@@ -41,15 +41,27 @@ export function lengthsFigure({ plot, style, data, asked, reach }) {
     root.append(...nameOfBefore(shares, before, "accepted", [...now, ...then].map(([plane, values]) => placesOf(plane, values)), style));
   }
   const [[, accepted], [, speedups]] = now;
-  root.append(...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
+  root.append(...between(speeds, data), ...curve(shares, accepted, "accepted"), ...curve(speeds, speedups, "corrected estimated"));
   const mark = markOf(data, asked);
   const open = asked.run || mark?.kind === "so far";
   const looks = [open ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
   if (mark) root.append(...dots(planes, mark, looks, letters));
-  for (const { length, acceptance, speedup, kind } of points) {
-    root.append(tip(shares, length, `draft length ${length}: ${percent(acceptance)} accepted, ${times(speedup)} ${kind}`));
+  for (const point of points) {
+    const speed = point.kind === "estimated" ? `${estimated(point)}×` : times(point.speedup);
+    root.append(tip(shares, point.length, `draft length ${point.length}: ${percent(point.acceptance)} accepted, ${speed} ${point.kind}`));
   }
   return root;
+}
+
+/**
+ * The interval of each length's estimate: where it is wide, a peak says nothing.
+ * @param {Plane} plane
+ * @param {StagePayload} data
+ */
+function between(plane, { replay }) {
+  const ends = replay.why_not === null ? Object.entries(replay.lengths).flatMap(([length, { interval }]) => (interval ? [{ x: plane.x(Number(length)), interval }] : [])) : [];
+  const edge = (/** @type {0 | 1} */ end) => ends.map(({ x, interval }) => [x, plane.y(interval[end])]);
+  return ends.length ? [svg("polygon", { points: [...edge(0), ...edge(1).reverse()].join(" "), class: "between" })] : [];
 }
 
 /**

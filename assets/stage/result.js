@@ -3,7 +3,7 @@
 
 import { element, find } from "../shared/dom.js";
 import { counted, percent, times } from "../shared/numbers.js";
-import { figuresOf, lastOf, trusted } from "./curves.js";
+import { estimated, figuresOf, lastOf, trusted } from "./curves.js";
 import { certainty, equationOf } from "./equation.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
@@ -11,7 +11,6 @@ import { certainty, equationOf } from "./equation.js";
 /** @import { Equation } from "./equation.js" */
 
 const LONG = [74, 98]; // characters of the result that fit one line, in usual and in smaller letters
-const ALIKE = 0.05; // two estimates that differ by less are about the same
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { "judged guesses": "tip-judged", "calibrated costs": "tip-calibrated" };
 const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
@@ -44,7 +43,7 @@ export class Result {
     const live = released ? "It is being run now." : "Release the slider to run it.";
     const next = data.tour ? "The tour runs nothing." : live;
     const from = run?.speedup === null ? "Its speed is" : "Not measured:";
-    const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason + estimates(data);
+    const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
     this.#explain(equationOf(data, run), run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own);
     this.reason.title = data.measured;
     this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
@@ -71,10 +70,12 @@ export class Result {
  * @param {number} length
  * @param {ReplayedLength} run
  */
-function estimate({ replay }, length, { rounds, speedup }) {
+function estimate({ replay }, length, run) {
+  const { rounds, speedup } = run;
+  const speed = estimated(run);
   const tokens = replay.why_not === null ? counted(replay.tokens.length, "token") : "";
   const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")} of the target`;
-  return speedup === null ? `At draft length ${length}: ${passes}` : `About ${speedup.toFixed(2)} times as fast, estimated: ${passes}`;
+  return speedup === null ? `At draft length ${length}: ${passes}` : `${speed[0].toUpperCase()}${speed.slice(1)} times as fast, estimated: ${passes}`;
 }
 
 /** @param {StagePayload} data */
@@ -84,7 +85,7 @@ function fromTheRunBefore(data) {
   if (!before) return now ? NOTHING_BEFORE : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
   const was = before.pinned ? "pinned" : "was";
-  if (now && !(before.trusted && trusted(data))) return `${notRanked(data, before)} ${counts(data, now, then, was)}`;
+  if (now && !(before.trusted && trusted(data))) return before.ranked || `${notRanked(data, before)} ${counts(data, now, then, was)}`;
   return `${was} ${both(then, before.trusted)} (${named(before)}) → now ${now ? both(now) : "…"} (${named({ name, differs })})`;
 }
 
@@ -111,17 +112,6 @@ function counts({ before, rounds, name, differs }, now, then, was) {
   const earlier = `${percent(then.acceptance)} accepted, ${before?.per_call?.toFixed(2)} tokens a call`;
   const later = `${percent(now.acceptance)}, ${calls.toFixed(2)}`;
   return `Exact: ${was} ${earlier} (${before && named(before)}) → now ${later} (${named({ name, differs })}).`;
-}
-
-/**
- * Where this run's time says nothing: how its estimate compares with that of the run before. Nothing where one has none.
- * @param {StagePayload} data
- */
-function estimates({ before, result }) {
-  const [then, now] = [before?.estimated, result?.estimated];
-  if (!then || !now || result?.trusted) return "";
-  const order = Math.abs(now / then - 1) < ALIKE ? "both are about as fast" : `this one is ${now > then ? "faster" : "slower"}`;
-  return ` By such estimates ${order}: the ${before?.pinned ? "pinned run" : "run before"} has ${times(then)}.`;
 }
 
 /**
@@ -154,7 +144,7 @@ function term(words, tip) {
 function whileDragging(data, length, run) {
   const now = lastOf(data);
   const measured = `${now ? both(now, trusted(data)) : "…"} at draft length ${data.draft_length} (lines and timeline)`;
-  return `${measured} → ${both(figuresOf(run))} at ${length}, estimated (dashed)`;
+  return `${measured} → ${percent(figuresOf(run).acceptance)} accepted${run.speedup === null ? "" : `, ${estimated(run)}×`} at ${length}, estimated (dashed)`;
 }
 
 /**

@@ -82,12 +82,24 @@ test("where the times are not trusted, or there are none, what was counted stays
   assert.equal(equationOf(/** @type {StagePayload} */ ({ ...busy, running: true }), null), null, "the result comes at the end");
 });
 
+test("where costs of a quiet moment are known, they fill the equation of a run on a busy machine", () => {
+  const busy = run(64, 20, { trusted: false, speedup: null });
+  const quiet = { rounds: Array(20).fill([3, 1, "correction", [], 0]), accepted: 44, rejected: 10, discarded: 26, per_call: 3.2, speedup: 1.4, interval: [1.37, 1.44] };
+  const known = { ...busy, draft_length: 4, replay: { why_not: null, times: "estimated from quiet measurements of this pair", lengths: { 4: quiet } } };
+  const data = /** @type {StagePayload} */ (/** @type {unknown} */ (known));
+  assert.equal(line(data), "3.20 tokens a round ÷ 2.29 steps = 1.37 to 1.44×");
+  assert.match(equationOf(data, null)?.tips.steps ?? "", /This is estimated from quiet measurements of this pair\.$/);
+  const trusted = { ...data, result: { says: "", reason: "", trusted: true, speedup: 1.6, interval: null } };
+  assert.equal(line(trusted), "3.20 tokens a round ÷ 2.00 steps = 1.60×", "its own time says it");
+});
+
 test("of a replay the equation is estimated and says so", () => {
   /** @type {ReplayedLength} */
-  const replay = { rounds: Array(15).fill([3, 1, "correction", [], 0]), accepted: 49, rejected: 10, discarded: 20, per_call: 64 / 15, speedup: 1.23 };
+  const replay = { rounds: Array(15).fill([3, 1, "correction", [], 0]), accepted: 49, rejected: 10, discarded: 20, per_call: 64 / 15, speedup: 1.23, interval: null };
   assert.equal(line(run(64, 20), replay), "4.27 tokens a round ÷ 3.47 steps = about 1.23×");
   const { tips } = equationOf(run(64, 20), replay) ?? assert.fail();
   assert.match(tips.tokens, /^64 tokens in 15 rounds: 49 accepted guesses, and 15 of the target’s own/);
   assert.match(tips.steps, /This is estimated from this run’s times\.$/);
+  assert.equal(line(run(64, 20), { ...replay, interval: [1.15, 1.31] }), "4.27 tokens a round ÷ 3.47 steps = 1.15 to 1.31×");
   assert.equal(line(run(64, 20, { trusted: false }), { ...replay, speedup: null }), "4.27 tokens a round ÷ ? steps: busy machine");
 });

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
+from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.decoding import ModelDrafter
@@ -28,6 +30,25 @@ from tests.support.tiny_models import ending, tiny_model
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
 TINY = workshop_with(TARGET, DRAFT)
+
+
+def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[Costs] = []
+
+    def steps(*_: Any) -> Iterator[None]:
+        measured.append(Costs(0.01, 0.1 * (1 + len(measured)), {1: 1.0}, 0.0))
+        yield
+        return SimpleNamespace(costs=measured[-1])  # type: ignore[return-value]
+
+    monkeypatch.setattr("specviz.service.workshop.calibration_steps", steps)
+    workshop, found = workshop_with(TARGET, DRAFT), []
+    for attempt in (1, 1, 2, 1, 2):
+        events = handler.calibrate_steps(say.Calibrate(7, RunRequest(""), attempt=attempt), workshop)
+        [item] = [event.item for event in events if isinstance(event, say.Item)]
+        assert item.attempt == attempt
+        found.append(item.costs)
+    first, second = measured
+    assert found == [first, first, second, second, second]
 
 
 def command(repeats: int = 2, **settings: Any) -> say.Race:

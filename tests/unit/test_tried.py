@@ -9,11 +9,14 @@ from unittest.mock import Mock
 import pytest
 
 from specviz.core.judge import Judgement
-from specviz.core.metrics import count
+from specviz.core.metrics import Costs, Estimate, count
 from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
+from specviz.data.measured_methods import Quiet
+from specviz.data.quiet_costs import OnMachine, QuietCosts
+from specviz.measure import ranking
 from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult
 from specviz.service.run_store import StoredRun
@@ -72,6 +75,12 @@ def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
     assert run_name(replace(RUN, drafter=None, rounds=[])) == "no draft, 4"
 
 
+@pytest.fixture(autouse=True)
+def nothing_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No quiet costs come with the app: only a calibration says what a pair costs."""
+    monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, []))
+
+
 def watching_of(*requests: RunRequest) -> Watching:
     watching = Watching()
     for number, request in enumerate(requests, start=1):
@@ -87,6 +96,7 @@ def judged(speedup: float, interval: tuple[float, float] | None = None, trusted:
     return Verdict(Judgement("helps", speedup, "interval"), "", None, None, interval, trusted=trusted)
 
 
+QUIETLY = Estimate(1.75, (1.7, 1.81))
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
@@ -116,12 +126,28 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), 1.75)) for name, value in ON_SCREEN}
+    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
-        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75×",
+        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.70 to 1.81×",
     )  # fmt: skip
+    unsure = Try(1, own, None, Estimate(1.75, None))
+    assert {name: value(unsure) for name, value in ON_SCREEN}["estimated"] == "about 1.75×"
+    saved = {name: value(Try(1, own, None, QUIETLY, "AMD EPYC")) for name, value in COLUMNS}
+    last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")
+    assert [saved[name] for name in last] == [1.75, 1.7, 1.81, "AMD EPYC"]
     none = {name: value(Try(1, own, None)) for name, value in ON_SCREEN}
     assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
+
+
+def test_the_costs_that_come_with_the_app_rank_runs_whose_own_times_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    known_here = OnMachine(
+        "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
+        {RUN.drafter.asked_as if RUN.drafter else "": Costs.of_blocks([CALIBRATED] * 9)},
+    )  # fmt: skip
+    monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, [known_here]))
+    own = tries(watching_of(REQUEST))[1]
+    assert known(own.estimated).interval
+    assert own.costs_of == "a machine"
 
 
 def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:

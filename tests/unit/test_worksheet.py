@@ -240,6 +240,10 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
     start, newest = calibrated(("wren-base", "wren-nano", "exact"), COSTS, [fake_trace(), run])
     assert newest is run
     assert start.model.draft_length == 5
+    assert "their interval is not known; acceptance" in start.source
+    repeated = Costs.of_blocks([replace(COSTS, cost_ratio=0.1 + turn / 100) for turn in range(9)])
+    sure, _ = calibrated(("wren-base", "wren-nano", "exact"), repeated, [run])
+    assert "95 % intervals: c 0.11 to 0.17, v(6) 1.50; acceptance" in sure.source
     assert start.model.verification == pytest.approx(1.5)
     assert start.verification_at(9) == pytest.approx(1.9)
     alone, none = calibrated(("other", "wren-nano", "exact"), COSTS, [run])

@@ -87,7 +87,7 @@ def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield say.Started(job)
-    costs = yield from workshop.costs_of(target, draft)
+    costs = yield from workshop.costs_of(target, draft, command.attempt)
     reasons = workshop.models.reasons(target, own_model(draft), request.precision)
-    yield say.Item(job, "calibrate", say.CostsResult(costs, tuple(reasons)))
+    yield say.Item(job, "calibrate", say.CostsResult(costs, tuple(reasons), attempt=command.attempt))
     yield say.Finished(job)

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.metrics import count
+from specviz.core.metrics import Estimate, count, estimated_at
 from specviz.core.names import first_words, short_name
-from specviz.core.result import at_calibrated, refutes
-from specviz.core.verdict import Verdict, verdict_of_run
+from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.data.texts import page_texts
+from specviz.measure.ranking import known_costs
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
@@ -45,7 +45,8 @@ class Try:
     number: int  # 0: the recorded first run
     shown: Shown
     verdict: Verdict | None
-    estimated: float | None = None  # the speedup at calibrated costs
+    estimated: Estimate | None = None  # the speedup at costs of a quiet moment
+    costs_of: str | None = None  # where these were measured
 
     @property
     def busy(self) -> bool:
@@ -74,12 +75,13 @@ def tries(watching: Watching) -> list[Try]:
     """The recorded first run, then the runs of the session, oldest first."""
     past, first = watching.past, first_run()
     runs = [*([(0, first)] if first else []), *enumerate(past.finished, past.count - len(past.finished) + 1)]
-    refuted = [costs for _, run in runs if (costs := watching.costs_of(run)) and refutes(run.trace, costs)]
+    doubted = [costs for _, run in runs if (costs := watching.costs_of(run)) and doubts(run.trace, costs)]
 
     def tried(number: int, run: Shown) -> Try:
         costs = watching.costs_of(run)
-        estimated = None if costs in refuted else at_calibrated(run.trace, costs)
-        return Try(number, run, verdict_of_run(run.trace, costs), estimated)
+        known = known_costs(run.trace, None if costs in doubted else costs)
+        estimated = estimated_at(run.trace.rounds, known.costs) if known else None
+        return Try(number, run, verdict_of_run(run.trace, costs), estimated, known.place if known else None)
 
     return [tried(*each) for each in runs]
 
@@ -190,8 +192,15 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("prompt", lambda run: first_words(run.shown.trace.prompt.text, PROMPT_CHARACTERS)),
     ("temperature", lambda run: run.shown.trace.settings.temperature),
     ("target", lambda run: short_name(run.shown.trace.target.name)),
-    ("at calibrated costs", lambda run: run.estimated),
+    ("at calibrated costs", lambda run: run.estimated and run.estimated.speedup),
+    ("at calibrated costs from", lambda run: _end_of(run, 0)),
+    ("at calibrated costs to", lambda run: _end_of(run, 1)),
+    ("calibrated on", lambda run: run.costs_of),
 )
+
+
+def _end_of(run: Try, end: int) -> float | None:
+    return run.estimated.interval[end] if run.estimated and run.estimated.interval else None
 
 
 COUNTED = ("draft length", "temperature", "tokens a call", "accepted %")
@@ -201,7 +210,7 @@ ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
     *(column for column in COLUMNS if column[0] in COUNTED),
     ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
     ("95 %", lambda run: run.verdict and run.verdict.interval and "{:.2f} to {:.2f}".format(*run.verdict.interval)),
-    ("estimated", lambda run: f"{run.estimated:.2f}×" if run.estimated else None),
+    ("estimated", lambda run: run.estimated and f"{run.estimated.said}×"),
     *(column for column in COLUMNS if column[0] == "prompt"),
 )
 

@@ -32,6 +32,7 @@ from specviz.measure.worksheet.starts import (
     OPENING_DRAFT_LENGTH,
     Start,
     batch_starts,
+    between,
     calibrated,
     start_of_file,
     starts,
@@ -274,7 +275,8 @@ def _here(known: Known) -> Iterator[Cells]:
     for pair, costs in known.costs.items():
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
-        name, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
+        name = start.label.removeprefix("this machine, calibrated: ")
+        task = f"this machine, calibrated ({between(costs, model.draft_length)})"
         alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else "this one"
