@@ -33,8 +33,8 @@ def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
         known = f" At calibrated costs it would be about {estimated:.2f} times as fast." if estimated else ""
         return Result(said, f"What was counted is exact. {AGAIN}{known}", False, estimated)
     reason = f"{_reason(verdict)} {_timed(verdict, where)}"
-    said = round(verdict.speedup, 2)
-    return Result(f"{_speed(verdict)}: {passes}", reason, True, estimated, said, verdict.interval)
+    measured = round(verdict.speedup, 2)
+    return Result(f"{_speed(verdict)}: {passes}", reason, True, estimated, measured, verdict.interval)
 
 
 def at_calibrated(trace: Trace, costs: Costs | None) -> float | None:
