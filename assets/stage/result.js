@@ -11,6 +11,7 @@ import { certainty, equationOf } from "./equation.js";
 /** @import { Equation } from "./equation.js" */
 
 const LONG = [74, 98]; // characters of the result that fit one line, in usual and in smaller letters
+const LONG_CHANGE = 170; // characters that fit one line in usual letters
 const ALIKE = 0.05; // two estimates that differ by less are about the same
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { "checked guesses": "tip-checked", "calibrated costs": "tip-calibrated" };
@@ -48,6 +49,7 @@ export class Result {
     this.#explain(equationOf(data, run), run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own);
     this.reason.title = data.measured;
     this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
+    this.change.classList.toggle("long", this.change.title.length > LONG_CHANGE);
   }
 
   /**

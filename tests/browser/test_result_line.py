@@ -130,6 +130,25 @@ def test_what_happens_in_this_round_is_never_cut_whatever_stands_beside_it(conte
             assert badge["x"] + badge["width"] <= stage["x"] + stage["width"]
 
 
+BUSY_CHANGE = (
+    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens a call (wren-nano, 4, "
+    "recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
+)
+
+
+def test_how_a_run_differs_from_the_one_before_is_not_cut_on_a_busy_machine(context: BrowserContext) -> None:
+    page = visit_stage(context, RUN)
+    change = page.locator(".change")
+    for _ in sizes(page):
+        before = placed(change)
+        change.evaluate(SAY, BUSY_CHANGE)
+        change.evaluate("it => it.classList.add('long')")
+        assert change.evaluate("it => it.scrollWidth - it.clientWidth") == 0
+        assert placed(change) == before
+        change.evaluate(SAY, "")
+        change.evaluate("it => it.classList.remove('long')")
+
+
 def test_a_click_into_empty_space_and_a_key_draw_no_frame_around_the_page(visit: Visit) -> None:
     page = visit("", ".stage .round .chip")
     page.mouse.click(4, 700)

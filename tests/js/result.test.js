@@ -17,9 +17,10 @@ import { Result } from "../../assets/stage/result.js";
 function fake() {
   /** @type {Fake["parts"]} */
   const parts = {};
-  const part = () => ({ textContent: "", replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   /** @type {Fake["marks"]} */
   const marks = {};
+  const classList = { toggle: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on) };
+  const part = () => ({ textContent: "", classList, replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   const stage = {
     dataset: {},
     querySelector: (/** @type {string} */ selector) => (parts[selector] ??= part()),
@@ -86,7 +87,7 @@ test("the result and its reason are those of the run, and one line compares it w
   ];
   for (const [changes, change] of cases) assert.equal(shown(run(changes)).change, change);
   const { says, reason, marks } = shown(run({ before: BEFORE }));
-  assert.deepEqual([says, reason, marks], ["1.54 times as fast", `${EQUATION}It pays`, { "data-result": true, "data-doubt": false }]);
+  assert.deepEqual([says, reason, marks], ["1.54 times as fast", `${EQUATION}It pays`, { "data-result": true, "data-doubt": false, long: false }]);
   assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).marks["data-doubt"], true);
   assert.deepEqual(shown(run({ result: undefined })).marks, { "data-result": false }, "a link can hide it");
 });
@@ -110,6 +111,7 @@ test("where the machine was busy, the two runs are not ranked by time: only by w
   ];
   for (const [changes, change, reason] of cases) {
     const said = shown(run(changes));
+    assert.equal(said.marks.long, change.length > 170, "it has smaller letters then, and is not cut");
     assert.deepEqual([said.change, said.reason], [change, (run(changes).result?.trusted ? EQUATION : BUSY_EQUATION) + reason]);
   }
 });
