@@ -206,7 +206,8 @@ test("the axes reach what is drawn, and nothing of a run before the last two", (
   /** @param {object} [changes] */
   const reach = (changes) => {
     figures.load(run(changes));
-    return figures.reach;
+    const { rounds, speedup } = figures.reach;
+    return { rounds, speedup };
   };
   const sampled = { replay: { why_not: "sampled" } };
   const of = (/** @type {number[]} */ ...speedups) => ({ ...sampled, rounds: speedups.map((speedup) => ({ after: { speedup } })) });
@@ -221,5 +222,8 @@ test("the axes reach what is drawn, and nothing of a run before the last two", (
   assert.equal(reach({ before: { ...BEFORE, trusted: false, speedup: [2.6] } }).speedup, 2.6);
   assert.equal(reach(of(400, 1.5)).speedup, 5, "no round writes more than 4 guesses and a token");
   assert.equal(reach({ ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }).speedup, 2);
-  assert.deepEqual(speedupTicks({ rounds: 5, speedup: 2.4 }).map(([, words]) => words), ["0×", "1×", "2×"]);
+  assert.equal(figures.reach.lengths, 2, "at each draft length only the whole runs are drawn");
+  figures.load(run(of(4.4, 2, 1.6)));
+  assert.deepEqual(figures.reach, { rounds: 4, speedup: 4.4, lengths: 1.6 });
+  assert.deepEqual(speedupTicks({ speedup: 2.4 }).map(([, words]) => words), ["0×", "1×", "2×"]);
 });
