@@ -238,13 +238,12 @@ def end_half_sent_requests(patience: float) -> None:
         take(connection, data)
         request, due = connection.cycle, getattr(connection, "rest_due", None)
         at_work = request is not None and not request.response_complete
-        is_whole = (
-            not request.more_body if at_work else connection.transport.get_protocol() is not connection
-        )  # a socket
-        if due and (at_work or is_whole):
+        is_socket = connection.transport.get_protocol() is not connection
+        if due and (at_work or is_socket):
             due.cancel()
             due = connection.rest_due = None
-        if not (due or is_whole):
+        is_whole = is_socket or (at_work and not request.more_body)
+        if not due and not is_whole:
             wait(connection)
 
 
