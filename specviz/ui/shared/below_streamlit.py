@@ -211,13 +211,13 @@ def end_connections_quietly() -> None:
 
 
 def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
-    """From now on, what a new connection asks for goes through this middleware."""
+    """From now on, what browsers ask for goes through this middleware, also on a connection that is open."""
     made = cache(around)
 
-    @instead(AutoHTTPProtocol, "__init__")
-    def connect(make: Function, connection: Any, *given: Any, **named: Any) -> None:
-        make(connection, *given, **named)
-        connection.app = made(connection.app)
+    @instead(AutoHTTPProtocol, "data_received")
+    def received(take: Function, connection: Any, data: bytes) -> None:
+        connection.app = made(connection.config.loaded_app)
+        take(connection, data)
 
 
 def end_half_sent_requests(patience: float) -> None:
