@@ -1,6 +1,8 @@
 /** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/result.py. */
 
+import { percent } from "../shared/numbers.js";
 import { verificationSteps } from "../shared/theory.js";
+import { running } from "../trace/running.js";
 import { costsOf, judged, roundSteps } from "./timing.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
@@ -15,11 +17,8 @@ const UNEXPLAINED = "The costs of a typical round do not explain the measured sp
  */
 export function reasonOf(trace, timed) {
   const costs = costsOf(trace);
-  const drafted = trace.rounds.flatMap((round) => round.drafted);
   if (!costs || trace.settings.tree) return "";
-  const accepted = drafted.filter(({ status }) => status === "accepted").length;
-  const checked = accepted + drafted.filter(({ status }) => status === "rejected").length;
-  const emitted = accepted + trace.rounds.filter(({ emitted: own }) => own.kind !== "none").length;
+  const { accepted, judged: checked, emitted } = running(trace).at(-1)?.after ?? { accepted: 0, judged: 0, emitted: 0 };
   const modelled = emitted / trace.rounds.reduce((steps, round) => steps + roundSteps(costs, round.drafted.length), 0);
   const [alpha, share] = [accepted / checked, percent(accepted / checked)];
   if (!explains(modelled, timed)) return `${share} of the checked guesses are accepted. ${UNEXPLAINED}`;
@@ -90,9 +89,4 @@ function breakEven(steps, length) {
 /** @param {number[]} counts their upper median */
 function usual(counts) {
   return counts.toSorted((one, other) => one - other)[Math.floor(counts.length / 2)];
-}
-
-/** @param {number} share */
-function percent(share) {
-  return `${Math.round(100 * share)} %`;
 }

@@ -1,6 +1,8 @@
 /** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
 
 import { element } from "../shared/dom.js";
+import { percent } from "../shared/numbers.js";
+import { shorten } from "../shared/text.js";
 import { csvOf } from "./csv.js";
 import { timedOf } from "./timing.js";
 import { countsOf } from "./words.js";
@@ -39,7 +41,7 @@ export class Tried {
   /** @param {Shown} shown a run that is over */
   add(shown) {
     const { trace } = shown;
-    const { drafted, accepted, rounds, emitted } = countsOf(trace);
+    const { acceptance, rounds, emitted } = countsOf(trace);
     const timed = timedOf(trace);
     const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}×${between(timed.interval)}` : "not trusted";
     const number = this.count++;
@@ -49,7 +51,7 @@ export class Tried {
       String(trace.settings.draft_length),
       String(trace.settings.temperature),
       start(trace.prompt.text, SHORT),
-      drafted ? `${Math.round((100 * accepted) / drafted)} %` : "–",
+      percent(acceptance),
       rounds ? (emitted / rounds).toFixed(2) : "–",
       timed ? speed : "–",
     ];
@@ -104,13 +106,13 @@ export class Tried {
  */
 function lineOf(run, link) {
   const { trace } = run.shown;
-  const { drafted, accepted, rounds, emitted } = countsOf(trace);
+  const { acceptance, rounds, emitted } = countsOf(trace);
   const timed = timedOf(trace);
   const trusted = timed && (timed.trusted ? "yes" : "no");
   const { draft_length, temperature } = trace.settings;
   return [
     numberOf(run), draftOf(trace), draft_length,
-    rounds ? emitted / rounds : null, drafted ? (100 * accepted) / drafted : null,
+    rounds ? emitted / rounds : null, acceptance === null ? null : 100 * acceptance,
     timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), trusted,
     start(trace.prompt.text, LONG), temperature, trace.target.name, link,
   ];
@@ -142,8 +144,7 @@ function draftOf({ drafter }) {
  * @param {number} most characters
  */
 function start(text, most) {
-  const characters = [...text.trim().replace(/\s+/g, " ")];
-  return characters.slice(0, most).join("") + (characters.length > most ? "…" : "");
+  return shorten(text.trim().replace(/\s+/g, " "), most);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
+import { running } from "../trace/running.js";
 import { reasonOf } from "./reason.js";
 import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
 
@@ -12,12 +13,8 @@ const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
-export function countsOf({ rounds }) {
-  const drafted = rounds.flatMap((round) => round.drafted);
-  const accepted = drafted.filter(({ status }) => status === "accepted").length;
-  const judged = accepted + drafted.filter(({ status }) => status === "rejected").length;
-  const emitted = accepted + rounds.filter((round) => round.emitted.kind !== "none").length;
-  return { rounds: rounds.length, drafted: drafted.length, accepted, judged, emitted };
+export function countsOf(trace) {
+  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, ...running(trace).at(-1)?.after };
 }
 
 /**

@@ -8,7 +8,7 @@ import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.data.workloads import WORKLOADS
-from specviz.player.live import LOOKUP, live_file
+from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor
 
@@ -84,18 +84,11 @@ def test_a_page_is_drawn_whole(browsing: Visitor, real_app_server: AppServer, pa
     browsing.is_well()
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("live") / "live.html"
-    path.write_text(live_file(), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("draft", ["wren-nano", LOOKUP])
-def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, file: Path, draft: str) -> None:
+def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, one_file: Path, draft: str) -> None:
     target = load_model(TARGET)
     browsing.open("about:blank")  # an address with another fragment alone loads no page
-    browsing.open(file.as_uri())
+    browsing.open(one_file.as_uri())
     browsing.wait("return /^Ready/.test(text('.state .told'))")
     browsing.do(
         """const make = URL.createObjectURL; HTMLAnchorElement.prototype.click = () => {};
@@ -114,10 +107,10 @@ def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, 
     browsing.is_well()
 
 
-def test_the_live_page_fits_a_phone(browsing: Visitor, file: Path) -> None:
+def test_the_live_page_fits_a_phone(browsing: Visitor, one_file: Path) -> None:
     browsing.driver.set_window_size(390, 844)
     browsing.open("about:blank")
-    browsing.open(file.as_uri())
+    browsing.open(one_file.as_uri())
     browsing.wait("return /^Ready/.test(text('.state .told')) && deep('.stage .plot svg')")
     browsing.is_well()
     browsing.driver.set_window_size(1440, 1000)
