@@ -3,7 +3,7 @@
 import { percent } from "../shared/numbers.js";
 import { verificationSteps } from "../shared/theory.js";
 import { running } from "../trace/running.js";
-import { costsOf, judged, roundSteps } from "./timing.js";
+import { clockIsCoarse, costsOf, judged, roundSteps, writing } from "./timing.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Timed } from "./timing.js" */
@@ -25,10 +25,11 @@ export function reasonOf(trace, timed) {
   if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
   const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
   const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
-  const why = `a guess takes ${costs.draft.toFixed(2)} and ${checkTakes(check)}`;
+  const [written, about] = [writing(trace), clockIsCoarse(trace) ? "about " : ""];
+  const why = `a guess takes ${written(costs.draft)} and ${checkTakes(written(check))}`;
   if (steps >= length + 1) return `It would not pay even if all checked guesses were accepted (here ${share}), because ${why}`;
   if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the checked guesses are accepted; ${why}`;
-  return `It pays if more than ${percent(breakEven(steps, length))} of the checked guesses are accepted (here ${share}), because ${why}`;
+  return `It pays if more than ${about}${percent(breakEven(steps, length))} of the checked guesses are accepted (here ${share}), because ${why}`;
 }
 
 /**
@@ -37,12 +38,14 @@ export function reasonOf(trace, timed) {
  * @param {import("./timing.js").Costs} costs
  * @param {number} emitted
  */
-function perCall({ rounds }, costs, emitted) {
+function perCall(trace, costs, emitted) {
+  const { rounds } = trace;
+  const [written, about] = [writing(trace), clockIsCoarse(trace) ? "about " : ""];
   const mean = (/** @type {(drafted: number) => number} */ of) => rounds.reduce((sum, { drafted }) => sum + of(drafted.length), 0) / rounds.length;
   const [guesses, check] = [mean((count) => count) * costs.draft, mean((count) => verificationSteps(costs.check, count + 1))];
   const least = guesses + check + costs.overhead;
   const here = (emitted / rounds.length).toFixed(2);
-  return `It pays if a pass gives more than ${least.toFixed(2)} tokens (here ${here}), because the guesses of a round take ${guesses.toFixed(2)} and ${checkTakes(check)}`;
+  return `It pays if a pass gives more than ${about}${written(least)} tokens (here ${here}), because the guesses of a round take ${written(guesses)} and ${checkTakes(written(check))}`;
 }
 
 /**
@@ -57,9 +60,9 @@ function explains(modelled, { speedup, interval }) {
   return interval !== null || judged(modelled, null) === "even";
 }
 
-/** @param {number} check in plain steps */
+/** @param {string} check in plain steps */
 function checkTakes(check) {
-  return `a check ${check.toFixed(2)} times as long as the big model takes for one token.`;
+  return `a check ${check} times as long as the big model takes for one token.`;
 }
 
 /**
