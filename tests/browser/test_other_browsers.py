@@ -1,6 +1,7 @@
 """Ten journeys through the app, and the live page's own decoding, in Firefox and in WebKit."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -12,7 +13,9 @@ from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor
 
-pytestmark = pytest.mark.full
+# Before any server is started for it.
+DRIVEN = pytest.mark.skipif(not find_spec("selenium"), reason="needs selenium: pip install -r requirements-browsers.txt")
+pytestmark = [pytest.mark.full, DRIVEN]
 TARGET, TOKENS = "wren-base", 32
 DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"
 PROMPTS = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
