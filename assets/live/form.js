@@ -118,13 +118,11 @@ export class Form {
 
   /** A number that no run can have becomes the nearest one that a run can have, and `instead` says so. */
   _settle() {
-    const settled = this.offered.map(({ link, label }) => {
-      const control = /** @type {HTMLInputElement} */ (this._control(link));
-      const { value, validity } = control;
-      if (value && validity.valid) return "";
-      control.value = nearest(control);
-      const typed = validity.badInput ? "what is no number" : value.slice(0, LONGEST_VALUE) || "nothing";
-      return `${inWords(label)} ${control.value} in place of ${typed}`;
+    const settled = this.offered.map((row) => {
+      const control = /** @type {HTMLInputElement} */ (this._control(row.link));
+      const { value } = control;
+      if (!value || !control.checkValidity()) control.value = nearest(control);
+      return this._unlike(row, value);
     });
     this.instead = listed(settled.filter(Boolean)) || this.instead;
   }

@@ -1,6 +1,7 @@
 /** What a run's times say: its costs, its speedup with an interval, and whether the machine was too busy to tell. */
 
 import { verificationSteps } from "../shared/theory.js";
+import { emits, secondsOf } from "../trace/rounds.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 
@@ -91,16 +92,15 @@ export function judged(speedup, interval) {
  * @param {Trace} trace
  */
 function blocksOf({ rounds, autoregressive }) {
-  const blocks = [];
-  let start = 0;
-  for (const { drafted, emitted, draft_seconds, verify_seconds, overhead_seconds } of rounds) {
-    const tokens = drafted.filter(({ status }) => status === "accepted").length + (emitted.kind === "none" ? 0 : 1);
-    const steps = (autoregressive?.seconds_per_token ?? []).slice(start, start + tokens);
-    const round = (draft_seconds ?? 0) + (verify_seconds ?? 0) + (overhead_seconds ?? 0);
-    if (steps.length === tokens) blocks.push({ drafted: drafted.length, tokens, round, plain: steps.reduce((total, step) => total + step, 0) });
-    start += tokens;
-  }
-  return blocks;
+  const plain = autoregressive?.seconds_per_token ?? [];
+  let end = 0;
+  const blocks = rounds.map((round) => {
+    const tokens = emits(round);
+    end += tokens;
+    const beside = plain.slice(end - tokens, end).reduce((total, step) => total + step, 0);
+    return { end, drafted: round.drafted.length, tokens, round: secondsOf(round) ?? 0, plain: beside };
+  });
+  return blocks.filter((block) => block.end <= plain.length);
 }
 
 /**

@@ -13,9 +13,8 @@ from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor
 
-# Before any server is started for it.
-DRIVEN = pytest.mark.skipif(not find_spec("selenium"), reason="needs selenium: pip install -r requirements-browsers.txt")
-pytestmark = [pytest.mark.full, DRIVEN]
+NEEDS = "needs selenium: pip install -r requirements-browsers.txt"
+pytestmark = [pytest.mark.full, pytest.mark.skipif(not find_spec("selenium"), reason=NEEDS)]  # before a server starts
 TARGET, TOKENS = "wren-base", 32
 DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"
 PROMPTS = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
