@@ -72,7 +72,10 @@ def _of_counts(trace: Trace) -> Facts:
     counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
     wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
     on = machine_in_words(trace.recorded_on.machine)
-    return written("counts", run=trace, on=on, counts=counts, gain=gain, most=most, wasted=wasted, saved=saved)
+    judged = counts.accepted + counts.rejected
+    return written(
+        "counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most, wasted=wasted, saved=saved
+    )
 
 
 def _of_costs(trace: Trace) -> Facts:
