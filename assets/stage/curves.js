@@ -169,6 +169,33 @@ export function nameOfBefore(plane, { name }, className, lines, { letters }) {
 }
 
 /**
+ * Where the name of a line stands: directly above or below it, where it is farthest from the other lines. Null where the
+ * line is too short.
+ * @param {Plane} plane
+ * @param {Place[]} own
+ * @param {string} words
+ * @param {Place[][]} others
+ * @param {Style} style
+ * @returns {Box | null}
+ */
+export function boxOfName({ margin, width, height }, own, words, others, { letters }) {
+  const [long, high, gap] = [words.length * letters * LETTER, letters * 0.9, letters * 0.35];
+  const boxes = own.flatMap(([left]) => {
+    const right = left + long;
+    const ys = own.filter(([x]) => x >= left - long / 4 && x <= right + long / 4).map(([, y]) => y);
+    const tops = [Math.min(...ys) - gap - high, Math.max(...ys) + gap];
+    const inside = tops.filter((top) => right <= width - margin.r && top >= 0 && top + high <= height - margin.b);
+    return inside.map((top) => ({ left, right, top, bottom: top + high }));
+  });
+  return boxes.length ? freest(boxes, others) : null;
+}
+
+/** @param {Box} box its upper and its lower edge: other words keep away from both */
+export function edgesOf({ left, right, top, bottom }) {
+  return [top, bottom].map((y) => /** @type {Place[]} */ ([[left, y], [right, y]]));
+}
+
+/**
  * The box that is farthest from all lines, up or down; the first of several.
  * @template {Box} Found
  * @param {Found[]} boxes

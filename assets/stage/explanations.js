@@ -99,7 +99,7 @@ function whyJudged(data, round, chip) {
 function samplingRule(chip, { point_mass: pointMass }) {
   const drew = `drew ${prob(chip.u)}: ${chip.status}`;
   if (pointMass) return `the draft does not draw, so q = 1 and the chance is p itself: accept with probability ${prob(chip.accept_prob)}; ${drew}`;
-  const ratio = `min(1, p/q) = min(1, ${prob(chip.p)}/${prob(chip.q)}) = ${prob(chip.accept_prob)}`;
+  const ratio = `min(1, p/q) = min(1, ${prob(chip.p)} / ${prob(chip.q)}) = ${prob(chip.accept_prob)}`;
   return `accept with probability ${ratio}; ${drew}`;
 }
 

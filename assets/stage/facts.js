@@ -18,15 +18,15 @@ const MEANINGS = {
   },
   token: {
     chance: "The chance to accept it: min(1, p/q).",
-    drew: "The dice roll, from 0 to 1: the token is accepted if it is below the chance.",
+    drew: "The dice roll, from 0 to 100 %: the token is accepted if it is below the chance.",
   },
   tree: {
     chance: "The chance to accept it: min(1, p/q); after a guess for the same place has failed, p is what that one leaves of it.",
-    drew: "The dice roll, from 0 to 1: the guess is accepted if it is below the chance.",
+    drew: "The dice roll, from 0 to 100 %: the guess is accepted if it is below the chance.",
   },
   block: {
     chance: "The chance that the block passes which ends with this token. It is no chance of the token alone.",
-    drew: "The dice roll of that block, from 0 to 1: the block passes if it is below the chance.",
+    drew: "The dice roll of that block, from 0 to 100 %: the block passes if it is below the chance.",
   },
 };
 

@@ -50,7 +50,8 @@ def times(ratio: Ratio) -> str:
 
 def where(study: BatchStudy) -> str:
     clock = "processor" if study.clock == "processor" else "clock"
-    return say("where", study=study, threads=study.recorded_on.threads, clock=clock, prompts=len(study.prompts))
+    load, threads = "" if study.quiet else say("uncontrolled"), study.recorded_on.threads
+    return say("where", study=study, threads=threads, clock=clock, prompts=len(study.prompts), load=load)
 
 
 def compared(study: BatchStudy) -> str:

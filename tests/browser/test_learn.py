@@ -119,7 +119,7 @@ def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(visit: Visit) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.locator(".diagram .roll")).to_be_visible()
     expect(picture(page)).to_have_attribute(
-        "aria-label", re.compile(r"target model, p \.22.*dice roll u.*\.81.*leftover")
+        "aria-label", re.compile(r"target model, p 22 %.*dice roll u.*81 %.*leftover")
     )
     page.keyboard.press("Home")
     expect(page.locator(".diagram .odds.left").first).to_be_hidden()

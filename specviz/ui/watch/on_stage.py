@@ -9,6 +9,7 @@ from threading import Lock
 import streamlit as st
 
 from specviz.core.metrics import Costs
+from specviz.core.names import machine_in_words
 from specviz.core.result import WAITING, Result, result_of
 from specviz.data.first_run import first_trace
 from specviz.data.hidden import PARAMETER, written
@@ -151,7 +152,8 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
         costs=costs,
         known=known.costs if known else None,
     )
-    where = "measured here" if shown.measured_here else "recorded"
+    elsewhere = f"recorded on {machine_in_words(shown.trace.recorded_on.machine)}"
+    where = "measured here" if shown.measured_here else elsewhere
     made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where, known)
     return made
 

@@ -105,7 +105,7 @@ def _dots(points: Sequence[Measured]) -> plot.Part:
 
 def gap_figure(gap: Gap) -> plot.Figure:
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
-    names = ["paper’s formula", "by position", "verification", "overhead", "the rest", "measured"]
+    names = ["paper’s formula", "by position", "checks", "overhead", "the rest", "measured"]
     causes: plot.Part = {
         "type": "waterfall",
         "x": names,
