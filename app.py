@@ -9,10 +9,12 @@ from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.guard import guard_the_doors, say_refusal
 from specviz.ui.shared.leftovers import look_after_leftovers
+from specviz.ui.shared.middleware import prepare_pages
 from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
 
 guard_the_doors()
+prepare_pages()
 keep_log_short()
 page = st.navigation(
     [

@@ -1,4 +1,4 @@
-"""The app, with an engine from the start, and titles in its HTML for previews of links: streamlit run serve.py."""
+"""The app, with an engine and bounds from the start: streamlit run serve.py."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.guard import guard_the_doors
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
+from specviz.ui.shared.middleware import FRAMES, Guards, frame_ancestors, prepare_pages
 from specviz.ui.shared.parts import say_that_it_failed
 
 
@@ -32,6 +32,7 @@ async def engine_beside(_: st.App) -> AsyncIterator[None]:
 
 keep_log_short()
 guard_the_doors()
+prepare_pages()
 try:
     engine()  # reads the operator's settings
     frame_ancestors(os.environ.get(FRAMES, ""))
@@ -39,7 +40,7 @@ except InputError as error:
     sys.exit(str(error))
 app = st.App(
     Path(__file__).with_name("app.py"),
-    middleware=[Middleware(Guards), Middleware(Previews)],
+    middleware=[Middleware(Guards)],
     lifespan=engine_beside,
     on_script_error=say_that_it_failed,
 )

@@ -5,11 +5,13 @@ A test of the structure keeps these names out of every other file.
 """
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
@@ -220,3 +222,14 @@ def compress_no_static_file() -> None:
     """From now on, files of static/ go out as they are. Streamlit compresses them again for every visitor."""
     bypass = compression._should_bypass_gzip
     compression._should_bypass_gzip = lambda path, *more: "/app/static/" in path or bypass(path, *more)
+
+
+def serve_files_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
+    """From now on, files go through this middleware, the HTML of the pages too."""
+    serve = StaticFiles.__call__
+
+    @wraps(serve)
+    async def served(self: StaticFiles, scope: Scope, receive: Receive, send: Send) -> None:
+        await around(partial(serve, self))(scope, receive, send)
+
+    StaticFiles.__call__ = served  # type: ignore[method-assign]

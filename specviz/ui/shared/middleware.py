@@ -1,8 +1,9 @@
-"""What stands between browsers and Streamlit under serve.py: headers and titles of answers, an end of slow requests."""
+"""What stands between browsers and Streamlit: titles and the look of pages; under serve.py headers and an end of slow requests."""
 
 import asyncio
 import os
 import re
+from functools import cache
 from html import escape
 
 from starlette.datastructures import Headers
@@ -10,10 +11,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
+from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.pages import PROJECT, Page, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
-AS_IT_IS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}  # without them: the whole, as text
+BODY_END = b"</body>"
+AS_IT_IS = {b"if-none-match", b"if-modified-since", b"range"}  # without them: the whole
 OF_THE_FILE = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}  # no longer true of what is sent
 
 
@@ -87,6 +91,16 @@ def _in_time(receive: Receive) -> Receive:
     return received
 
 
+@cache
+def _look() -> bytes:
+    return b"<style>%s</style>" % (ASSETS / "app.css").read_bytes()
+
+
+def with_look(html: bytes) -> bytes:
+    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it."""
+    return html.replace(BODY_END, _look() + BODY_END, 1)
+
+
 def with_preview(html: bytes, page: Page) -> bytes:
     title, words = escape(f"{page.title} · {PROJECT}"), escape(page.description)
     tags = (
@@ -98,7 +112,7 @@ def with_preview(html: bytes, page: Page) -> bytes:
 
 
 class Previews(Around):
-    """Everything but the pages' HTML passes as it is."""
+    """Titles and the look in the pages' HTML; everything else passes as it is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
@@ -116,7 +130,7 @@ class Previews(Around):
             elif message["type"] == "http.response.body" and start:
                 html.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    body = with_preview(bytes(html), page)
+                    body = with_look(with_preview(bytes(html), page))
                     length = (b"content-length", str(len(body)).encode())
                     await send({**start, "headers": [*_without(OF_THE_FILE, start), length]})
                     await send({"type": "http.response.body", "body": body})
@@ -128,3 +142,9 @@ class Previews(Around):
 
 def _without(names: set[bytes], message: Message) -> list[tuple[bytes, bytes]]:
     return [header for header in message["headers"] if header[0].lower() not in names]
+
+
+@cache
+def prepare_pages() -> None:
+    """Begin, once for the server."""
+    below.serve_files_through(Previews)
