@@ -9,6 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -23,6 +27,7 @@ from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_gzip_middleware as compression
+from streamlit.web.server.starlette.starlette_static_routes import create_streamlit_static_handler
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from specviz.ui.shared import below_streamlit as below
@@ -35,6 +40,7 @@ PATCHED = (  # what a function of the module puts its own in place of
     (StarletteSessionClient, "write_forward_msg"),
     (SessionState, "_call_callbacks"),
     (compression, "_should_bypass_gzip"),
+    (StaticFiles, "__call__"),
 )
 
 
@@ -254,3 +260,26 @@ def test_static_files_are_sent_as_they_are() -> None:
     assert compression._should_bypass_gzip("/app/static/live/weights.bin", "")
     assert compression._should_bypass_gzip("/below/app/static/a.js", "below")
     assert not compression._should_bypass_gzip("/_stcore/host-config", "")
+
+
+def test_the_html_of_every_page_goes_through_what_is_put_around_it(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<html></html>", encoding="utf-8")
+    handler = create_streamlit_static_handler(str(tmp_path), None)  # made before, as under app.py
+    seen = []
+
+    def around(app: ASGIApp) -> ASGIApp:
+        async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+            seen.append(scope["path"])
+            page = scope["path"] == "/learn"
+            await (PlainTextResponse("changed") if page else app)(scope, receive, send)
+
+        return answered
+
+    below.serve_files_through(around)
+    browser = TestClient(handler)
+    assert [browser.get(path).text for path in ("/", "/learn", "/race")] == [
+        "<html></html>",
+        "changed",
+        "<html></html>",
+    ]
+    assert seen == ["/", "/learn", "/race"]

@@ -169,7 +169,6 @@ NO_DOORS = {
     "models/hub.py: reads": "a model's files",
     "models/loading.py: reads": "a file of the app",
     "serve.py: middleware Guards": "adds headers",
-    "serve.py: middleware Previews": "adds titles",
 }
 
 
