@@ -1,4 +1,4 @@
-"""What stands between browsers and Streamlit: titles and the look of pages; under serve.py headers and an end of slow requests."""
+"""Between browsers and Streamlit: titles and the look of pages; under serve.py headers, and an end of slow requests."""
 
 import asyncio
 import os
