@@ -61,7 +61,9 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
 def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
     """Streamlit's own style is in the head, and what is the same in both is decided by the later one."""
     style = (ASSETS / "app.css").read_text(encoding="utf-8")
-    assert "<" not in style, "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
+    assert "<" not in style, (
+        "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
+    )
     for page in PAGES:
         body, _, _ = asked(f"/{page.name}")
         assert body.endswith(f"<div></div><style>{style}</style></body></html>")
