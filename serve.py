@@ -1,4 +1,4 @@
-"""The app, with an engine from the start, and titles in its HTML for previews of links: streamlit run serve.py."""
+"""The app, with an engine from the start: streamlit run serve.py."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -6,14 +6,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
-from starlette.middleware import Middleware
 
 from specviz.core.errors import InputError
 from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.guard import guard_the_doors
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.middleware import Previews
 from specviz.ui.shared.parts import say_that_it_failed
 
 
@@ -37,7 +35,6 @@ except InputError as error:
     sys.exit(str(error))
 app = st.App(
     Path(__file__).with_name("app.py"),
-    middleware=[Middleware(Previews)],
     lifespan=engine_beside,
     on_script_error=say_that_it_failed,
 )

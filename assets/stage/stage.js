@@ -117,6 +117,7 @@ export class Stage {
     this.node.classList.toggle("person", data.method.by_hand);
     this.node.dataset.rule = data.rule;
     this.node.dataset.view = data.view ?? "full";
+    if (this.root instanceof ShadowRoot) this.root.host.toggleAttribute("data-drawn", true); // its room is its own now
     this.node.dataset.hide = (data.hide ?? []).join(" ");
     if (fresh) this.pinned = null;
     this.#readStyle();

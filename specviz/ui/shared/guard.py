@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.middleware import FRAMES, Guards, frame_ancestors
+from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
 
 SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
 
@@ -27,7 +27,7 @@ def guard_the_doors() -> None:
     InputError: a setting that is used here is wrong.
     """
     frame_ancestors(os.environ.get(FRAMES, ""))  # before anything is changed
-    below.answer_through(Guards)
+    below.answer_through(lambda app: Guards(Previews(app)))
     below.end_half_sent_requests(SLOWEST)
     below.end_connections_quietly()
     below.refuse_messages(is_forged)

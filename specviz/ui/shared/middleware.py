@@ -1,7 +1,8 @@
-"""What stands between browsers and Streamlit: headers of answers, and under serve.py the titles of pages."""
+"""What stands between browsers and Streamlit: headers of answers, and titles and the look in the HTML of pages."""
 
 import os
 import re
+from functools import cache
 from html import escape
 
 from starlette.datastructures import Headers
@@ -9,9 +10,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.ui.shared.pages import PROJECT, Page, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
+BODY_END = b"</body>"
 AS_IT_IS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}  # without them: the whole, as text
 OF_THE_FILE = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}  # no longer true of what is sent
 
@@ -74,6 +77,16 @@ class Guards(Around):
         return path.rstrip("/").endswith("/_stcore/metrics") and not self._shows_metrics
 
 
+@cache
+def _look() -> bytes:
+    return b"<style>%s</style>" % (ASSETS / "app.css").read_bytes()
+
+
+def with_look(html: bytes) -> bytes:
+    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it."""
+    return html.replace(BODY_END, _look() + BODY_END, 1)
+
+
 def with_preview(html: bytes, page: Page) -> bytes:
     title, words = escape(f"{page.title} · {PROJECT}"), escape(page.description)
     tags = (
@@ -85,7 +98,7 @@ def with_preview(html: bytes, page: Page) -> bytes:
 
 
 class Previews(Around):
-    """Everything but the pages' HTML passes as it is."""
+    """Titles and the look in the pages' HTML; everything else passes as it is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
@@ -103,7 +116,7 @@ class Previews(Around):
             elif message["type"] == "http.response.body" and start:
                 html.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    body = with_preview(bytes(html), page)
+                    body = with_look(with_preview(bytes(html), page))
                     length = (b"content-length", str(len(body)).encode())
                     await send({**start, "headers": [*_without(OF_THE_FILE, start), length]})
                     await send({"type": "http.response.body", "body": body})
