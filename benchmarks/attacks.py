@@ -168,6 +168,7 @@ def _under_way(attack: Attack, port: int) -> Iterator[None]:
         process.stdout.readline()  # it begins
         try:
             yield
+            assert process.poll() is None, f"{attack.__name__} has ended by itself"
         finally:
             process.kill()
 

@@ -1,7 +1,8 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
+import { running } from "../trace/running.js";
 import { reasonOf } from "./reason.js";
-import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
+import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
 
 /** @import { Result, Trace } from "../shared/payloads.js" */
 /** @import { Timed } from "./timing.js" */
@@ -13,12 +14,8 @@ const UNTIMED = { speedup: null, interval: null };
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
-export function countsOf({ rounds }) {
-  const drafted = rounds.flatMap((round) => round.drafted);
-  const accepted = drafted.filter(({ status }) => status === "accepted").length;
-  const judged = accepted + drafted.filter(({ status }) => status === "rejected").length;
-  const emitted = accepted + rounds.filter((round) => round.emitted.kind !== "none").length;
-  return { rounds: rounds.length, drafted: drafted.length, accepted, judged, emitted };
+export function countsOf(trace) {
+  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, ...running(trace).at(-1)?.after };
 }
 
 /**
@@ -77,13 +74,11 @@ export function timedInWords(trace) {
   if (timed && !costs) return `Timed: ${COARSE_CLOCK}, and a step takes less than it counts.`;
   if (!timed || !costs) return "Timed: too few rounds to say.";
   const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
-  const speed = timed.trusted
-    ? `${timed.speedup.toFixed(2)}×${intervalOf(timed, ", ")}.`
-    : "the machine was busy, so its time is not trusted.";
-  const coarse = clockIsCoarse(trace);
-  const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));
-  const why = coarse ? ` ${COARSE_CLOCK}, so each single time is rough.` : "";
-  return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
+  const where = `Timed, one run, on ${trace.recorded_on.machine}:`;
+  if (!timed.trusted) return `${where} the machine was too busy to tell.`;
+  const [checked, drafted] = [check, costs.draft].map(writing(trace));
+  const why = clockIsCoarse(trace) ? ` ${COARSE_CLOCK}, so each single time is rough.` : "";
+  return `${where} ${timed.speedup.toFixed(2)}×${intervalOf(timed, ", ")}. A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
 }
 
 /**

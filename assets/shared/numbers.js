@@ -1,6 +1,6 @@
 // Numbers as people read them. Every function gives "–" for a number that is not known.
 
-const UNKNOWN = "–";
+export const UNKNOWN = "–";
 
 /**
  * A probability to two digits that count, without the zero before the point: .31, .0078, 1, <.0001.

@@ -17,7 +17,7 @@ import { line, roundNumbers } from "./plane.js";
 
 /** @typedef {Point & { length: number, kind: "measured" | "estimated" | "so far" }} Mark */
 
-/** @typedef {{ rounds: number, speedup: number }} Reach how far the axes go */
+/** @typedef {{ rounds: number, speedup: number, lengths: number }} Reach how far the axes go; `lengths`: the speedups there */
 
 /** @typedef {[number, number]} Place in pixels, from the left and from the top */
 
@@ -92,7 +92,7 @@ export function inPercent(share) {
 }
 
 /**
- * @param {Reach} reach
+ * @param {Pick<Reach, "speedup">} reach
  * @returns {Span}
  */
 export function speedupSpan({ speedup }) {
@@ -100,7 +100,7 @@ export function speedupSpan({ speedup }) {
 }
 
 /**
- * @param {Reach} reach
+ * @param {Pick<Reach, "speedup">} reach
  * @returns {Tick[]}
  */
 export function speedupTicks(reach) {

@@ -29,7 +29,7 @@ import { Plane, line } from "./plane.js";
 /** @type {Record<FigureName, (wanted: Wanted) => SVGSVGElement>} */
 const FIGURES = { acceptance: acceptanceFigure, speedup: speedupFigure, lengths: lengthsFigure, positions: positionsFigure };
 const NAMES = /** @type {FigureName[]} */ (Object.keys(FIGURES));
-const LEAST = { rounds: 4, speedup: 1.5 }; // how far the axes go at least
+const LEAST = { rounds: 4, speedup: 1.5, lengths: 1.5 }; // how far the axes go at least
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
 const WIDE_BARS = 5; // up to so many have room for larger labels
 const BAR = 0.75; // of the distance between two bars
@@ -88,7 +88,8 @@ export class Figures {
     this.shown = state;
     for (const name of NAMES) {
       const plot = this.plots[name];
-      if (plot.clientWidth) plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data, asked, reach }));
+      const far = name === "lengths" ? { ...reach, speedup: reach.lengths } : reach;
+      if (plot.clientWidth) plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data, asked, reach: far }));
     }
   }
 
@@ -145,12 +146,13 @@ function noteOn(data) {
  */
 function reachOf({ rounds, replay, before, draft_length: length }) {
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
-  const estimated = before?.lengths.map(([, speedup]) => speedup) ?? [];
-  const now = possible(rounds.map((round) => round.after.speedup), length);
-  const then = before ? possible(before.speedup, before.draft_length) : [];
+  const estimated = [...curves, ...(before?.lengths.map(([, speedup]) => speedup) ?? [])];
+  const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.draft_length ?? 0)];
+  const highest = (/** @type {Array<number | null>} */ speedups) => Math.max(LEAST.speedup, ...speedups.map((speedup) => speedup ?? 0));
   return {
     rounds: Math.max(LEAST.rounds, rounds.length, before?.speedup.length ?? 0),
-    speedup: Math.max(LEAST.speedup, ...[...now, ...then, ...curves, ...estimated].map((speedup) => speedup ?? 0)),
+    speedup: highest([...lines.flat(), ...estimated]),
+    lengths: highest([...lines.map((line) => line.at(-1) ?? null), ...estimated]),
   };
 }
 

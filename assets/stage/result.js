@@ -11,6 +11,7 @@ import { certainty, equationOf } from "./equation.js";
 /** @import { Equation } from "./equation.js" */
 
 const LONG = [74, 98]; // characters of the result that fit one line, in usual and in smaller letters
+const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { "judged guesses": "tip-judged", "calibrated costs": "tip-calibrated" };
 const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
@@ -47,6 +48,7 @@ export class Result {
     this.#explain(equationOf(data, run), run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own);
     this.reason.title = data.measured;
     this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
+    this.change.classList.toggle("long", this.change.title.length > LONG_CHANGE);
   }
 
   /**

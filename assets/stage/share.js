@@ -25,6 +25,7 @@ export class Share {
     this.opener = find(stage, ".open-link");
     /** @type {Record<string, string>} */
     this.link = {};
+    this.mark = "?"; // what a link's parameters stand behind: a page without a server has them behind a #
     /** @type {View} */
     this.view = undefined;
     this.button.addEventListener("click", () => this.#copy());
@@ -76,7 +77,7 @@ export class Share {
 
   /** @param {View} view */
   #address(view) {
-    return `${location.origin}${location.pathname}?${queryOf(this.link, this.playhead.step, view)}`;
+    return `${location.href.split(/[?#]/)[0]}${this.mark}${queryOf(this.link, this.playhead.step, view)}`;
   }
 }
 

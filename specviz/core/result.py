@@ -48,8 +48,8 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     if not verdict.trusted:
         return _when_busy(trace, passes, known)
     reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
-    said = round(verdict.speedup, 2)
-    return Result(f"{_speed(verdict)}: {passes}", reason, True, said, verdict.interval)
+    measured = round(verdict.speedup, 2)
+    return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval)
 
 
 def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:

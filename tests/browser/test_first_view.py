@@ -312,3 +312,15 @@ def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new
     expect(page.get_by_text("The bars are 95 % intervals")).to_be_visible()
     assert violations_of(page) == []
     shot(page, "first-view-tried")
+
+
+def test_a_name_that_is_too_long_for_its_menu_ends_in_an_ellipsis(page: Page) -> None:
+    """Names are texts of prompts: they are cut wherever the menu ends."""
+    menu = page.get_by_role("combobox", name="Prompt")
+    menu.click()
+    names = page.get_by_role("option").locator("> *")
+    cut = [name for name in names.all() if name.evaluate("it => it.scrollWidth > it.clientWidth")]
+    assert cut
+    for name in (menu, *cut):
+        look = name.evaluate("it => [getComputedStyle(it).textOverflow, getComputedStyle(it).display]")
+        assert look == ["ellipsis", "block"]

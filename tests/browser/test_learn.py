@@ -47,6 +47,21 @@ def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
     assert "part=quiz" in page.url
 
 
+@pytest.mark.visitor(viewport={"width": 1920, "height": 1080})
+def test_on_a_large_screen_the_badge_on_the_frame_touches_no_button_and_no_words(visit: Visit) -> None:
+    page = visit("learn?lesson=3", STAGE)
+    badge = page.locator(".stage .badge")
+    assert placed(badge)[0]["y"] >= bottom(page.locator(".st-key-learn-way a").first) + 3
+    sentence = page.locator(".stage .sentence")
+    sentence.evaluate("it => { it.textContent = 'A long sentence of a lesson. '.repeat(20) }")
+    range_top = sentence.evaluate("""(it) => {
+      const words = document.createRange();
+      words.selectNodeContents(it);
+      return words.getBoundingClientRect().top;
+    }""")
+    assert bottom(badge) <= range_top + 4  # a line of text has some room above its letters
+
+
 def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit: Visit) -> None:
     page = visit("learn?lesson=3", STAGE)
     number = page.locator(".stage .sentence")

@@ -17,9 +17,10 @@ import { Result } from "../../assets/stage/result.js";
 function fake() {
   /** @type {Fake["parts"]} */
   const parts = {};
-  const part = () => ({ textContent: "", replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   /** @type {Fake["marks"]} */
   const marks = {};
+  const classList = { toggle: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on) };
+  const part = () => ({ textContent: "", classList, replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   const stage = {
     dataset: {},
     querySelector: (/** @type {string} */ selector) => (parts[selector] ??= part()),
@@ -85,7 +86,7 @@ test("the result and its reason are those of the run, and one line compares it w
   ];
   for (const [changes, change] of cases) assert.equal(shown(run(changes)).change, change);
   const { says, reason, marks } = shown(run({ before: BEFORE }));
-  assert.deepEqual([says, reason, marks], ["1.54 times as fast", `${EQUATION}It pays`, { "data-result": true, "data-doubt": false }]);
+  assert.deepEqual([says, reason, marks], ["1.54 times as fast", `${EQUATION}It pays`, { "data-result": true, "data-doubt": false, long: false }]);
   assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).marks["data-doubt"], true);
   assert.deepEqual(shown(run({ result: undefined })).marks, { "data-result": false }, "a link can hide it");
 });
@@ -107,6 +108,7 @@ test("where the machine was busy, quiet measurements rank the two runs; without 
   ];
   for (const [changes, change] of cases) {
     const said = shown(run(changes));
+    assert.equal(said.marks.long, change.length > 170, "it has smaller letters then, and is not cut");
     assert.equal(said.change, change);
     assert.match(said.reason, /It pays$/);
   }
@@ -207,7 +209,8 @@ test("the axes reach what is drawn, and nothing of a run before the last two", (
   /** @param {object} [changes] */
   const reach = (changes) => {
     figures.load(run(changes));
-    return figures.reach;
+    const { rounds, speedup } = figures.reach;
+    return { rounds, speedup };
   };
   const sampled = { replay: { why_not: "sampled" } };
   const of = (/** @type {number[]} */ ...speedups) => ({ ...sampled, rounds: speedups.map((speedup) => ({ after: { speedup } })) });
@@ -222,5 +225,8 @@ test("the axes reach what is drawn, and nothing of a run before the last two", (
   assert.equal(reach({ before: { ...BEFORE, trusted: false, speedup: [2.6] } }).speedup, 2.6);
   assert.equal(reach(of(400, 1.5)).speedup, 5, "no round writes more than 4 guesses and a token");
   assert.equal(reach({ ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }).speedup, 2);
-  assert.deepEqual(speedupTicks({ rounds: 5, speedup: 2.4 }).map(([, words]) => words), ["0×", "1×", "2×"]);
+  assert.equal(figures.reach.lengths, 2, "at each draft length only the whole runs are drawn");
+  figures.load(run(of(4.4, 2, 1.6)));
+  assert.deepEqual(figures.reach, { rounds: 4, speedup: 4.4, lengths: 1.6 });
+  assert.deepEqual(speedupTicks({ speedup: 2.4 }).map(([, words]) => words), ["0×", "1×", "2×"]);
 });

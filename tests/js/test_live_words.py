@@ -18,6 +18,7 @@ from tests.support.known import known
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's modules")
 HERE = "measured in this browser"
+STEP = 0.01023  # seconds; no whole milliseconds, so that the clock does not look coarse
 SCRIPT = """
 const { resultOf, comparedInWords } = await import(process.argv[1]);
 const { readFileSync } = await import("node:fs");
@@ -32,11 +33,11 @@ def timed(check: float, guess: float, rest: float = 0.0, kind: str = "model", tu
 
     def of(round: Round) -> Round:
         drafted = len(round.drafted)
-        seconds = {"verify_seconds": 0.01 * (1 + (check - 1) * drafted / 4), "draft_seconds": 0.01 * guess * drafted}
-        return replace(round, **seconds, overhead_seconds=0.01 * rest)
+        seconds = {"verify_seconds": STEP * (1 + (check - 1) * drafted / 4), "draft_seconds": STEP * guess * drafted}
+        return replace(round, **seconds, overhead_seconds=STEP * rest)
 
     plain = known(trace.autoregressive)
-    steps = replace(plain, seconds_per_token=[0.01] * len(plain.token_ids), alternating=turns)
+    steps = replace(plain, seconds_per_token=[STEP] * len(plain.token_ids), alternating=turns)
     drafter = replace(known(trace.drafter), kind=kind)
     return replace(trace, rounds=[of(round) for round in trace.rounds], autoregressive=steps, drafter=drafter)
 
@@ -80,7 +81,7 @@ def test_a_recorded_run_is_never_said_to_be_measured_in_this_browser() -> None:
 
 
 def unlike(trace: Trace, plain: list[int]) -> Trace:
-    steps = Autoregressive([0.01] * len(plain), plain, alternating=True)
+    steps = Autoregressive([STEP] * len(plain), plain, alternating=True)
     return replace(trace, autoregressive=steps)
 
 

@@ -47,9 +47,15 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     page = opened()
     assert "**Recorded** on" in texts(page)
     assert "helps on" in texts(page).lower()
+    of_a_sweep = ["By workload", "Draft length", "Map", "Constrained output", "Adaptive"]
+    groups = {"Texts and settings": of_a_sweep, "Drafts": ["By draft", "By method"], "In batches": []}
     labels = [tab.label for tab in page.tabs]
-    assert labels[:5] == ["By workload", "Draft length", "Map", "Constrained output", "Adaptive"]
-    assert labels[-1] == "In batches"
+    assert sorted(labels) == sorted([*groups, *(label for group in groups.values() for label in group)])
+    for group in page.tabs:
+        assert [tab.label for tab in group.tabs] == groups.get(group.label, [])
+    (fold,) = (box for box in page.expander if box.label.startswith("The next measurement"))
+    assert not fold.proto.expanded
+    assert fold.button(key="sweep_start")
     assert len(figures_of(page)) >= 7
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}

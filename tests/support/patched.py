@@ -13,7 +13,6 @@ from streamlit.web.server.starlette.starlette_websocket import StarletteSessionC
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 PATCHED = (
-    (AutoHTTPProtocol, "__init__"),
     (AutoHTTPProtocol, "connection_made"),
     (AutoHTTPProtocol, "data_received"),
     (Runtime, "handle_backmsg"),

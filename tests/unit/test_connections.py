@@ -98,15 +98,17 @@ def serving(app: Any) -> Config:
     return config
 
 
-def test_what_new_connections_ask_for_goes_through_one_middleware() -> None:
+def test_what_is_asked_for_goes_through_one_middleware_also_on_a_connection_from_before() -> None:
     config, asked = serving(answer), list[object]()
+    connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]
 
     def around(app: ASGIApp) -> ASGIApp:
         asked.append(app)
         return answer
 
     below.answer_through(around)
-    connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]  # type: ignore[call-arg]
+    for connection in connections:
+        connection.data_received(HEAD)
     assert [each.app for each in connections] == [answer, answer]
     assert asked == [config.loaded_app]
 

@@ -211,13 +211,13 @@ def end_connections_quietly() -> None:
 
 
 def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
-    """From now on, what a new connection asks for goes through this middleware."""
+    """From now on, what browsers ask for goes through this middleware, also on a connection that is open."""
     made = cache(around)
 
-    @instead(AutoHTTPProtocol, "__init__")
-    def connect(make: Function, connection: Any, *given: Any, **named: Any) -> None:
-        make(connection, *given, **named)
-        connection.app = made(connection.app)
+    @instead(AutoHTTPProtocol, "data_received")
+    def received(take: Function, connection: Any, data: bytes) -> None:
+        connection.app = made(connection.config.loaded_app)
+        take(connection, data)
 
 
 def end_half_sent_requests(patience: float) -> None:
@@ -238,13 +238,12 @@ def end_half_sent_requests(patience: float) -> None:
         take(connection, data)
         request, due = connection.cycle, getattr(connection, "rest_due", None)
         at_work = request is not None and not request.response_complete
-        is_whole = (
-            not request.more_body if at_work else connection.transport.get_protocol() is not connection
-        )  # a socket
-        if due and (at_work or is_whole):
+        is_socket = connection.transport.get_protocol() is not connection
+        if due and (at_work or is_socket):
             due.cancel()
             due = connection.rest_due = None
-        if not (due or is_whole):
+        is_whole = is_socket or (at_work and not request.more_body)
+        if not due and not is_whole:
             wait(connection)
 
 

@@ -103,15 +103,14 @@ def take_file(held: below.Held, session: str, size: int) -> None:
 
 def no_room(held: below.Held, session: str, size: int) -> str | None:
     """Why a file of so many bytes has no place beside those that are held; None: it has one."""
-    if sum(held[session]) + size > SESSION_BYTES or len(held[session]) >= MOST_FILES:
+    sums = {each: sum(files) for each, files in held.items()}
+    if sums[session] + size > SESSION_BYTES or len(held[session]) >= MOST_FILES:
         return FULL
     address = address_of(session)
-    if (
-        is_public(address)
-        and size + sum(sum(held[each]) for each in held if address_of(each) == address) > ADDRESS_BYTES
-    ):
+    here = size + sum(sums[each] for each in sums if address_of(each) == address)
+    if here > ADDRESS_BYTES and is_public(address):
         return FULL_ADDRESS
-    return FULL_SERVER if size + sum(map(sum, held.values())) > ALL_BYTES else None
+    return FULL_SERVER if size + sum(sums.values()) > ALL_BYTES else None
 
 
 def address_of(session: str) -> str:
