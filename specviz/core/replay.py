@@ -121,6 +121,7 @@ class Prospect:
     costs: Costs  # of the pair, calibrated on this machine
     max_new_tokens: int
     ends: list[int]  # the token that ended the output; empty if the length did
+    costs_of: str = ""  # the quiet processor that they are of, where this machine is too busy to be calibrated
 
     def replay(self, draft_length: int) -> list[Round]:
         return replay(self.draft_guesses, draft_length, self.max_new_tokens, self.ends)

@@ -16,6 +16,7 @@ from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.batch_sentences import where
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.by_draft import (
+    _elsewhere,
     best_lengths,
     best_of,
     drafts_to_compare,
@@ -201,6 +202,12 @@ def test_a_best_length_is_only_claimed_where_the_costs_can_tell_it_from_its_neig
     assert list(best_lengths(flat)) == list(range(9, 17))
     [line] = parts_of(prospects_figure([flat]))
     assert line["error_y"]["array"] == pytest.approx([0.0] * 16)
+
+
+def test_whose_costs_are_another_machine_s_is_said() -> None:
+    here, there = prospect("a", True, 0.1), replace(prospect("b", True, 0.1), costs_of="AMD EPYC")
+    assert _elsewhere([here]) == ""
+    assert _elsewhere([here, there]) == "; it is busy, so for b with those of a quiet AMD EPYC"
 
 
 def test_costs_that_were_stored_without_an_interval_give_no_verdict() -> None:

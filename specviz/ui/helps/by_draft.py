@@ -191,7 +191,7 @@ def _draw(state: ByDraft) -> None:
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
     st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
     counted = f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output"
-    modelled = "Speedup: modelled with this machine’s costs"
+    modelled = f"Speedup: modelled with this machine’s costs{_elsewhere(state.prospects)}"
     two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
     rows = [
         {
@@ -212,6 +212,15 @@ def _draw(state: ByDraft) -> None:
     ]
     data_table(rows, "fs_table", columns=COLUMNS)
     _strips(state.prospects)
+
+
+def _elsewhere(prospects: Sequence[Prospect]) -> str:
+    """Whose costs are not this machine's, because it was too busy to be calibrated."""
+    found = [prospect for prospect in prospects if prospect.costs_of]
+    if not found:
+        return ""
+    drafts, places = ([*dict.fromkeys(names)] for names in zip(*((p.draft, p.costs_of) for p in found), strict=True))
+    return f"; it is busy, so for {', '.join(map(spoken, drafts))} with those of a quiet {' and '.join(places)}"
 
 
 def _progress_line(view: JobView) -> str:
