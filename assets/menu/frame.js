@@ -1,10 +1,13 @@
-// What all pages share, in one document: a phone's menu, the Back key, and presses of buttons that a redraw moves.
+// What all pages share, in one document: a phone's menu, the Back key, presses of buttons that a redraw moves, translators.
+
+import { surviveTranslators } from "./translators.js";
 
 const NAME = "Menu";
 const HANDLE = `[data-testid=stExpandSidebarButton]:not([aria-label=${NAME}])`;
 const LINK = "[data-testid=stSidebarNavLink]";
 const CLOSE = "[data-testid=stSidebarCollapseButton] button";
 const KEYED = "[data-testid=stElementContainer][class*=st-key-]"; // the place of one button
+const AS_WRITTEN = ":is([data-testid=stText], code):not([translate])"; // what models and files wrote, and code
 const STEPS = ["lesson", "moment", "part"]; // Back goes through these
 const STILL = 8; // px: who moves further between press and release has thought better of it
 
@@ -13,11 +16,15 @@ export default function frame() {
   const page = /** @type {Window & { specvizFrame?: boolean }} */ (window);
   if (page.specvizFrame) return;
   page.specvizFrame = true;
+  surviveTranslators();
   // On a narrow screen Streamlit puts the links to the pages into a side menu. Here its handle gets a name that is also
   // on screen (assets/app.css), and the menu closes after a choice: Streamlit itself closes it on some phones only.
-  const nameHandle = () => document.querySelector(HANDLE)?.setAttribute("aria-label", NAME);
-  new MutationObserver(nameHandle).observe(document.body, { childList: true, subtree: true });
-  nameHandle();
+  const name = () => {
+    document.querySelector(HANDLE)?.setAttribute("aria-label", NAME);
+    for (const node of document.querySelectorAll(AS_WRITTEN)) node.setAttribute("translate", "no");
+  };
+  new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
+  name();
   document.addEventListener("click", ({ target }) => {
     if (target instanceof Element && target.closest(LINK)) click(CLOSE);
   });

@@ -2,7 +2,7 @@
 // Text is only ever text.
 
 import { STATUS_WORDS, drawRound } from "../shared/chips.js";
-import { element, find } from "../shared/dom.js";
+import { element, find, quoting, sentence } from "../shared/dom.js";
 import { payloadOf } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
@@ -26,6 +26,7 @@ const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy
 /** @param {TextPicture} picture */
 function drawText({ text, fresh, inside }) {
   const line = element("p", "so-far");
+  line.translate = false;
   line.append(element("span", "", text));
   const word = fresh.trimStart();
   if (fresh) line.append(fresh.slice(0, fresh.length - word.length), element("mark", "fresh", word));
@@ -36,8 +37,8 @@ function drawText({ text, fresh, inside }) {
 /** @param {TurnPicture} turn */
 function drawTurn(turn) {
   /** @type {HTMLElement[]} */
-  const parts = [element("h2", "headline", turn.title)];
-  if (turn.said) parts.push(element("p", "said", turn.said));
+  const parts = [sentence("h2", "headline", turn.title)];
+  if (turn.said) parts.push(sentence("p", "said", turn.said));
   turn.guesses.forEach((guess, number) => {
     if (guess.chips.length) parts.push(drawGuess(guess, turn.guesses.length > 1 ? `guess ${number + 1}` : ""));
   });
@@ -104,7 +105,7 @@ function drawRivals(rivals) {
 /** @param {string[]} lines */
 function drawLines(lines) {
   const list = element("ul", "lines");
-  list.append(...lines.map((line) => element("li", "", line)));
+  list.append(...lines.map((line) => sentence("li", "", line)));
   return list;
 }
 
@@ -154,7 +155,7 @@ function holdInput(busy) {
 function spoken(text) {
   const node = element("p", "spoken");
   node.setAttribute("role", "status");
-  requestAnimationFrame(() => (node.textContent = text));
+  requestAnimationFrame(() => node.append(...quoting(text)));
   return node;
 }
 

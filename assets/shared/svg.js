@@ -1,4 +1,4 @@
-// SVG elements. Text only ever becomes text.
+// SVG elements. Text only ever becomes text. No browser translates a drawing: its words have places of their own length.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -9,6 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function svg(tag, attributes) {
   const made = document.createElementNS(SVG, tag);
+  if (tag === "svg") made.setAttribute("translate", "no");
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   return /** @type {SVGElementTagNameMap[Tag]} */ (made);
 }

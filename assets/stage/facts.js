@@ -1,6 +1,6 @@
 // What the inspector's explanations are made of: a heading, sentences, a token's numbers.
 
-import { element } from "../shared/dom.js";
+import { element, sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 
 /** @import { JudgedChip, StagePayload } from "../shared/payloads.js" */
@@ -36,7 +36,7 @@ const MEANINGS = {
  */
 export function heading(title, pinned) {
   const head = element("div", "head");
-  head.append(element("div", "title", title));
+  head.append(sentence("div", "title", title));
   if (!pinned) return head;
   const close = element("button", "unpin", "×");
   close.type = "button";
@@ -48,7 +48,7 @@ export function heading(title, pinned) {
 
 /** @param {string} text */
 export function rule(text) {
-  return element("p", "rule", text);
+  return sentence("p", "rule", text);
 }
 
 /** @param {{ p: number | null }} chip */

@@ -1,6 +1,6 @@
 // The line above the strip: which round, what happens in it, where the figures are from. Also what a screen reader says.
 
-import { find } from "../shared/dom.js";
+import { find, quoting } from "../shared/dom.js";
 
 /** @import { StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
@@ -21,6 +21,7 @@ export class Headline {
     this.notice = find(stage, ".notice");
     this.badge = find(stage, ".badge");
     this.spoken = find(stage, ".spoken");
+    this.said = ""; // in the language that a browser may have translated
   }
 
   /**
@@ -56,6 +57,7 @@ export class Headline {
    * @param {string} text
    */
   say(text) {
-    if (this.spoken.textContent !== text) this.spoken.textContent = text;
+    if (text !== this.said) this.spoken.replaceChildren(...quoting(text));
+    this.said = text;
   }
 }

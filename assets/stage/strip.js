@@ -376,6 +376,7 @@ function otherLine(chips, at, key) {
 function promptTokens(prompt) {
   const node = element("span", "prompt");
   node.title = "The prompt, cut into tokens";
+  node.translate = false;
   if (prompt.hidden) node.append(element("span", "more", `… ${prompt.hidden} tokens before`));
   let newline = false;
   for (const text of prompt.tokens) {

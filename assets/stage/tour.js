@@ -1,7 +1,7 @@
 // The tour of a first visit. One beat at a time says what to look at and what to do, lights up that part of the stage, and
 // goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
 
-import { element, find } from "../shared/dom.js";
+import { element, find, sentence } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { whatWasDone } from "./until.js";
 
@@ -95,7 +95,7 @@ export class Tour {
    * @param {string} did
    */
   #pause(did) {
-    this.text.replaceChildren(element("p", "tour-did", did), element("p", "tour-asks", "▸ Look at the tokens and the plots, then press Next."));
+    this.text.replaceChildren(sentence("p", "tour-did", did), element("p", "tour-asks", "▸ Look at the tokens and the plots, then press Next."));
     this.skip.textContent = "Next";
     this.skip.removeAttribute("aria-label");
     this.#bringIntoSight();
@@ -175,7 +175,7 @@ export class Tour {
     this.stage.classList.add("touring");
     this.place.textContent = beat ? `Step ${this.at} of ${tour.tour.beats.length}` : "End of the tour";
     const lines = [element("p", "tour-says", beat?.says ?? tour.tour.end)];
-    if (did) lines.unshift(element("p", "tour-did", did));
+    if (did) lines.unshift(sentence("p", "tour-did", did));
     if (beat) lines.push(asking(beat));
     else if (tour.tour.next.length) lines.push(whatNext(tour)); // the live page has no other pages
     this.text.replaceChildren(...lines);

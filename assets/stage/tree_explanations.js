@@ -2,7 +2,7 @@
 // failed or why it was not taken.
 
 import { MARKS } from "../shared/chips.js";
-import { element } from "../shared/dom.js";
+import { sentence } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { quoted } from "../shared/text.js";
 import { NOTHING_TO_SHOW, facts, rule } from "./facts.js";
@@ -99,11 +99,11 @@ function whatFollows(round, chip, index) {
 function siblings(round, index) {
   const others = siblingsOf(treeOf(round), index);
   if (others.length < 2) return [rule(placeInTree(round, index))];
-  const line = element("p", "rule siblings", `${others.length} guesses ${after(round, index)}, in the order tried: `);
+  const line = sentence("p", "rule siblings", `${others.length} guesses ${after(round, index)}, in the order tried: `);
   for (const other of others) {
     const chip = round.chips[other];
     const q = "q" in chip && chip.q !== null && chip.q !== 1 ? ` q ${prob(chip.q)}` : "";
-    line.append(element(other === index ? "b" : "span", "sibling", `${MARKS[chip.status]} ${quoted(chip.text)}${q}`), " ");
+    line.append(sentence(other === index ? "b" : "span", "sibling", `${MARKS[chip.status]} ${quoted(chip.text)}${q}`), " ");
   }
   return [line];
 }

@@ -121,8 +121,8 @@ def _texts(trace: Trace, plain_text: str | None) -> str:
     written = [("Speculative decoding wrote", trace.output.text)]
     if plain_text is not None:
         written.append(("The target alone wrote", plain_text))
-    both = "".join(f"<div><h3>{name}</h3><pre>{escape(text) or ' '}</pre></div>" for name, text in written)
-    prompt = f"<h3>Prompt</h3><pre>{escape(trace.prompt.text) or ' '}</pre>"
+    both = "".join(f"<div><h3>{name}</h3><pre translate=no>{escape(text) or ' '}</pre></div>" for name, text in written)
+    prompt = f"<h3>Prompt</h3><pre translate=no>{escape(trace.prompt.text) or ' '}</pre>"
     return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'
 
 

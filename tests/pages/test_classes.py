@@ -203,7 +203,7 @@ def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTe
     state = visit(student).play
     state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
     student.run()
-    assert "<bdi>Ada</bdi>" in html_of(part(teacher, "students"))
+    assert ">Ada</bdi>" in html_of(part(teacher, "students"))
     click(teacher, "present")
     for name in ("join", "scores", "guesses", "quiz"):
         assert "Ada" not in html_of(part(teacher, name))

@@ -358,7 +358,7 @@ def test_text_from_models_is_text() -> None:
     written = ""
     for seed in range(8):
         page = Html(sheet(fake_trace(hostile=True, sharpness=0.5, seed=seed), "<i>t</i>", "<u>s</u>", key=True))
-        assert page.tags == {"html", "meta", "title", "style", "h1", "p", "q", "ul", "ol", "li", "b"}
+        assert page.tags == {"html", "meta", "title", "style", "h1", "p", "q", "ul", "ol", "li", "b", "bdi"}
         assert "<i>t</i>" in page.text
         written += page.text
     assert "<script>alert(1)</script>" in written

@@ -1,5 +1,6 @@
 """The exercise sheet: questions about one run, answers computed from it, and both as a page to print. Pure."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -133,11 +134,16 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
     """The sheet as one HTML page to print: questions with room to write, or with their answers. All text escaped."""
     room, heading = "<div class=room></div>", f"{title}: answer key" if key else title
     items = "".join(
-        f"<li><p>{escape(each.question)}</p>{f'<p class=answer>{escape(each.answer)}</p>' if key else room}</li>"
+        f"<li><p>{as_html(each.question)}</p>{f'<p class=answer>{as_html(each.answer)}</p>' if key else room}</li>"
         for each in exercises(trace)
     )
     texts = {"heading": heading, "source": source, "prompt": trace.prompt.text}
     return SHEET.substitute({name: escape(text) for name, text in texts.items()}, items=items)
+
+
+def as_html(text: str) -> str:
+    """A question or an answer; no browser translates the tokens that it quotes."""
+    return re.sub(r"‘.+?’(?!\w)", r"<bdi translate=no>\g<0></bdi>", escape(text))
 
 
 def quoted(text: str) -> str:

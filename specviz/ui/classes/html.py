@@ -127,4 +127,4 @@ def _word(text: str) -> str:
 def _text(text: str) -> str:
     """Text from outside: escaped, on one line, in a direction of its own."""
     line = "".join(char if char.isprintable() else "↵" if char == "\n" else "" for char in text)
-    return f"<bdi>{escape(line)}</bdi>"
+    return f'<bdi translate="no">{escape(line)}</bdi>'

@@ -29,6 +29,7 @@ from specviz.ui.helps.helps_state import (
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls, model_label
@@ -128,9 +129,9 @@ def _what(sweeps: Sweeps) -> None:
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
             button("Leave them out", "sweep_leave", setattr, sweeps, "own", None)
             for line in problems[:10]:
-                st.text(line)
+                st.markdown(plain(line))
             if len(problems) > 10:
-                st.text(f"… and {len(problems) - 10} lines more.")
+                st.markdown(f"… and {len(problems) - 10} lines more.")
 
 
 def _with_what(sweeps: Sweeps) -> None:

@@ -23,7 +23,7 @@ from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
-from specviz.measure.worksheet.exercises import exercises, sheet
+from specviz.measure.worksheet.exercises import as_html, exercises, sheet
 from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import Measured, first_series, gap_of, of_laps, of_rows, of_runs
@@ -162,11 +162,13 @@ def show_exercises(known: Known) -> None:
         for label, name, key in (("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)):
             made = sheet(trace, TITLE, known.last_source, key=key)
             download(label, made, f"specviz-{name}.html", icon=":material/print:", key=f"worksheet_{name}")
-    for number, exercise in enumerate(found, start=1):
-        st.text(f"{number}. {exercise.question}")
+    _list([each.question for each in found])
     with st.expander("Answer key"):
-        for number, exercise in enumerate(found, start=1):
-            st.text(f"{number}. {exercise.answer}")
+        _list([each.answer for each in found])
+
+
+def _list(texts: list[str]) -> None:
+    st.html(f"<ol>{''.join(f'<li>{as_html(text)}</li>' for text in texts)}</ol>")
 
 
 def calculator(worksheet: Worksheet, known: Known) -> None:
