@@ -170,7 +170,7 @@ NO_DOORS = {
     "models/hub.py: reads": "a model's files",
     "models/loading.py: reads": "a file of the app",
     "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.connection_made": "ends what never comes",
-    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "adds headers, titles and the look, ends what never comes",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "adds headers, titles, style; ends the slow",
     "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
     "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is no message",
     "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
