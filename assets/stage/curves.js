@@ -75,7 +75,7 @@ export function markOf(data, { length, run }) {
   const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
   if (running || trusted(data)) return { ...here, kind: running ? "so far" : "measured" };
   const quiet = replay.why_not === null ? replay.lengths[own] : null;
-  return { ...here, speedup: quiet?.speedup ?? null, interval: quiet?.interval ?? null, kind: "estimated" };
+  return { ...here, speedup: quiet?.speedup ?? null, interval: data.result?.interval ?? quiet?.interval ?? null, kind: "estimated" };
 }
 
 /**

@@ -56,7 +56,7 @@ function measured({ rounds, running, result, replay, draft_length: own }) {
   const last = rounds.at(-1)?.after;
   if (!last || running || !result) return null;
   const quiet = !result.trusted && replay.why_not === null ? replay.lengths[own] : null;
-  if (quiet?.speedup) return replayed(quiet); // what is known of its costs, where its own time says nothing
+  if (quiet?.speedup) return { ...replayed(quiet), interval: result.interval ?? quiet.interval }; // what is known of its costs, where its own time says nothing
   const tokens = last.emitted / rounds.length;
   const speedup = result.trusted ? (result.speedup ?? null) : null;
   return { tokens, steps: speedup && tokens / (last.speedup ?? speedup), speedup, estimated: false };

@@ -23,7 +23,7 @@ class Result:
     reason: str
     trusted: bool = True  # False: the machine was busy, so the time says nothing
     speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
-    interval: Interval | None = None  # 95 % of it
+    interval: Interval | None = None  # 95 % of the speedup that `says` has, measured or modelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,9 @@ def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
         return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {unsure} {AGAIN}", False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     side = ", so slower" if high < 1 else "" if low > 1 else ", too close to call"
-    return Result(f"{said} on a quiet machine{side}: {passes}", f"{known.source} {BUSY} {AGAIN}", False)
+    return Result(
+        f"{said} on a quiet machine{side}: {passes}", f"{known.source} {BUSY} {AGAIN}", False, None, estimate.interval
+    )
 
 
 def _speed(verdict: Verdict) -> str:
