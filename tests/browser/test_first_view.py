@@ -82,6 +82,7 @@ def expect_wide_sliders(page: Page) -> None:
 
 
 def test_a_chosen_token_is_explained_whole(page: Page) -> None:
+    plots = [page.locator(f"[data-figure={name}] .plot") for name in ("acceptance", "speedup")]
     page.locator(".strip .chip.rejected").last.click()
     inspector = page.locator(".inspector")
     for width, height in SCREENS:
@@ -92,6 +93,11 @@ def test_a_chosen_token_is_explained_whole(page: Page) -> None:
         for caption in page.locator("figcaption small:visible").all():
             expect_nothing_cut_off(caption)
         expect_all_in_sight(page)
+        explained = placed(*plots)
+        inspector.locator(".unpin").click()
+        expect(inspector).to_be_hidden()
+        assert placed(*plots) == explained  # it takes the place of the third plot, and squeezes none
+        page.locator(".strip .chip.rejected").last.click()
         shot(page, f"first-view-token-{width}")
 
 

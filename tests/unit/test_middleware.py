@@ -61,7 +61,11 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
 
 
 def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
-    """Streamlit's own style is in the head, and what is the same in both is decided by the later one."""
+    """Streamlit's own style is in the head, and what is the same in both is decided by the later one.
+
+    The script brings the style too, for the first visitor under app.py: the browser's side of Streamlit would remove
+    it whole if it held a "<".
+    """
     style = (ASSETS / "app.css").read_text(encoding="utf-8")
     assert "<" not in style, (
         "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
