@@ -74,6 +74,7 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(visit: Vis
 def open_tab(page: Page, tab: str) -> None:
     for name in dict.fromkeys([TABS[tab], tab]):
         page.get_by_role("tab", name=name).click()
+        expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
 
 
 def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_chooses_opens_it(visit: Visit) -> None:
@@ -105,8 +106,7 @@ def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(vi
     for tab in TABS:
         open_tab(page, tab)
         expect_no_sideways_scroll(page)
-        panel = page.get_by_role("tabpanel").filter(visible=True)
-        for chart in panel.locator(".chart").all():
+        for chart in page.locator(".chart").filter(visible=True).all():
             chart.scroll_into_view_if_needed()
             expect(chart.locator(".main-svg").first).to_be_visible()
             wait_until_still(page)

@@ -86,8 +86,9 @@ def _start_bar(sweeps: Sweeps) -> None:
             sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
 
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
-        able: Options = {"type": "primary", "disabled": problem is not None or sweeps.slot.busy}
-        button("Measure here", "sweep_start", start, icon="play_arrow", **able)
+        if not sweeps.slot.busy:
+            able: Options = {"type": "primary", "disabled": problem is not None}
+            button("Measure here", "sweep_start", start, icon="play_arrow", **able)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
