@@ -209,7 +209,7 @@ def test_the_inspector_works_on_every_guess(context: BrowserContext, more: str) 
 def test_a_large_proposed_tree_shows_its_most_probable_rows_opens_and_keeps_its_secret(context: BrowserContext) -> None:
     page = open_tree(context, PROPOSED, WIDE)
     fold = page.locator(".strip .current .fold")
-    expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best \."))
+    expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best [\d.]+ %"))
     shown = nodes(page).and_(page.locator(":visible"))
     hidden = int(re.findall(r"\d+", fold.inner_text())[0])
     expect(shown).to_have_count(20 - hidden)
