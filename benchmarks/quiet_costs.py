@@ -15,6 +15,7 @@ default options takes a few minutes.
 import argparse
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +37,7 @@ from specviz.models.devices import describe_machine, processor
 from specviz.models.loaded_model import LoadedModel
 
 DIGITS = 4
+TRIES = 4  # of one calibration
 EARLY_EXITS = ("early-exit:1", "early-exit:2", "early-exit:4")  # those of the Draft menu
 
 
@@ -90,8 +92,16 @@ def costs_of(target: LoadedModel, drafters: dict[str, Drafter], repeats: int) ->
     blocks: dict[str, list[Costs]] = {name: [] for name in drafters}
     for _ in range(repeats):
         for name, drafter in drafters.items():
-            blocks[name] += calibrate(target, drafter.loaded, drafter=drafter).blocks
+            blocks[name] += steady_blocks(target, drafter)
     return {name: _rounded(Costs.of_blocks(its)) for name, its in blocks.items()}
+
+
+def steady_blocks(target: LoadedModel, drafter: Drafter) -> Sequence[Costs]:
+    """Of a calibration whose repeats agree: the machine may be disturbed for a moment. DisturbedError: it stays so."""
+    for _ in range(TRIES - 1):
+        with suppress(DisturbedError):
+            return calibrate(target, drafter.loaded, drafter=drafter).blocks
+    return calibrate(target, drafter.loaded, drafter=drafter).blocks
 
 
 def _rounded(costs: Costs) -> Costs:

@@ -34,8 +34,7 @@ class Method:
     names: tuple[str, ...] = ()  # a request's; the first is the one that links have. Empty: those of models or heads
     takes: tuple[int, ...] = ()  # a name ends with a number of layers, as in "early-exit:2"; these are in the menu
     group: Group | None = None  # of the Draft menu; None: it is in none
-    about: str = ""  # how it guesses: a part of what the menu says of the group
-    used: str = ""  # who uses it in production: another part
+    about: str = ""  # how it guesses: a part of the menu's one line on the group
     trees: bool = True  # it grows trees where the settings ask for one
     samples: bool = True  # its guesses are drawn from a distribution q; else each is certain
     fills: bool = True  # it makes as many guesses as it is asked for

@@ -8,17 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from specviz.core.drafters import PROMPT_LOOKUP
+from specviz.core.drafters import PROMPT_LOOKUP, as_typed
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.data.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
 from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here, with_tokenizer
 from specviz.service.protocol import Run
 from specviz.service.service import admit
-from specviz.ui.shared.run_controls import draft_help, model_label, pair_label, tree_label, what_it_downloads
+from specviz.ui.shared.run_controls import (
+    draft_help,
+    draft_label,
+    model_label,
+    pair_label,
+    tree_label,
+    what_it_downloads,
+)
 from tests.support.known import known
 
 CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
@@ -30,11 +38,13 @@ def test_the_menu_says_what_each_draft_is() -> None:
     names = offered_drafts()
     assert len(set(names)) == len(names)
     exits = [f"early-exit:{layers}" for layers in (1, 2, 4)]
-    ours = [*bundled_names(), "wren-eagle", "wren-medusa", PROMPT_LOOKUP, *exits]
-    assert names[: len(ours)] == ours, "what needs no download comes first"
-    for group in draft_groups():
-        assert f"**{group.title}.** {group.about} {group.used}" in draft_help()
-        assert all(sentence.endswith(".") for sentence in (group.about, group.used))
+    ours = {*bundled_names(), "wren-eagle", "wren-medusa", PROMPT_LOOKUP, *exits}
+    assert set(names[: len(ours)]) == ours, "what needs no download comes first"
+    first, *lines = draft_help().split("\n\n")
+    assert lines == [f"**{group.title}:** {group.about}" for group in draft_groups()]
+    assert all(len(line) <= 110 and line.endswith(".") for line in [first, *lines]), "one line of the tip each"
+    assert draft_label("wren-nano") == "wren-nano · model · 1.9 M"
+    assert all(draft_label(name) == model_label(name) for name in names[:10] if name not in bundled_names())
     assert model_label("wren-eagle") == "wren-eagle · head · 1.8 M"
     assert model_label("early-exit:1") == "early exit, 1 layer · no model"
     assert model_label("early-exit:12") == "early exit, 12 layers · no model"
@@ -50,6 +60,17 @@ def test_the_menu_says_what_each_draft_is() -> None:
     pair = next(pair for pair in PAIRS if pair.target == "EleutherAI/pythia-410m")
     assert pair_label(pair) == "pythia-70m → pythia-410m · find out · downloads 0.95 GB or more"
     assert "at least 0.95 GB" in what_it_downloads(pair)
+
+
+def test_in_each_group_the_draft_that_gains_most_comes_first() -> None:
+    measured = known(known(stored_methods()).greedy)
+    number = 0
+    for group in draft_groups():
+        found = [measured.find(as_typed(name)) for name in group.names]
+        gains = [method.kinds[ALL].best.speedup if method else 0 for method in found]
+        assert gains == sorted(gains, reverse=True), group.title
+        number += sum(gain > 0 for gain in gains)
+    assert number >= 6
 
 
 @pytest.mark.parametrize("tree", SETTINGS["tree"].offered[1:])

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.drafters import READ_ON, menu_title, named
+from specviz.core.drafters import menu_title, named
 from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, with_depth
@@ -42,8 +42,7 @@ def preset_label(name: str) -> str:
 
 
 def draft_help() -> str:
-    groups = [f"**{group.title}.** {group.about} {group.used}" for group in draft_groups()]
-    return "\n\n".join([f"{SAYS['draft_help']} Who uses what: read on {READ_ON}.", *groups])
+    return "\n\n".join([SAYS["draft_help"], *(f"**{group.title}:** {group.about}" for group in draft_groups())])
 
 
 def tree_label(tree: str) -> str:
@@ -183,7 +182,8 @@ class RunControls:
         key, typed = self._key(name), may_be_typed() and not first
         chosen, short = st.session_state[key], f"{key}_all" not in st.session_state and 0 < len(first) < len(names)
         options = list(dict.fromkeys([*(first if short else names), chosen]))
-        more = with_index(key, options) | {"format_func": model_label, "help": explanation}
+        say = draft_label if name == "draft" else model_label
+        more = with_index(key, options) | {"format_func": say, "help": explanation}
 
         def offer_all() -> None:
             if st.session_state[key] == MORE_MODELS:
@@ -249,6 +249,12 @@ def model_label(name: str) -> str:
     return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
 
 
+def draft_label(name: str) -> str:
+    """A draft in its menu, with its group: a model, a head, no model."""
+    label = model_label(name)
+    return label.replace(" · ", " · model · ", 1) if name in known_models() else label
+
+
 def pair_menu(measured_here: str | None) -> None:
     """Choose a pair; the target and draft menus follow. `measured_here`: what this session measured of the pair now."""
 
@@ -263,7 +269,7 @@ def pair_menu(measured_here: str | None) -> None:
     asked = (st.session_state.target, st.session_state.draft)
     for group in draft_groups():
         if asked[1] in group.names:
-            st.caption(f"**{group.title}.** {group.about} {group.used}")
+            st.caption(f"**{group.title}:** {group.about}")
     for pair in PAIRS:
         if (pair.target, pair.draft) == asked:
             st.markdown(f"**Now: {pair_label(pair)}**")
