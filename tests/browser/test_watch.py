@@ -39,7 +39,7 @@ def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is
     visit: Visit, app_server: AppServer, query: str
 ) -> None:
     page = visit(query, CHIP)
-    expect(page.get_by_text("small model drafts")).to_be_visible()
+    expect(page.get_by_text("a small model, guesses tokens")).to_be_visible()
     expect(stage(page).locator(".badge")).to_have_text("recorded run")
     expect(stage(page).locator(".legend .accepted")).to_be_visible()
     expect(stage(page).locator(".legend .rejected")).to_be_visible()

@@ -165,7 +165,7 @@ def test_every_question_method_and_word_is_on_its_part_with_the_source_of_its_fi
     assert all(member.title.in_(words) in texts(page) for member in family().methods)
     assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
     listed = payload_of(open_page(part="words", words=words).get_by_key("learn-vocabulary"))["words"]
-    assert [word["name"] for word in listed][:2] == ["draft model", "target model"]
+    assert [word["name"] for word in listed][:2] == ["token", "draft model"]
     assert words == "technical" or all(word["symbol"] == "" for word in listed)
 
 

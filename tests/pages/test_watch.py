@@ -27,7 +27,7 @@ def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_f
     assert (data["run_id"], data["badge"]) == ("first", "recorded run")
     assert data["measured"].startswith("measured on "), "the badge's title says where"
     assert len(trace_in(data)["rounds"]) == len(recorded.rounds)
-    assert "small model drafts" in texts(page)
+    assert "a small model, guesses tokens" in texts(page)
     assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
     assert page.text_area(key="prompt").value == recorded.prompt.text
     assert data["gamma"] == recorded.settings.draft_length

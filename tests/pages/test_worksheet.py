@@ -183,7 +183,7 @@ def test_hardly_any_accepted_guess_is_the_verdict_of_the_whole_page(page: AppTes
         assert UNTOLD not in texts(each)
         assert metric(each, "At most") == "1.00×"
         assert "**What to check in llama.cpp.**" in texts(each)
-        assert "The text counts tokens, not calls" in texts(each)
+        assert "The text counts tokens, not passes" in texts(each)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def begin() -> Learning | None:
         state.problems = take(state, given)
     state.seen = given
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
-        heading("**Learn** how the draft, a small model, and the target, a big one, write together.")
+        heading("**Learn** how a draft and its target write together.")
         _choose("part", "Part of this page", state)
         _choose("words", "In which words", state)
         class_chip()
