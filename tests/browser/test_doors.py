@@ -244,6 +244,29 @@ async def drawn(visitor: Visitor, send: Awaitable[object]) -> None:
     assert await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE) is not None
 
 
+async def hand_back_late(port: int, page: str) -> list[str]:
+    """What the tab held for one page comes when the next one is there, which has a place of that name too."""
+    async with visiting(port) as visitor:
+        await on_page(visitor, "class", "", "kept-class")
+        place, first = visitor.widgets["kept-class"], visitor.page_hash
+        await on_page(visitor, "play", "", "kept-class")
+        assert visitor.widgets["kept-class"] != place
+        visitor.widgets["kept-class"] = place
+        visitor.page_hash = first if page == "the first one" else visitor.page_hash
+        await drawn(visitor, visitor.hand_back("kept-class", "a text"))
+        return [*visitor.errors, *visitor.messages]
+
+
+@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+def test_what_comes_late_from_the_page_before_fails_no_page(entry: str, tmp_path: Path) -> None:
+    """Before: a KeyError, because the name then stood for the place on the page that is there."""
+    with serving(ROOT / entry, tmp_path / "server.log") as server:
+        for page in ("the first one", "the next one"):
+            said = run(hand_back_late(port_of(server), page))
+            assert not [line for line in said if FAILED.split(",")[0] in line]
+        assert "Traceback" not in server.log.read_text(encoding="utf-8")
+
+
 async def everything(port: int, first: int) -> list[str]:
     """One visitor tries every door: its files for each place, every text, every message; the page's errors."""
     errors = []

@@ -167,6 +167,26 @@ def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away
         assert thread.submit(stranger._lock.acquire, blocking=False).result()
 
 
+def test_a_callback_reads_what_came_from_the_page_before_where_the_next_one_has_a_widget_of_that_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before: the page failed, with a KeyError. The last values of a page can come when the next one is drawn."""
+    seen: list[str] = []
+    monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: seen.append(state["field"]))
+    below.let_callbacks_end()
+    state = SessionState()
+    for widget in ("$$ID-one-field", "$$ID-next-field"):
+        state._set_widget_metadata(WidgetMetadata(widget, str, str, "string_value"))
+        state._set_key_widget_mapping(widget, "field")
+    for came in (["one"], ["next"], ["one", "next"], ["next", "one"]):
+        state._new_widget_state.clear()
+        for page in came:
+            state._new_widget_state.set_widget_from_proto(WidgetState(id=f"$$ID-{page}-field", string_value=page))
+        state._call_callbacks()
+        assert state.get_widget_id_from_key("field") == "$$ID-next-field"
+    assert seen == ["one", "next", "next", "next"]
+
+
 def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessionState:
     """How a script that was started reads and changes its session's state."""
     nothing: Any = None

@@ -102,15 +102,23 @@ def let_callbacks_end() -> None:
     script where it next reads the session's state or draws, in a callback too. What the visitor did then counts as
     seen, and nobody has acted on it. Here what comes meanwhile waits until the callbacks are over. A script that
     another one of the same session has taken the place of may be in a callback: so both have one lock for the state.
+
+    And what came is there under its key, also where it came from a page before, and the page that is drawn now has a
+    widget of that key too.
     """
 
     @instead(SessionState, "_call_callbacks")
     def call_whole(call: Function, state: SessionState, **replayed: Any) -> None:
         requests: Any = getattr(get_script_run_ctx(), "script_requests", None) or SimpleNamespace()
         requests.on_scriptrunner_yield = lambda: None
+        ids, keys = state._key_id_mapper._key_id_mapping, state._key_id_mapper._id_key_mapping
+        came = {keys[widget]: widget for widget in state._new_widget_state if widget in keys}
+        drawn = {key: ids[key] for key in came if ids.get(key, came[key]) not in state._new_widget_state.states}
+        ids.update({key: came[key] for key in drawn})
         try:
             call(state, **replayed)
         finally:
+            ids.update(drawn)
             del requests.on_scriptrunner_yield
 
     @instead(ScriptRunner, "start")
