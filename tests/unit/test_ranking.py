@@ -67,7 +67,7 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
             ran(MOST, 0.3, noise=0.1),
             ran(SOME, 0.1, noise=0.1),
             f"{MORE}, but each guess costs more (0.30 steps, was 0.10)",
-            "by quiet measurements too close to the run before to call (0.75 to 1.14 times its speed)",
+            "by quiet measurements too close to call beside the run before (0.75 to 1.14 times its speed)",
         ),
         (
             ran(MOST, 0.248),
