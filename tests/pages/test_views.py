@@ -52,7 +52,7 @@ def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembe
     assert "times as fast" in stage_of(page)["result"]["says"]
     assert visit(page).chosen_view is None
     page.button(key="leave").click().run()
-    assert (view_of(page), page.query_params.get("view")) == ("full", ["full"]), "a copied address keeps the view"
+    assert (view_of(page), page.query_params.get("view")) == ("full", "full"), "a copied address keeps the view"
 
 
 def test_the_projector_keeps_what_was_set_after_a_first_look_without_menus_also_what_cannot_be_run() -> None:
