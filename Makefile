@@ -4,8 +4,7 @@
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every kind of check and test, in parallel: about ten minutes on two cores
 # make test-all  that with every grid in full, every page on every screen, the soak and the cluster; CI runs this
-# make soak   thirty harmful visitors at once, with the engine killed again and again; with serve.py and then with app.py:
-#             a quarter of an hour and more
+# make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability
 # make lock   write the lock files again, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+@pytest.mark.parametrize("entry", ["serve.py"])  # app.py: `python -m benchmarks.soak --entries app.py`
 def test_thirty_harmful_visitors_lose_nothing_and_leave_no_memory(entry: str, tmp_path: Path) -> None:
     """No limit in it is one of time, so a slow machine only needs longer."""
     out = tmp_path / "soak.json"
