@@ -22,7 +22,7 @@ import torch
 from tokenizers import Tokenizer
 
 from benchmarks.family import find_prompts, settings
-from benchmarks.quiet import instructions, quiet_machine
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.rounds import known_seconds
@@ -60,7 +60,7 @@ def main() -> None:
     with _targets() as folders, quiet_machine() as quiet:
         turns = {kind: _all_turns(options, folders, prompts[kind]) for kind in KINDS}
         result = {
-            "machine": asdict(describe_machine()) | {"instructions": instructions()},
+            "machine": asdict(describe_machine()),
             "options": {name: getattr(options, name) for name in SAID},
             "losses": losses(options, folders),
             "plain": [row for kind in KINDS for row in plain_rows(kind, turns[kind], options.tokens)],

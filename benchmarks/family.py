@@ -20,7 +20,7 @@ import torch
 from tokenizers import Tokenizer
 
 from benchmarks.family_goals import goals
-from benchmarks.quiet import instructions, quiet_machine
+from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import Counts, count
@@ -48,7 +48,7 @@ def main() -> None:
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, options.models / MODELS[0], options.prompts)
     result: dict[str, Any] = {
-        "machine": asdict(describe_machine()) | {"instructions": instructions()},
+        "machine": asdict(describe_machine()),
         "options": {name: getattr(options, name) for name in SAID_OF_A_RUN},
     }
     result["prompts"] = {kind: len(found) for kind, found in prompts.items()}  # a kind can have too few documents

@@ -4,9 +4,9 @@
 
 Every way writes the same number of tokens after the same prompt, greedily, one way after the other, on one thread. Its
 time is milliseconds a token after the first one, which comes from the pass over the prompt. The fastest of the repeats
-counts for a prompt, as other programs can only slow a run. A kind's figure is the median over its prompts, with the
-gain's interval over them. Texts are compared token by token. So are the counts of drafted and accepted tokens, where
-a way reports them.
+counts for a prompt, as other programs can only slow a run. A kind's times are medians over its prompts; its gain is the
+geometric mean, with the 95 % interval over them. Texts are compared token by token. So are the counts of drafted and
+accepted tokens, where a way reports them.
 
 FOLDER has `llama-server`, and `wren-base.gguf` and `wren-nano.gguf` in float32 as convert_hf_to_gguf.py of llama.cpp
 writes them. URL is a vLLM server of the same pair, started with `--per-request-spec-decode-metrics detailed`: only its
@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 import httpx2
@@ -240,7 +240,7 @@ def figures(prompts: Sequence[Turn], tokens: int) -> dict[str, dict[str, Any]]:
             table[system] = {
                 "plain_ms": round(plain_ms, 3),
                 "speculative_ms": round(speculative_ms, 3),
-                "gain": round(median(gains), 3),
+                "gain": round(geometric_mean(gains), 3),
                 "interval": [round(end, 3) for end in interval_of_ratios(gains)] if len(gains) > 1 else None,
             }
     return table

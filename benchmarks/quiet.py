@@ -16,6 +16,7 @@ import torch
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.core.rounds import known_seconds
 from specviz.measure.calibration import PROMPT
+from specviz.models.devices import instructions
 from specviz.models.loaded_model import Dtype, LoadedModel
 
 SLOWER = 1.2  # times the calibrated step: a long prompt explains so much, another program more
@@ -84,12 +85,6 @@ def problem_of(quiet: QuietMachine) -> str | None:
     if step > SLOWER * quiet.step:
         return f"a step of the target took {1000 * step:.2f} ms, and {1000 * quiet.step:.2f} ms when it was calibrated."
     return None
-
-
-def instructions() -> str:
-    """The instructions of this processor that torch can use. Whether bfloat16 is fast depends on them."""
-    bfloat16 = " with bfloat16" if torch.cpu._is_avx512_bf16_supported() else ""
-    return torch.backends.cpu.get_cpu_capability() + bfloat16
 
 
 def _busy_seconds() -> float:

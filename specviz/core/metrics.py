@@ -183,8 +183,9 @@ class Estimate:
         return span(self.interval) if self.interval else f"about {self.speedup:.2f}"
 
 
-def span(interval: Interval) -> str:
-    low, high = (f"{end:.2f}" for end in interval)
+def span(interval: Interval, unit: str = "") -> str:
+    """ "1.41× to 1.52×"; one figure where both ends are the same as they are said."""
+    low, high = (f"{end:.2f}{unit}" for end in interval)
     return low if low == high else f"{low} to {high}"
 
 

@@ -164,11 +164,6 @@ def any_of(values: Sequence[object], word: str = "or") -> str:
     return f"{', '.join(before)} {word} {last}" if before else last
 
 
-def span(low: float, high: float, unit: str = "×") -> str:
-    first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
-    return first if first == last else f"{first} to {last}"
-
-
 @dataclass(frozen=True, eq=False)
 class AppTexts(Generic[KIND]):
     """The texts of one file of the app, which is read when they are first asked for."""

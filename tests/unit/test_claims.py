@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from math import log
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.facts import DRAFT, SWEEP, explained, facts_of, method_facts, stopping
-from specviz.data.lessons.questions import TRAINING, faq
+from specviz.data.lessons.questions import PEERS, TRAINING, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import Step, steps
 from specviz.data.measured_methods import ALL, stored_methods
+from specviz.data.peers import recorded_peers
 from specviz.data.published import GPU_COSTS, ON_A_GPU
 from specviz.data.texts import Words, figures_in, percent
 from specviz.data.workloads import find_preset
@@ -30,6 +32,20 @@ from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
 Claims = Iterator[tuple[str, bool]]
+
+
+def of_other_systems() -> Claims:
+    found = recorded_peers()
+    same = found.agreement.values()
+    yield "all wrote the same texts", all(each.same_text == each.prompts for each in same)
+    yield "the same guesses were accepted", all(each.same_counts in (None, each.prompts) for each in same)
+    pairs = [(found.of(one), found.of(other)) for one, other in permutations(PEERS, 2)]
+    each_kind = [
+        (a.gain > b.gain, a.speculative_ms > b.speculative_ms)
+        for one, other in pairs
+        for a, b in zip(one, other, strict=True)
+    ]
+    yield "one gained more and was slower", (True, True) in each_kind
 
 
 def of_sweeps() -> Claims:
@@ -218,6 +234,7 @@ def results(name: str) -> Any:
 @pytest.mark.parametrize(
     "claims",
     [
+        of_other_systems,
         of_sweeps,
         of_batches,
         of_passes,

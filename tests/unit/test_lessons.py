@@ -12,7 +12,7 @@ import pytest
 
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
-from specviz.core.metrics import count
+from specviz.core.metrics import count, span
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
@@ -21,7 +21,7 @@ from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.permalink import request_from_link
-from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent, span
+from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled
 from specviz.models.draft_menu import linked_names
@@ -165,8 +165,8 @@ def test_settings_are_told_apart_by_their_paired_prompts_and_a_range_of_one_valu
     slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
     assert fast.resolved_from(slow)
     assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
-    assert span(1.436, 1.444, "") == "1.44"
-    assert span(1.2, 1.5) == "1.20× to 1.50×"
+    assert span((1.436, 1.444)) == "1.44"
+    assert span((1.2, 1.5), "×") == "1.20× to 1.50×"
 
 
 def test_a_chosen_run_has_the_most_or_the_fewest_tokens_a_pass_and_is_never_chosen_by_time() -> None:

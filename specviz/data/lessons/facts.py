@@ -9,7 +9,7 @@ from typing import Literal
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
-from specviz.core.metrics import costs, count, speedup
+from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import ORDINALS, in_words, machine_in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
@@ -17,7 +17,7 @@ from specviz.core.trace import Trace
 from specviz.data.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent, span
+from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -123,7 +123,7 @@ def _of_sweeps() -> Facts:
         on=machine_in_words(figures.recorded_on),
         prompts=len(best.speedups),
         near_lengths=any_of([in_words(row.draft_length) for row in near], "and"),
-        near_speedups=span(min(row.speedup for row in near), max(row.speedup for row in near), ""),
+        near_speedups=span((min(row.speedup for row in near), max(row.speedup for row in near))),
         longest=longest,
         fastest=max(drafts, key=lambda row: row.speedup),
         biggest=drafts[-1],

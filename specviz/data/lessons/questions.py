@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
-from specviz.core.metrics import speedup
+from specviz.core.metrics import span, speedup
 from specviz.core.names import in_words, machine_in_words
 from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.first_run import first_trace
@@ -21,11 +21,12 @@ from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts
 from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured_methods import ALL, stored_methods
+from specviz.data.peers import System, recorded_peers
 from specviz.data.published import REPORTS, SERVED, Report, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 
 Source = Literal["recorded", "computed", "published", "example", "general"]
-Measured = Literal["run", "sweeps", "passes", "methods", "batches", "several"]
+Measured = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "several"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
@@ -38,6 +39,7 @@ CITED: dict[Cited, Report] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 RACE = ASSETS / "traces" / "race.json"
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
+PEERS: dict[System, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
 
 
@@ -63,6 +65,7 @@ class FaqEntry:
             "passes": pass_shares().machine.machine,
             "methods": methods.machine.machine if methods else UNKNOWN,
             "batches": recorded_batches().recorded_on.machine,
+            "peers": recorded_peers().machine.machine,
             "several": "the machines that are named",
         }[self.measured]
 
@@ -113,6 +116,7 @@ def more_facts() -> Facts:
         **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=touched / CHOSEN),
         **_of_heads(),
         **_of_lossy(),
+        **_of_peers(),
         **_of_one_pair(),
     }
 
@@ -135,6 +139,19 @@ def _of_one_pair() -> Facts:
         swept_prompts=in_words(len(swept)),
         compared=compared.speedup if compared else 0.0,
     )
+
+
+def _of_peers() -> Facts:
+    found = recorded_peers()
+    facts = {"peers_texts": str(found.agreement["ours plain"].prompts), "peers_length": str(found.options.draft_length)}
+    for system, name in PEERS.items():
+        gains = [each.gain for each in found.of(system)]
+        facts |= {
+            f"{name}_plain": f"{found.plain_ms(system):.1f}",
+            f"{name}_with": f"{found.speculative_ms(system):.1f}",
+        }
+        facts[f"{name}_gains"] = span((min(gains), max(gains)))
+    return facts
 
 
 def _of_heads() -> Facts:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specviz.core.judge import NEUTRAL, judge
+from specviz.core.metrics import span
 from specviz.data.published import GPU_ROUNDS
-from specviz.data.texts import Sentences, any_of, span
+from specviz.data.texts import Sentences, any_of
 from specviz.measure.worksheet.low_acceptance import ceiling, diagnosis, is_low, never_pays, settle, verdict
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
@@ -137,7 +138,7 @@ def _meaning(found: Production) -> str:
         length=length,
         checked=length + 1,
         each=extra / length,
-        published=span(min(costs), max(costs), ""),
+        published=span((min(costs), max(costs))),
         url=GPU_ROUNDS[0].url,
     )
 
@@ -153,7 +154,7 @@ def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -
     if good[-1] == full:
         near = say("near", shorter=any_of(good[:-1])) if good[:-1] else ""
         return say("keep", full=full, near=near, longer=_longer(found), split=say("split"))
-    speeds = [f"{span(each.slowest, each.fastest)} at γ = {each.draft_length}" for each in lengths if each.good]
+    speeds = [f"{span((each.slowest, each.fastest), '×')} at γ = {each.draft_length}" for each in lengths if each.good]
     return say(
         "try_shorter",
         good=any_of(good),

@@ -12,9 +12,9 @@ from itertools import pairwise
 from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
+from specviz.core.metrics import span
 from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.data.serving_counters import ServingCounters
-from specviz.data.texts import span
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -231,7 +231,7 @@ class Outlook:
 
     @property
     def speeds(self) -> str:
-        return span(self.places[0].speed, self.places[-1].speed)
+        return span((self.places[0].speed, self.places[-1].speed), "×")
 
     @property
     def lengths(self) -> str:
