@@ -8,7 +8,7 @@ import { figuresOf, lastOf, trusted } from "./curves.js";
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 /** @import { Asked, Point } from "./curves.js" */
 
-const LONG = [74, 98]; // characters of the result that fit one line, in usual and in smaller letters
+const ONE_LINE = 74; // characters of the result
 const ALIKE = 0.05; // two estimates that differ by less are about the same
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { "checked guesses": "tip-checked", "calibrated costs": "tip-calibrated" };
@@ -35,8 +35,8 @@ export class Result {
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
-    const size = LONG.findIndex((most) => (this.says.textContent ?? "").length <= most);
-    this.stage.dataset.says = ["usual", "long"][size] ?? "longest"; // the reason below it must not be pushed down
+    const long = (this.says.textContent ?? "").length > ONE_LINE;
+    this.stage.dataset.says = long ? "long" : "usual"; // what is below the reason must not be pushed down
     this.what.hidden = !this.says.textContent?.includes("times as fast"); // it explains the speedup
     const live = released ? "It is being run now." : "Release the slider to run it.";
     const next = data.tour ? "The tour runs nothing." : live;

@@ -123,8 +123,8 @@ test("what a speedup is stands only beside one", () => {
   assert.equal(shown(run(), { ...AT_6, speedup: null }).what, false);
 });
 
-test("the longer the result, the smaller its letters", () => {
-  for (const [characters, size] of [[74, "usual"], [75, "long"], [98, "long"], [99, "longest"]]) {
+test("beside a result of two lines there is room for one line of its reason", () => {
+  for (const [characters, size] of [[74, "usual"], [75, "long"], [120, "long"]]) {
     const { stage } = fake();
     new Result(stage).show(run({ result: { ...DONE.result, says: "a".repeat(Number(characters)) } }), { length: 4, run: null, released: false });
     assert.equal(stage.dataset.says, size);
