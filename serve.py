@@ -1,20 +1,17 @@
-"""The app, with an engine from the start, and titles in its HTML for previews of links: streamlit run serve.py."""
+"""The app, with an engine from the start: streamlit run serve.py."""
 
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
-from starlette.middleware import Middleware
 
 from specviz.core.errors import InputError
 from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.guard import guard_the_doors
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
 from specviz.ui.shared.parts import say_that_it_failed
 
 
@@ -31,15 +28,13 @@ async def engine_beside(_: st.App) -> AsyncIterator[None]:
 
 
 keep_log_short()
-guard_the_doors()
-try:
-    engine()  # reads the operator's settings
-    frame_ancestors(os.environ.get(FRAMES, ""))
+try:  # both read the operator's settings
+    guard_the_doors()
+    engine()
 except InputError as error:
     sys.exit(str(error))
 app = st.App(
     Path(__file__).with_name("app.py"),
-    middleware=[Middleware(Guards), Middleware(Previews)],
     lifespan=engine_beside,
     on_script_error=say_that_it_failed,
 )

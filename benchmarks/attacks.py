@@ -1,17 +1,24 @@
 """What a harmful client does below the app: with connections, requests and Streamlit's own messages, not with a page.
 
+    python -m benchmarks.attacks NAME PORT    # this attack again and again, until it is ended
+
 Each attack takes the port of a server on this machine, and ends with all of its connections.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count, islice
 
 import httpx2
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.visitors import GIVE_UP_SECONDS, Visitor, visiting
+from benchmarks.crowds import Part, waits
+from benchmarks.serving import ROOT
+from benchmarks.visitors import GIVE_UP_SECONDS, Visitor, run_link, visiting
 
 Attack = Callable[[int], Awaitable[None]]
 LONG = "x" * 1_000_000
@@ -24,6 +31,16 @@ async def flood_with_git(port: int) -> None:
         with suppress(ConnectionClosed):
             for _ in range(300):
                 await visitor.socket.send(BackMsg(load_git_info=True).SerializeToString())
+
+
+async def send_no_message(port: int) -> None:
+    """A text where Streamlit's messages are bytes, and connections that end at once. Before: a traceback for each."""
+    for number in range(20):
+        async with visiting(port) as visitor:
+            await visitor.open()
+            if number % 2:
+                await visitor.socket.send("text")
+            visitor.socket.transport.abort()
 
 
 async def connect_only(port: int) -> None:
@@ -76,11 +93,11 @@ async def never_finish_a_message(port: int) -> None:
 
 
 async def never_finish_a_request(port: int) -> None:
-    """Begin to send files and stop in the middle."""
-    head = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n"
+    """Begin to send files, and heads of requests, and stop in the middle."""
+    head = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n"
     open_ones = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
-    for _, writer in open_ones:
-        writer.write(head + b"x" * 100_000)
+    for number, (_, writer) in enumerate(open_ones):
+        writer.write(head + b"\r\n" + b"x" * 100_000 if number % 2 else head)
     await asyncio.sleep(10)
     for _, writer in open_ones:
         writer.transport.abort()
@@ -115,9 +132,58 @@ async def _on_a_page(visitor: Visitor) -> None:
     await visitor.first_script()
 
 
-EVERYWHERE: tuple[Attack, ...] = (
-    flood_with_git, connect_only, announce_files, read_nothing, never_finish_a_message, never_finish_a_request,
-    load_files, open_classes,
+ATTACKS: tuple[Attack, ...] = (
+    flood_with_git, send_no_message, connect_only, announce_files, read_nothing, never_finish_a_message,
+    never_finish_a_request, load_files, ask_for_impossible_names, open_classes,
 )  # fmt: skip
-# What only serve.py answers without a word in the log: see "Bounds" in docs/operating.md.
-ATTACKS: dict[str, tuple[Attack, ...]] = {"serve.py": (*EVERYWHERE, ask_for_impossible_names), "app.py": EVERYWHERE}
+
+# ---- beside an honest visitor
+
+RUNS = 5  # of the visitor, beside each attack
+
+
+async def waits_beside_attacks(port: int) -> dict[str, Part]:
+    """How long an honest visitor waits for new runs: alone, and beside each attack in a process of its own."""
+    seeds = count(1_000_000)
+    found = {"no attack": await _waits(port, seeds)}
+    for attack in ATTACKS:
+        with _under_way(attack, port):
+            found[attack.__name__] = await _waits(port, seeds)
+    return found
+
+
+async def _waits(port: int, seeds: Iterator[int]) -> Part:
+    runs = []
+    for seed in islice(seeds, RUNS):
+        async with visiting(port) as visitor:
+            runs.append(await visitor.run(visitor.open(run_link(seed))))
+    return waits(runs)
+
+
+@contextmanager
+def _under_way(attack: Attack, port: int) -> Iterator[None]:
+    command = [sys.executable, "-m", "benchmarks.attacks", attack.__name__, str(port)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()  # it begins
+        try:
+            yield
+            assert process.poll() is None, f"{attack.__name__} has ended by itself"
+        finally:
+            process.kill()
+
+
+async def again_and_again(attack: Attack, port: int) -> None:
+    print(attack.__name__, flush=True)
+    while True:
+        await once(attack, port)
+
+
+async def once(attack: Attack, port: int) -> None:
+    """The attack; it may be ended by the server."""
+    with suppress(OSError, WebSocketException, httpx2.HTTPError):
+        await attack(port)
+
+
+if __name__ == "__main__":
+    asyncio.run(again_and_again({each.__name__: each for each in ATTACKS}[sys.argv[1]], int(sys.argv[2])))

@@ -49,11 +49,11 @@ def main() -> None:
         clock=options.clock,
     )
     target, draft = load_model(options.target, options.target_dtype), load_model(options.draft)
-    with quiet_machine(options.target, options.target_dtype):
+    with quiet_machine(options.target, options.target_dtype) as quiet:
         study = measure_batches(target, draft, prompts(options.prompts), plan, lambda now: print(now, file=sys.stderr))
     if options.out:
         Path(options.out).parent.mkdir(exist_ok=True)
-    report(asdict(study), options.out)
+    report(asdict(study) | {"quiet": quiet.said()}, options.out)
 
 
 def prompts(each: int) -> dict[str, str | Sequence[int]]:

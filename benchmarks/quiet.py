@@ -29,6 +29,7 @@ class QuietMachine:
 
     step: float  # seconds
     measured: list[float] = field(default_factory=list)  # seconds of the measurement's own plain steps
+    servers: float = 0.0  # processor seconds of servers that the measurement itself asked
     others: float = 0.0  # the share of one core that other programs took
 
     def add_steps(self, seconds: Iterable[float | None]) -> None:
@@ -57,7 +58,8 @@ def quiet_machine(target: str = "wren-base", dtype: Dtype = "float32") -> Iterat
     quiet = QuietMachine(calibrated_step(loaded))
     yield quiet
     quiet.add_steps([calibrated_step(loaded)])
-    quiet.others = others_share(_busy_seconds() - busy, process_time() - own, perf_counter() - began)
+    ours = process_time() - own + quiet.servers
+    quiet.others = others_share(_busy_seconds() - busy, ours, perf_counter() - began)
     if problem := problem_of(quiet):
         raise SystemExit(f"Not stored: {problem} Measure again when the machine does nothing else.")
 

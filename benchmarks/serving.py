@@ -87,9 +87,7 @@ class HealthCheck(Thread):
 @contextmanager
 def served(log: Path = Path(os.devnull), entry: str = "serve.py") -> Iterator[Server]:
     """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", entry]
     options = ["--server.address", "127.0.0.1", "--server.port", str(port)]
     with TemporaryDirectory() as runs, log.open("wb") as lines:
@@ -108,6 +106,14 @@ def served(log: Path = Path(os.devnull), entry: str = "serve.py") -> Iterator[Se
         finally:
             started.terminate()
             started.wait()
+
+
+def free_port() -> int:
+    """A port that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def resident_mb(process: psutil.Process) -> float:

@@ -1,11 +1,11 @@
 """Thirty visitors do random and harmful things for ten minutes, and the engine is killed every minute.
 
-    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--warm-up 120] [--kill-every 60] [--seed 1] [--log FILE]
-        [--out FILE] [--shared] [--entry serve.py|app.py]
+    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--warm-up 120] [--kill-every 60] [--seed 1]
+        [--entries serve.py app.py] [--logs FOLDER] [--out FILE] [--shared]
 
-They open links (some of them rubbish), change settings in the middle of a run, begin long measurements and leave them,
-send every harmful file, text and message of `benchmarks/hostile.py`, attack the server below the app
-(`benchmarks/attacks.py`), close the tab and come back; one in three leaves without a word. Held to:
+With each entry one after the other. They open links (some of them rubbish), change settings in the middle of a run,
+begin long measurements and leave them, send every harmful file, text and message of `benchmarks/hostile.py`, attack the
+server below the app (`benchmarks/attacks.py`), close the tab and come back; one in three leaves without a word. Held:
 
 - nothing is lost: every run that a visitor stays for arrives, or the visitor is told why not and gets it after "Run
   again";
@@ -14,7 +14,8 @@ send every harmful file, text and message of `benchmarks/hostile.py`, attack the
 - the app server never has 1 GB of resident memory, and has at the end at most a tenth more than at the start. It has no
   limit: under one, what reads a message swallows the error, and an attack that takes all would not be seen.
 
-The start is after a warm-up with the same visitors, when what they left is forgotten. No limit is one of time.
+The start is after a warm-up with the same visitors, when what they left is forgotten. No limit is one of time. Before
+the end, an honest visitor opens new runs alone, and then beside each attack; how long they took is stored.
 """
 
 import argparse
@@ -36,10 +37,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from urllib.parse import parse_qs
 
-import httpx2
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.attacks import ATTACKS
+from benchmarks.attacks import ATTACKS, once, waits_beside_attacks
 from benchmarks.classroom import held_to, settle
 from benchmarks.crowds import Part, rounded, waits
 from benchmarks.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_link
@@ -96,22 +96,29 @@ def main() -> None:
     parser.add_argument("--warm-up", type=float, default=120.0, help="seconds with the same visitors before the start")
     parser.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0: never")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--log", type=Path, help="where the server's log goes, to be read afterwards")
-    parser.add_argument("--entry", choices=ATTACKS, default="serve.py")
+    parser.add_argument("--logs", type=Path, help="the folder where the servers' logs go, to be read afterwards")
+    parser.add_argument("--entries", nargs="+", default=["serve.py", "app.py"])
     parser.add_argument("--out")
     parser.add_argument("--shared", action="store_true", help="say that other programs used the machine meanwhile")
     options = parser.parse_args()
     load = os.getloadavg()
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
+    parts = {entry: soaked(entry, options) for entry in options.entries}
+    about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
+    about |= {name: str(value) for name, value in vars(options).items()}
+    report(about | {"lost": sum(part["lost"] for part in parts.values()), "by_entry": parts}, options.out)
+
+
+def soaked(entry: str, options: argparse.Namespace) -> Part:
+    """With a fresh server; what its log says is held to, too."""
     with TemporaryDirectory() as folder:
-        log = options.log or Path(folder, "server.log")
-        with served(log, options.entry) as server:
+        log = (options.logs or Path(folder)) / f"{entry}.log"
+        with served(log, entry) as server:
             part = asyncio.run(soak(server, options))
         faults = [line.decode("utf-8", "replace")[:300] for line in log.read_bytes().splitlines() if FAULT.search(line)]
     part["log_faults"] = faults[:20]
     part["held_to"].append(held_to("lines of the server's log that tell of an error", len(faults), 0))
-    about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
-    report(about | {name: str(value) for name, value in vars(options).items()} | part, options.out)
+    return part
 
 
 async def soak(server: Server, options: argparse.Namespace) -> Part:
@@ -123,6 +130,7 @@ async def soak(server: Server, options: argparse.Namespace) -> Part:
         await crowd(server, options, options.warm_up, -1, seen)
         start = await steady_megabytes(server)
         await crowd(server, options, options.seconds, 1, seen)
+        beside_attacks = await waits_beside_attacks(server.port)
         end = await steady_megabytes(server)
     beside.cancel()
     most = max(peak for _, peak, _ in memory)
@@ -137,6 +145,7 @@ async def soak(server: Server, options: argparse.Namespace) -> Part:
         "page_errors": seen.errors[:10],
         "sentences": {text[:300]: times for text, times in seen.told.most_common(40)},
         "longest_health_check_seconds": round(max(health.seconds), 2),
+        "honest_visitor_beside_each_attack": beside_attacks,
         "memory_seconds_server_engine": memory,
         "server_mb_start_end_most": [start, end, most],
         "held_to": [
@@ -155,7 +164,7 @@ async def crowd(server: Server, options: argparse.Namespace, seconds: float, sig
     until = monotonic() + seconds
     killing = asyncio.create_task(kill_engines(server, options.kill_every, until, seen))
     seeds = (sign * (options.seed * 1000 + number) for number in range(options.visitors))
-    attacking = asyncio.create_task(attack(server, options.entry, until, seen))
+    attacking = asyncio.create_task(attack(server, until, seen))
     await asyncio.gather(attacking, *(live(server, random.Random(seed), until, seen) for seed in seeds))
     killing.cancel()
     await settle(server)
@@ -212,12 +221,11 @@ async def watch_memory(server: Server, memory: list[tuple[float, float, float]])
         await asyncio.sleep(MEMORY_EVERY)
 
 
-async def attack(server: Server, entry: str, until: float, seen: Seen) -> None:
+async def attack(server: Server, until: float, seen: Seen) -> None:
     """One attack after another, beside the visitors."""
-    for begin in takewhile(lambda _: monotonic() < until, cycle(ATTACKS[entry])):
+    for begin in takewhile(lambda _: monotonic() < until, cycle(ATTACKS)):
         seen.done[begin.__name__] += 1
-        with suppress(OSError, WebSocketException, httpx2.HTTPError):
-            await begin(server.port)
+        await once(begin, server.port)
 
 
 async def kill_engines(server: Server, every: float, until: float, seen: Seen) -> None:

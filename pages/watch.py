@@ -16,7 +16,7 @@ visit = session()
 with st.container():
     controls(visit.watch)
 watch(visit.watch)
-run = st.container(gap=None)
+run = st.container(key="run_place", gap=None)  # its room is there before it
 view_choice(visit)  # drawn before the run, for which the script waits: the buttons below it stay as they are
 with run:
     show_run(visit)

@@ -6,7 +6,7 @@ import { mount } from "../shared/mounting.js";
 import { onPaper } from "../shared/paper.js";
 import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
 import { applyScheme } from "../shared/theme.js";
-import { layoutOf } from "./layout.js";
+import { layoutOf, themed } from "./layout.js";
 
 /** @import { ChartPayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
@@ -66,7 +66,7 @@ class Chart {
     const wanted = JSON.stringify([this.data.figure, look, width]);
     if (wanted === this.drawn) return;
     this.drawn = wanted;
-    const { data, layout } = structuredClone(this.data.figure); // Plotly writes into what it is given
+    const { data, layout } = themed(this.data.figure, look); // a copy: Plotly writes into what it is given
     this.Plotly.react(this.plot, data, layoutOf(layout, look, width), PLOT_CONFIG);
     for (const drawing of this.plot.querySelectorAll(".main-svg")) scalable(drawing);
     this.coming.hidden = true;
@@ -79,8 +79,8 @@ class Chart {
    */
   #save({ target }) {
     if (!(target instanceof HTMLButtonElement) || !this.data || !this.Plotly) return;
-    const { data, layout } = structuredClone(this.data.figure);
     const look = this.#look();
+    const { data, layout } = themed(this.data.figure, look);
     const paper = { paper_bgcolor: look.background, plot_bgcolor: look.background };
     const figure = { data, layout: { ...layoutOf(layout, look, this.node.clientWidth), ...paper }, config: PLOT_CONFIG };
     void this.Plotly.downloadImage(figure, { format: target.value, scale: 2, filename: fileName(this.data.alt) });

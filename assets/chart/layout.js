@@ -14,6 +14,19 @@ export function layoutOf(own, look, width) {
 }
 
 /**
+ * A copy of a figure, with the theme's colours where it names them: "var(--ink)".
+ * @template T
+ * @param {T} figure
+ * @param {Look} look
+ * @returns {T}
+ */
+export function themed(figure, look) {
+  const colours = { ink: look.ink, line: look.line, background: look.background };
+  const named = /"var\(--(ink|line|background)\)"/g;
+  return JSON.parse(JSON.stringify(figure).replace(named, (_, /** @type {keyof typeof colours} */ name) => JSON.stringify(colours[name])));
+}
+
+/**
  * `more` on top of `base`: objects inside are merged, anything else is replaced.
  * @param {Part} base
  * @param {Part} more

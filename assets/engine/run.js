@@ -14,7 +14,7 @@ import { SpeculativeRun } from "./speculative.js";
 
 /** @typedef {{ prompt: string, target: string, draft: string, settings: DecodeSettings }} RunRequest */
 
-export const LOOKUP = "prompt-lookup"; // the name of the draft that is no model
+const LOOKUP = ["prompt-lookup", "lookup"]; // the names of the draft that is no model
 
 export class Run {
   /**
@@ -25,7 +25,7 @@ export class Run {
    */
   constructor({ prompt, target, draft, settings }, models, machine) {
     this._machine = machine;
-    this._drafter = draft === LOOKUP ? new PromptLookupDrafter() : new ModelDrafter(loaded(models, draft));
+    this._drafter = LOOKUP.includes(draft) ? new PromptLookupDrafter() : new ModelDrafter(loaded(models, draft));
     this._setup = setUpRun(loaded(models, target), this._drafter.loaded, prompt, settings);
     this._speculative = new SpeculativeRun(this._setup, /** @type {Drafter} */ (this._drafter));
     this._plain = new AutoregressiveRun(this._setup);

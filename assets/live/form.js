@@ -1,47 +1,49 @@
-/** What the visitor asks for: the controls, and the link that holds the same. */
+/** What the visitor asks for: the controls, made from the table of settings, and the link that holds the same. */
 
 import { element, find } from "../shared/dom.js";
+import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf } from "./settings.js";
 
 /** @import { DecodeSettings } from "../shared/payloads.js" */
 /** @import { RunRequest } from "../engine/run.js" */
+/** @import { Row } from "./settings.js" */
 
 /** @typedef {{ name: string, label: string, text: string }} Preset */
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
 
 const OWN = "own";
 const LONGEST = 4000; // characters of a prompt
 const LONGEST_VALUE = 40; // characters of a link's value that are said
-/** Settings of the app that this page has no control for, by their names in links: what is done here. */
-const FIXED = /** @type {const} */ ({ schedule: "fixed", draft_sampling: "sample", tree: "none", dtype: "exact" });
-/** How a setting is called on screen, where its name in links is another. */
-const SAID = /** @type {Record<string, string>} */ ({ tokens: "new tokens", top_k: "top-k", top_p: "top-p", gamma: "draft length", schedule: "draft-length schedule", draft_sampling: "draft sampling", dtype: "number format" });
-const NUMBERS = ["tokens", "seed", "top_k", "top_p"]; // typed, so that they may be anything
-/** What links call each control, as in the app's links. */
-const NAMES = /** @type {const} */ (["target", "draft", "temperature", "tokens", "seed", "top_k", "top_p", "verification"]);
+const MODELS = ["target", "draft"];
+const LOOKUP_IN_LINKS = "lookup";
 
 export class Form {
   /**
    * @param {HTMLFormElement} node
-   * @param {{ presets: Preset[], models: Record<string, { parameters: number }>, lookup: string, settings: DecodeSettings }} offer
+   * @param {{ presets: Preset[], models: Record<string, { parameters: number }>, lookup: string, settings: DecodeSettings, rows: Row[] }} made
    * @param {() => void} changed
    */
-  constructor(node, { presets, models, lookup, settings }, changed) {
+  constructor(node, { presets, models, lookup, settings, rows }, changed) {
     this.node = node;
     this.presets = presets;
-    this.settings = settings; // what no control asks for
-    this.length = settings.draft_length; // the stage has its slider
+    this.lookup = lookup;
+    this.settings = settings;
+    this.rows = rows;
+    this.offered = rows.filter(({ rule }) => rule);
     this.instead = ""; // of what was asked for last and is not here: what new runs use
-    this._fill("preset", [...presets.map(({ name }) => name), OWN], (name) => presets.find((preset) => preset.name === name)?.label ?? "your own text");
-    const [target, ...drafts] = Object.keys(models);
-    const sized = (/** @type {string} */ name) => `${name}, ${(models[name].parameters / 1e6).toFixed(1)} M`;
-    this._fill("target", [target, ...drafts], sized);
-    this._fill("draft", [...drafts, lookup], (name) => (name === lookup ? "prompt lookup, no model" : sized(name)));
+    this._fill("preset", [...presets.map(({ name, label }) => [name, label]), [OWN, "your own text"]]);
+    const sized = Object.entries(models).map(([name, { parameters }]) => [name, `${name} · ${(parameters / 1e6).toFixed(parameters >= 1e7 ? 0 : 1)} M`]);
+    this._fill("target", sized);
+    this._fill("draft", [...sized.slice(1), [lookup, "prompt lookup · no model"]]);
+    find(node, ".settings").append(...this.offered.map(fieldOf));
+    find(node, ".helps dl").append(...this.offered.flatMap(({ label, help }) => [element("dt", "", label), element("dd", "", help)]));
     this.set("prompt", presets[0].text);
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
     node.addEventListener("change", ({ target }) => {
-      if (/** @type {HTMLInputElement} */ (target).name === "lesson") return; // no setting
-      if (/** @type {HTMLInputElement} */ (target).name === "preset") this._take();
-      if (/** @type {HTMLInputElement} */ (target).name === "prompt") this.set("preset", presets.find(({ text }) => text === this.get("prompt"))?.name ?? OWN);
+      const { name } = /** @type {Control} */ (target);
+      if (name === "lesson") return; // no setting
+      if (name === "preset") this._take();
+      if (name === "prompt") this._name();
       this.instead = ""; // the visitor has chosen
       changed();
     });
@@ -54,35 +56,22 @@ export class Form {
 
   /**
    * @param {string} name
-   * @param {string} value
+   * @param {string} value of a link, which may hold anything: what no run can have changes nothing
    */
   set(name, value) {
     const control = this._control(name);
-    const before = control.value;
+    const { value: before } = control;
+    if ("min" in control && !isWithin(control, value)) return;
     control.value = value;
-    if (!control.value || !control.checkValidity()) control.value = before; // a link may name anything
+    if (!control.value || !control.checkValidity()) control.value = before;
     this._show();
-  }
-
-  /** A number that no run can have becomes the nearest one that a run can have, and `instead` says so. */
-  settle() {
-    const settled = NUMBERS.flatMap((name) => {
-      const control = /** @type {HTMLInputElement} */ (this._control(name));
-      const { value, validity } = control;
-      if (value && validity.valid) return [];
-      control.value = nearest(control);
-      const typed = validity.badInput ? "what is no number" : value.slice(0, LONGEST_VALUE) || "nothing";
-      return [`${SAID[name] ?? name} ${control.value} in place of ${typed}`];
-    });
-    if (settled.length) this.instead = listed(settled);
   }
 
   /** @returns {RunRequest} */
   request() {
-    const [tokens, seed, temperature, topK, topP] = ["tokens", "seed", "temperature", "top_k", "top_p"].map((name) => this._number(name));
-    const verification = temperature && this.get("verification") === "block" ? "block" : "token";
-    const sampled = { top_k: temperature && topK ? topK : null, top_p: temperature && topP < 1 ? topP : null };
-    const settings = { ...this.settings, ...sampled, max_new_tokens: tokens, seed, temperature, verification: /** @type {"token" | "block"} */ (verification), draft_length: this.length };
+    this._settle();
+    const chosen = this.offered.map((row) => [row.name, this._chosen(row)]);
+    const settings = { ...this.settings, ...Object.fromEntries(chosen) };
     return { prompt: this.get("prompt").slice(0, LONGEST), target: this.get("target"), draft: this.get("draft"), settings };
   }
 
@@ -91,12 +80,11 @@ export class Form {
    * @param {RunRequest} request
    */
   linkOf({ prompt, target, draft, settings }) {
-    const { temperature, max_new_tokens, seed, top_k, top_p, verification, draft_length, draft_schedule, draft_sampling, tree } = settings;
     const preset = this.presets.find(({ text }) => text === prompt);
-    const values = { target, draft, temperature, tokens: max_new_tokens, seed, top_k: top_k ?? 0, top_p: top_p ?? 1, verification, gamma: draft_length };
-    const others = Object.entries({ schedule: draft_schedule, draft_sampling, tree: tree ?? FIXED.tree }).filter(([name, value]) => value !== FIXED[/** @type {keyof typeof FIXED} */ (name)]);
-    const all = [...Object.entries(values), ...others, preset ? ["preset", preset.name] : ["prompt", prompt]];
-    return String(new URLSearchParams(all.map(([name, value]) => [String(name), String(value)])));
+    /** @type {Record<string, unknown>} */
+    const values = { ...settings };
+    const written = this.rows.map(({ name, link, shown }) => [link, String(values[name] ?? shown)]);
+    return String(new URLSearchParams([["target", target], ["draft", draft], ...written, preset ? ["preset", preset.name] : ["prompt", prompt]]));
   }
 
   /**
@@ -106,19 +94,47 @@ export class Form {
    */
   open(asked) {
     const values = new URLSearchParams(asked);
-    for (const name of NAMES) this.set(name, values.get(name) ?? this.get(name));
-    const length = Number(values.get("gamma"));
-    if (length >= 1 && length <= 16) this.length = Math.round(length);
-    const preset = this.presets.find(({ name }) => name === values.get("preset"));
-    const prompt = values.get("prompt") ?? preset?.text;
+    if (values.get("draft") === LOOKUP_IN_LINKS) values.set("draft", this.lookup);
+    for (const name of [...MODELS, ...this.offered.map(({ link }) => link)]) if (values.has(name)) this.set(name, values.get(name) ?? "");
+    const prompt = values.get("prompt") ?? this.presets.find(({ name }) => name === values.get("preset"))?.text;
     if (prompt) this.set("prompt", prompt.slice(0, LONGEST));
-    if (prompt) this.set("preset", this.presets.find(({ text }) => text === prompt)?.name ?? OWN);
-    const used = { ...Object.fromEntries(NAMES.map((name) => [name, this.get(name)])), gamma: this.length, ...FIXED };
-    const unlike = Object.entries(used).filter(([name, value]) => values.has(name) && !same(String(value), values.get(name) ?? ""));
-    const instead = unlike.map(([name, value]) => `${SAID[name] ?? name} ${value} in place of ${(values.get(name) ?? "").slice(0, LONGEST_VALUE)}`);
+    this._name();
+    const instead = [...MODELS.map((name) => ({ link: name, label: name })), ...this.rows].map((row) => this._unlike(row, values.get(row.link)));
     if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
-    this.instead = listed(instead);
-    return ["prompt", "preset", ...Object.keys(used)].some((name) => values.has(name));
+    this.instead = listed(instead.filter(Boolean));
+    return ["prompt", "preset", ...MODELS, ...this.rows.map(({ link }) => link)].some((name) => values.has(name));
+  }
+
+  /**
+   * @param {Pick<Row, "link" | "label"> & Partial<Row>} row
+   * @param {string | null} asked
+   */
+  _unlike({ link, label, labels, shown, rule }, asked) {
+    const used = rule === "" ? String(shown) : this.get(link);
+    if (asked === null || used === asked || (asked.trim() && Number(asked) === Number(used))) return "";
+    const [here, there] = [used, asked].map((value) => labels?.[value] ?? value.slice(0, LONGEST_VALUE)).map(lowered);
+    return `${inWords(label)} ${here} in place of ${there || "nothing"}`;
+  }
+
+  /** A number that no run can have becomes the nearest one that a run can have, and `instead` says so. */
+  _settle() {
+    const settled = this.offered.map((row) => {
+      const control = /** @type {HTMLInputElement} */ (this._control(row.link));
+      const { value } = control;
+      if (!value || !control.checkValidity()) control.value = nearest(control);
+      return this._unlike(row, value);
+    });
+    this.instead = listed(settled.filter(Boolean)) || this.instead;
+  }
+
+  /**
+   * Its value in a run. What a control shows for the default may be another one, such as 0 for “not limited”.
+   * @param {Row} row
+   */
+  _chosen({ name, link, shown, labels }) {
+    const value = this.get(link);
+    if (labels) return value;
+    return Number(value) === shown ? this.settings[/** @type {keyof DecodeSettings} */ (name)] : Number(value);
   }
 
   _take() {
@@ -127,19 +143,17 @@ export class Form {
     else this._control("prompt").focus();
   }
 
-  _show() {
-    find(this.node, "output").textContent = Number(this.get("temperature")).toFixed(2);
+  _name() {
+    this.set("preset", this.presets.find(({ text }) => text === this.get("prompt"))?.name ?? OWN);
   }
 
-  /** @param {string} name */
-  _number(name) {
-    const control = /** @type {HTMLInputElement} */ (this._control(name));
-    return control.checkValidity() && control.value ? Number(control.value) : Number(control.defaultValue);
+  _show() {
+    for (const output of this.node.querySelectorAll("output")) output.textContent = /** @type {HTMLInputElement} */ (output.previousElementSibling).value;
   }
 
   /**
    * @param {string} name
-   * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
+   * @returns {Control}
    */
   _control(name) {
     return find(this.node, `[name="${name}"]`);
@@ -147,35 +161,9 @@ export class Form {
 
   /**
    * @param {string} name
-   * @param {string[]} values
+   * @param {string[][]} choices value and label
    */
-  _fill(name, values, label = (/** @type {string} */ value) => value) {
-    const options = values.map((value) => {
-      const option = element("option", "", label(value));
-      option.value = value;
-      return option;
-    });
-    this._control(name).replaceChildren(...options);
+  _fill(name, choices) {
+    this._control(name).replaceChildren(...choices.map(optionOf));
   }
-}
-
-/** @param {string[]} parts */
-function listed(parts) {
-  return new Intl.ListFormat("en").format(parts);
-}
-
-/** @param {HTMLInputElement} control a number; an empty one has its default */
-function nearest({ value, min, max, step, defaultValue }) {
-  if (!value) return defaultValue;
-  const [least, most, by] = [min, max, step || "1"].map(Number);
-  const inside = Math.min(Math.max(Number(value), least), most);
-  return String(Number((least + Math.round((inside - least) / by) * by).toFixed(2)));
-}
-
-/**
- * @param {string} one
- * @param {string} other
- */
-function same(one, other) {
-  return one === other || (one !== "" && other !== "" && Number(one) === Number(other));
 }

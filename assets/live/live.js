@@ -3,15 +3,16 @@
 import { find } from "../shared/dom.js";
 import { download } from "../shared/download.js";
 import { Stage } from "../stage/stage.js";
+import { Decoder } from "./decoder.js";
 import { Form } from "./form.js";
 import { Lesson } from "./lesson.js";
 import { Pace } from "./pace.js";
 import { sentOf } from "./sent.js";
 import { Tried } from "./tried.js";
 import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "./words.js";
-import { bytesOf, startThread } from "./worker_thread.js";
 
-/** @import { DecodeSettings, DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../shared/payloads.js" */
+/** @import { DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../shared/payloads.js" */
+/** @import { Made as Decodes } from "./decoder.js" */
 /** @import { Preset } from "./form.js" */
 /** @import { Moment, Plan } from "./lesson.js" */
 /** @import { Shown } from "./sent.js" */
@@ -19,12 +20,9 @@ import { bytesOf, startThread } from "./worker_thread.js";
 
 /**
  * What the page is made with.
- * @typedef {object} Made
- * @property {Record<string, { config: object, weights: string | null, sha256: string, parameters: number }>} models weights: their address, or null: in the page
- * @property {object} tokenizer
+ * @typedef {object} Shows
  * @property {Preset[]} presets
  * @property {string} lookup the name of the draft that is no model
- * @property {DecodeSettings} settings
  * @property {Record<string, MethodPayload>} methods
  * @property {Phase[]} phases
  * @property {Published[]} published
@@ -36,65 +34,70 @@ import { bytesOf, startThread } from "./worker_thread.js";
 
 const MOST_PAST = 50; // steps of Undo
 const MOST_BYTES = 4_000_000; // of a run that is opened
-const DIED = "The engine of this page stopped. Your runs are still here.";
-const FROM_DISK = "A browser loads no models for a page of a site that lies on a disk: put the folder on a web server, or make one file with “python -m specviz export live”.";
 const NO_RUN = "That file is no run that this page can show: it needs a trace that specviz has saved.";
+const VIEWS = /** @type {const} */ (["simple", "full"]);
 
 class Live {
-  /** @param {Made} made */
+  /** @param {Shows & Decodes} made */
   constructor(made) {
     this.made = made;
     this.stage = new Stage(find(document, "main"));
-    this.state = find(document, ".state");
     /** @type {Shown} */
     this.shown = { id: "recorded", ...made.first, here: false };
     /** @type {Shown | null} */
     this.before = null;
     /** @type {Shown | null} the run to compare with instead */
     this.pinned = null;
-    this.id = 0; // of the run that was asked for last
-    this.ready = false;
-    this.pace = new Pace();
     /** @type {Shown[]} what was on screen before, for Undo */
     this.past = [];
-    this.tours = 0; // that were begun
+    this.count = 0; // of runs that were asked for, opened or begun
+    this.pace = new Pace();
+    /** @type {typeof VIEWS[number]} */
+    this.view = "simple";
+    this.decoder = new Decoder(made, {
+      loading: (model, bytes, of) => this.say(`Loading ${model}: ${(bytes / 1e6).toFixed(1)} of ${(of / 1e6).toFixed(1)} MB`, bytes / of),
+      ready: () => this.tell(),
+      failed: (sentence) => this.say(sentence),
+    });
     this.form = new Form(/** @type {HTMLFormElement} */ (find(document, "form.asked")), made, () => this.run());
     this.tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown), (shown) => {
       this.pinned = shown;
       this.draw();
     });
     this.lesson = new Lesson(find(document, ".asked [name=lesson]"), find(document, ".moment"), made.lessons, () => this.leaveLesson());
-    this.stage.askDraftLength = (length) => {
-      this.form.length = length;
-      this.run();
-    };
-    this.wanted = false;
     this.tried.add(this.shown);
+    this.form.open(this.linkOf(this.shown.trace));
     this.draw();
-    const taken = document.querySelector("#asked")?.textContent; // of a file that the app gave with its settings
-    this.follow(location.hash.slice(1) || (taken ? JSON.parse(taken) : ""));
-    const from = document.querySelector("#from")?.textContent; // the app that gave the file
-    if (from) /** @type {HTMLAnchorElement} */ (find(document, ".made-by a")).href = JSON.parse(from);
+    this.follow(location.hash.slice(1) || held("#asked")); // of a file that the app gave with its settings
+    const app = held("#from"); // that gave the file
+    if (app) /** @type {HTMLAnchorElement} */ (find(document, "a.made-by")).href = app;
     this.listen();
     this.load();
   }
 
   listen() {
-    find(document, ".state .again").addEventListener("click", () => this.load());
-    find(document, ".asked .run").addEventListener("click", () => this.run());
-    find(document, ".asked .undo").addEventListener("click", () => this.undo());
-    find(document, ".asked .begin-tour").addEventListener("click", () => this.beginTour());
+    const acts = {
+      ".again": () => this.load(),
+      ".here": () => this.run(),
+      ".run": () => this.run(),
+      ".undo": () => this.undo(),
+      ".begin-tour": () => this.beginTour(),
+      ".list": () => this.list(),
+      ".more": () => this.look(this.view === "simple" ? "full" : "simple"),
+      ".save": () => this.save(),
+      ".csv": () => this.saveList(),
+      ".reveal": () => this.reveal(),
+    };
+    for (const [button, act] of Object.entries(acts)) find(document, `button${button}`).addEventListener("click", act);
+    this.stage.share.mark = "#";
+    this.stage.askDraftLength = (length) => {
+      this.form.set("gamma", String(length));
+      this.run();
+    };
     this.stage.tour.report = (at) => {
       if (!at) this.shown = { ...this.shown, tour: undefined };
     };
     addEventListener("keydown", ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && this.run());
-    find(document, ".kept .save").addEventListener("click", () => this.save());
-    find(document, ".kept .link").addEventListener("click", () => this.copyLink());
-    find(document, ".kept .csv").addEventListener("click", () => this.saveList());
-    find(document, ".moment .reveal").addEventListener("click", () => {
-      find(document, ".moment h2").focus(); // the button goes
-      this.reveal();
-    });
     const file = /** @type {HTMLInputElement} */ (find(document, ".kept .open input"));
     file.addEventListener("change", () => this.open(file));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -109,15 +112,33 @@ class Live {
    * @param {string} asked
    */
   follow(asked) {
-    const known = this.lesson.open(new URLSearchParams(asked));
+    const values = new URLSearchParams(asked);
+    const view = VIEWS.find((name) => name === values.get("view"));
+    if (view) this.look(view);
+    const known = this.lesson.open(values);
     const runs = this.form.open(asked);
     const { moment } = this.lesson;
     this.refuse(known ? "" : "This page has no such moment of a lesson: choose one from the menu.");
     this.note();
-    if (runs) this.run(); // the visitor's own run in that moment goes first
+    const step = Number(values.get("step") ?? NaN);
+    if (runs) this.run(step >= 0 ? step : undefined); // the visitor's own run in that moment goes first
     else if (moment?.run) this.play(moment);
-    else if (!moment) this.reveal();
+    else if (!moment) this.showAll();
     if (moment) find(document, ".moment").scrollIntoView({ block: "nearest" }); // on a phone the controls fill the screen
+  }
+
+  /**
+   * How much is shown: what a newcomer needs, or everything.
+   * @param {typeof VIEWS[number]} view
+   */
+  look(view) {
+    this.view = view;
+    this.draw();
+  }
+
+  list() {
+    this.look("full");
+    find(document, ".kept h2").scrollIntoView();
   }
 
   /**
@@ -125,30 +146,35 @@ class Live {
    * @param {Moment} moment
    */
   play({ run, step, hide }) {
-    this.wanted = false;
+    this.decoder.stop();
     this.keep();
-    this.id += 1; // a run under way is not waited for
-    this.shown = { id: `moment-${this.id}`, trace: this.whole(this.made.runs[run]), guesses: null, here: false, step, hide };
+    this.shown = { id: `moment-${(this.count += 1)}`, trace: this.whole(this.made.runs[run]), guesses: null, here: false, step, hide };
     this.before = null;
     this.form.open(this.linkOf(this.shown.trace));
     this.note();
     this.draw();
   }
 
-  /** Show what a moment has kept as a surprise. */
+  /** Show what a moment has kept as a surprise; the button for it goes. */
   reveal() {
+    find(document, ".moment h2").focus();
+    this.showAll();
+  }
+
+  showAll() {
     this.shown = { ...this.shown, hide: [] };
     this.draw();
   }
 
   leaveLesson() {
     history.replaceState(null, "", this.link);
-    this.reveal();
+    this.showAll();
   }
 
-  /** The controls, and the moment of a lesson, as the fragment of an address. */
+  /** The controls, what is shown, and the moment of a lesson, as the fragment of an address. */
   get link() {
-    return `#${this.form.linkOf(this.form.request())}${this.lesson.link}`;
+    const view = this.view === "simple" ? "" : `&view=${this.view}`;
+    return `#${this.form.linkOf(this.form.request())}${view}${this.lesson.link}`;
   }
 
   /** Say what new runs use where this page does not have what was asked for. */
@@ -159,65 +185,38 @@ class Live {
     said.hidden = !instead;
   }
 
-  /** Start the thread and give it the models. */
   load() {
-    this.thread?.end();
-    this.ready = false;
-    const { models, tokenizer } = this.made;
-    if (location.protocol === "file:" && Object.values(models).some(({ weights }) => weights)) return this.fail(FROM_DISK);
     this.say("Loading the models…");
-    const script = find(document, "#engine").textContent ?? "";
-    this.thread = startThread(script, (message) => this.hear(message), () => this.fail(DIED));
-    const files = Object.entries(models).map(([name, { config, weights, sha256 }]) => {
-      const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "");
-      return [name, { config, tokenizer, weights: given, sha256 }];
-    });
-    this.thread.post({ kind: "open", models: Object.fromEntries(files) });
-  }
-
-  /** @param {any} message see assets/engine/engine.js */
-  hear(message) {
-    const { kind, id } = message;
-    if (kind === "loading") return this.say(`Loading ${message.model}: ${(message.bytes / 1e6).toFixed(1)} of ${(message.of / 1e6).toFixed(1)} MB`, message.bytes / message.of);
-    if (kind === "ready") return this.begin(message.models);
-    if (kind === "failed" && id === undefined) return this.fail(message.sentence);
-    if (id !== this.id) return; // of a run whose place another one has taken
-    if (kind === "failed") return this.refuse(message.sentence);
-    this.pace.take(kind === "done", () => this.take(message.trace, message.guesses ?? null, kind === "done"));
-  }
-
-  /** @param {string[]} models */
-  begin(models) {
-    this.ready = true;
-    const recorded = this.shown.here || this.wanted ? "" : " The run below is a recorded one: press “Run again” to run it in this browser.";
-    this.say(`Ready: ${models.join(", ")}.${recorded} Change anything, and both decoders run again.`);
-    if (this.wanted) this.run();
-  }
-
-  /** Run what is asked for now; it takes the place of a run under way. */
-  run() {
-    this.wanted = true;
-    this.form.settle();
-    this.note();
-    if (!this.ready) return; // it begins when the models are there
-    this.refuse("");
-    this.id += 1;
-    this.pace.begin();
-    this.thread?.post({ kind: "run", id: this.id, request: this.form.request() });
-    history.replaceState(null, "", this.link);
+    this.decoder.open();
   }
 
   /**
-   * @param {Trace} trace
-   * @param {DraftGuesses | null} guesses
-   * @param {boolean} done
+   * Run what is asked for now; it takes the place of a run under way.
+   * @param {number} [step] where it begins to play
    */
-  take(trace, guesses, done) {
-    const id = `live-${this.id}`;
-    if (this.shown.id !== id) this.keep();
-    if (this.shown.id !== id && this.shown.trace.output.stopped_by && !this.shown.hide?.length) this.before = this.shown;
-    this.shown = { id, trace, guesses, here: true };
-    if (done) this.tried.add(this.shown);
+  run(step) {
+    const id = `live-${(this.count += 1)}`;
+    const request = this.form.request();
+    this.note();
+    this.refuse("");
+    history.replaceState(null, "", this.link);
+    this.pace.begin();
+    this.decoder
+      .decode(request, (trace, guesses, over) => this.pace.take(over, () => this.take({ id, trace, guesses, here: true, step }, over)))
+      .catch(({ message }) => id === `live-${this.count}` && this.refuse(message)); // nobody asks for an older one any more
+  }
+
+  /**
+   * @param {Shown} shown
+   * @param {boolean} over
+   */
+  take(shown, over) {
+    if (this.shown.id !== shown.id) {
+      this.keep();
+      if (this.shown.trace.output.stopped_by && !this.shown.hide?.length) this.before = this.shown;
+    }
+    this.shown = shown;
+    if (over) this.tried.add(shown);
     this.draw();
   }
 
@@ -235,8 +234,7 @@ class Live {
   /** The tour is on the recorded run, with its settings. */
   beginTour() {
     const { first, tour } = this.made;
-    this.wanted = false;
-    this.bringBack({ id: "recorded", ...first, here: false, tour: { started: (this.tours += 1), at: 1, tour } });
+    this.bringBack({ id: "recorded", ...first, here: false, tour: { started: (this.count += 1), at: 1, tour } });
   }
 
   /** @param {Shown} shown */
@@ -247,7 +245,7 @@ class Live {
 
   /** @param {Shown} shown */
   show(shown) {
-    this.id += 1; // a run under way is not waited for
+    this.decoder.stop();
     if (shown.id !== this.shown.id) this.before = this.shown;
     this.shown = shown;
     this.form.open(this.linkOf(shown.trace));
@@ -271,13 +269,17 @@ class Live {
   }
 
   draw() {
-    const { trace, hide } = this.shown;
+    const { id, trace, hide, step } = this.shown;
     const surprise = hide?.includes("result") ?? false;
-    const compared = surprise ? null : ([this.pinned, this.before].find((other) => other && other.id !== this.shown.id) ?? null);
-    this.stage.put(sentOf(this.shown, this.made, compared, compared === this.pinned));
+    const compared = surprise ? null : ([this.pinned, this.before].find((other) => other && other.id !== id) ?? null);
+    if (step !== undefined && id !== this.stage.sent?.run_id) this.stage.playhead.runId = null; // else only a first run begins elsewhere
+    const link = Object.fromEntries(new URLSearchParams(this.linkOf(trace)));
+    this.stage.put({ ...sentOf(this.shown, this.made, compared, compared === this.pinned), link, view: this.view });
+    document.body.dataset.view = this.view;
+    find(document, "button.more").textContent = this.view === "simple" ? "Show everything" : "Show less";
     find(document, ".moment .reveal").hidden = !hide?.length;
-    find(document, ".asked .undo").toggleAttribute("disabled", !this.past.length);
-    find(document, ".asked .run").classList.toggle("first", !this.tried.anyHere);
+    find(document, "button.undo").toggleAttribute("disabled", !this.past.length);
+    if (this.decoder.ready) this.tell();
     const over = trace.output.stopped_by !== null && trace.rounds.length > 0 && !surprise;
     find(document, ".outcome").hidden = !over;
     if (!over) return;
@@ -285,6 +287,14 @@ class Live {
     find(document, ".counted").textContent = countedInWords(trace);
     find(document, ".timed").textContent = timedInWords(trace);
     find(document, ".modelled").textContent = modelledInWords(trace, this.made.published);
+  }
+
+  /** What the models can do now, and what the run on screen is. */
+  tell() {
+    const next = this.shown.here
+      ? "Change anything, and both decoders run again."
+      : "The run below is a recorded one.";
+    this.say(`Ready: ${Object.keys(this.made.models).join(", ")}. They run in this browser, and nothing is sent anywhere. ${next}`);
   }
 
   save() {
@@ -306,7 +316,7 @@ class Live {
     try {
       const trace = /** @type {Trace} */ (JSON.parse(await file.text()));
       if (trace.schema > 2 || !trace.output.stopped_by) throw new Error(NO_RUN);
-      this.bringBack({ id: `file-${(this.id += 1)}`, trace: this.whole(trace), guesses: null, here: false });
+      this.bringBack({ id: `file-${(this.count += 1)}`, trace: this.whole(trace), guesses: null, here: false });
       this.tried.add(this.shown);
       this.refuse("");
     } catch {
@@ -316,34 +326,18 @@ class Live {
     }
   }
 
-  async copyLink() {
-    history.replaceState(null, "", this.link);
-    const did = find(document, ".kept .did");
-    try {
-      await navigator.clipboard.writeText(location.href);
-      did.textContent = "Copied.";
-    } catch {
-      did.textContent = "The link is in the address bar: copy it from there.";
-    }
-  }
-
   /**
    * @param {string} words
    * @param {number} [share] of a download
    */
   say(words, share) {
-    find(this.state, ".told").textContent = words;
-    find(this.state, ".again").hidden = true;
-    const bar = /** @type {HTMLProgressElement} */ (find(this.state, "progress"));
+    const told = find(document, ".state .told");
+    if (told.textContent !== words) told.textContent = words; // a screen reader says it once
+    find(document, ".state .again").hidden = !this.decoder.failed;
+    find(document, ".state .here").hidden = !this.decoder.ready || this.tried.anyHere;
+    const bar = /** @type {HTMLProgressElement} */ (find(document, ".state progress"));
     bar.hidden = share === undefined;
-    if (share !== undefined) bar.value = share;
-  }
-
-  /** @param {string} sentence why nothing can run now; what was shown stays */
-  fail(sentence) {
-    this.ready = false;
-    this.say(sentence);
-    find(this.state, ".again").hidden = false;
+    bar.value = share ?? 0;
   }
 
   /** @param {string} sentence why this run cannot be; empty: it can */
@@ -354,6 +348,19 @@ class Live {
   }
 }
 
+/**
+ * What a script element of the page holds, as JSON; empty where there is none.
+ * @param {string} id
+ */
+function held(id) {
+  return JSON.parse(document.querySelector(id)?.textContent || '""');
+}
+
 if ("serviceWorker" in navigator && location.protocol.startsWith("http")) navigator.serviceWorker.register("service_worker.js").catch(() => {});
 
-export default new Live(JSON.parse(find(document, "#live").textContent ?? ""));
+const page = new Live(held("#live"));
+/** For the console, and for other people’s scripts. Models and prompt that are left out are those of the controls. */
+const decode = (/** @type {any} */ asked) => page.decoder.decode({ ...page.form.request(), settings: {}, ...asked });
+Object.assign(globalThis, { specviz: { decode } });
+
+export default page;

@@ -1,7 +1,9 @@
 /** Why a run was as fast as it was: from which share of accepted guesses it pays, as `_reason` of specviz/core/result.py. */
 
+import { percent } from "../shared/numbers.js";
 import { verificationSteps } from "../shared/theory.js";
-import { costsOf, judged, roundSteps } from "./timing.js";
+import { running } from "../trace/running.js";
+import { clockIsCoarse, costsOf, judged, roundSteps, writing } from "./timing.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Timed } from "./timing.js" */
@@ -15,21 +17,19 @@ const UNEXPLAINED = "The costs of a typical round do not explain the measured sp
  */
 export function reasonOf(trace, timed) {
   const costs = costsOf(trace);
-  const drafted = trace.rounds.flatMap((round) => round.drafted);
   if (!costs || trace.settings.tree) return "";
-  const accepted = drafted.filter(({ status }) => status === "accepted").length;
-  const checked = accepted + drafted.filter(({ status }) => status === "rejected").length;
-  const emitted = accepted + trace.rounds.filter(({ emitted: own }) => own.kind !== "none").length;
+  const { accepted, judged: checked, emitted } = running(trace).at(-1)?.after ?? { accepted: 0, judged: 0, emitted: 0 };
   const modelled = emitted / trace.rounds.reduce((steps, round) => steps + roundSteps(costs, round.drafted.length), 0);
   const [alpha, share] = [accepted / checked, percent(accepted / checked)];
-  if (!explains(modelled, timed)) return `${share} of the checked guesses are accepted. ${UNEXPLAINED}`;
+  if (!explains(modelled, timed)) return `${share} of the judged guesses are accepted. ${UNEXPLAINED}`;
   if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") return perCall(trace, costs, emitted);
   const length = usual(trace.rounds.map((round) => round.drafted.length).filter(Boolean));
   const [steps, check] = [roundSteps(costs, length), verificationSteps(costs.check, length + 1)];
-  const why = `a guess takes ${costs.draft.toFixed(2)} and ${checkTakes(check)}`;
-  if (steps >= length + 1) return `It would not pay even if all checked guesses were accepted (here ${share}), because ${why}`;
-  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the checked guesses are accepted; ${why}`;
-  return `It pays if more than ${percent(breakEven(steps, length))} of the checked guesses are accepted (here ${share}), because ${why}`;
+  const [written, about] = [writing(trace), clockIsCoarse(trace) ? "about " : ""];
+  const why = `a guess takes ${written(costs.draft)} and ${checkTakes(written(check))}`;
+  if (steps >= length + 1) return `It would not pay even if all judged guesses were accepted (here ${share}), because ${why}`;
+  if ((expected(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return `Here ${share} of the judged guesses are accepted; ${why}`;
+  return `It pays if more than ${about}${percent(breakEven(steps, length))} of the judged guesses are accepted (here ${share}), because ${why}`;
 }
 
 /**
@@ -38,12 +38,14 @@ export function reasonOf(trace, timed) {
  * @param {import("./timing.js").Costs} costs
  * @param {number} emitted
  */
-function perCall({ rounds }, costs, emitted) {
+function perCall(trace, costs, emitted) {
+  const { rounds } = trace;
+  const [written, about] = [writing(trace), clockIsCoarse(trace) ? "about " : ""];
   const mean = (/** @type {(drafted: number) => number} */ of) => rounds.reduce((sum, { drafted }) => sum + of(drafted.length), 0) / rounds.length;
   const [guesses, check] = [mean((count) => count) * costs.draft, mean((count) => verificationSteps(costs.check, count + 1))];
   const least = guesses + check + costs.overhead;
   const here = (emitted / rounds.length).toFixed(2);
-  return `It pays if a pass gives more than ${least.toFixed(2)} tokens (here ${here}), because the guesses of a round take ${guesses.toFixed(2)} and ${checkTakes(check)}`;
+  return `It pays if a pass gives more than ${about}${written(least)} tokens (here ${here}), because the guesses of a round take ${written(guesses)} and ${checkTakes(written(check))}`;
 }
 
 /**
@@ -58,13 +60,13 @@ function explains(modelled, { speedup, interval }) {
   return interval !== null || judged(modelled, null) === "even";
 }
 
-/** @param {number} check in plain steps */
+/** @param {string} check in plain steps */
 function checkTakes(check) {
-  return `a check ${check.toFixed(2)} times as long as the big model takes for one token.`;
+  return `a check ${check} times as long as the target takes for one token.`;
 }
 
 /**
- * E(γ): the tokens of a round where each checked guess is accepted with this probability.
+ * E(γ): the tokens of a round where each judged guess is accepted with this probability.
  * @param {number} alpha
  * @param {number} length
  */
@@ -90,9 +92,4 @@ function breakEven(steps, length) {
 /** @param {number[]} counts their upper median */
 function usual(counts) {
   return counts.toSorted((one, other) => one - other)[Math.floor(counts.length / 2)];
-}
-
-/** @param {number} share */
-function percent(share) {
-  return `${Math.round(100 * share)} %`;
 }

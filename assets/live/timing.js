@@ -1,6 +1,7 @@
 /** What a run's times say: its costs, its speedup with an interval, and whether the machine was too busy to tell. */
 
 import { verificationSteps } from "../shared/theory.js";
+import { emits, secondsOf } from "../trace/rounds.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 
@@ -17,11 +18,13 @@ const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.26
 
 /**
  * The costs that one trace measured, as `costs` of specviz/core/metrics.py; null without a drafted token. A browser's clock
- * may count whole milliseconds, and then a median jumps: a typical time is the mean of the middle half.
+ * may count whole milliseconds. Then a median jumps, and only the mean of all times is right.
  * @param {Trace} trace
  * @returns {Costs | null}
  */
-export function costsOf({ rounds, autoregressive }) {
+export function costsOf(trace) {
+  const { rounds, autoregressive } = trace;
+  const typical = clockIsCoarse(trace) ? mean : middleMean;
   const drafting = rounds.filter(({ drafted }) => drafted.length);
   const step = typical(autoregressive?.seconds_per_token ?? []);
   if (!drafting.length || !step) return null;
@@ -89,16 +92,15 @@ export function judged(speedup, interval) {
  * @param {Trace} trace
  */
 function blocksOf({ rounds, autoregressive }) {
-  const blocks = [];
-  let start = 0;
-  for (const { drafted, emitted, draft_seconds, verify_seconds, overhead_seconds } of rounds) {
-    const tokens = drafted.filter(({ status }) => status === "accepted").length + (emitted.kind === "none" ? 0 : 1);
-    const steps = (autoregressive?.seconds_per_token ?? []).slice(start, start + tokens);
-    const round = (draft_seconds ?? 0) + (verify_seconds ?? 0) + (overhead_seconds ?? 0);
-    if (steps.length === tokens) blocks.push({ drafted: drafted.length, tokens, round, plain: steps.reduce((total, step) => total + step, 0) });
-    start += tokens;
-  }
-  return blocks;
+  const plain = autoregressive?.seconds_per_token ?? [];
+  let end = 0;
+  const blocks = rounds.map((round) => {
+    const tokens = emits(round);
+    end += tokens;
+    const beside = plain.slice(end - tokens, end).reduce((total, step) => total + step, 0);
+    return { end, drafted: round.drafted.length, tokens, round: secondsOf(round) ?? 0, plain: beside };
+  });
+  return blocks.filter((block) => block.end <= plain.length);
 }
 
 /**
@@ -126,11 +128,15 @@ function sum(rows, name) {
  * The mean of the middle half, which a few slow ones do not move.
  * @param {number[]} values
  */
-function typical(values) {
+function middleMean(values) {
   const sorted = values.toSorted((one, other) => one - other);
   const quarter = Math.floor(sorted.length / 4);
-  const middle = sorted.slice(quarter, sorted.length - quarter);
-  return middle.length ? middle.reduce((total, value) => total + value, 0) / middle.length : 0;
+  return mean(sorted.slice(quarter, sorted.length - quarter));
+}
+
+/** @param {number[]} values */
+function mean(values) {
+  return values.length ? values.reduce((total, value) => total + value, 0) / values.length : 0;
 }
 
 const COARSE = 0.5; // milliseconds between two times that the clock tells apart; a step of this page takes 1 or 2
@@ -143,4 +149,13 @@ export function clockIsCoarse({ autoregressive }) {
   const steps = [...new Set((autoregressive?.seconds_per_token ?? []).map((seconds) => Math.round(1e5 * seconds) / 100))].sort((a, b) => a - b);
   if (steps.length < 2) return steps.length === 1 && Number.isInteger(steps[0]);
   return steps.every((step, i) => !i || step - steps[i - 1] >= COARSE);
+}
+
+/**
+ * A function that writes such costs with the digits that the clock gives.
+ * @param {Trace} trace
+ */
+export function writing(trace) {
+  const digits = clockIsCoarse(trace) ? 1 : 2;
+  return (/** @type {number} */ steps) => steps.toFixed(digits);
 }

@@ -1,6 +1,8 @@
 /** The list of what was tried on this visit: a row brings its run back exactly, or has every other run compared with it. */
 
 import { element } from "../shared/dom.js";
+import { UNKNOWN, percent, times } from "../shared/numbers.js";
+import { shorten } from "../shared/text.js";
 import { csvOf } from "./csv.js";
 import { timedOf } from "./timing.js";
 import { countsOf } from "./words.js";
@@ -38,20 +40,13 @@ export class Tried {
 
   /** @param {Shown} shown a run that is over */
   add(shown) {
-    const { trace } = shown;
-    const { drafted, accepted, rounds, emitted } = countsOf(trace);
-    const timed = timedOf(trace);
-    const speed = timed?.trusted ? `${timed.speedup.toFixed(2)}×${between(timed.interval)}` : "not trusted";
+    const { settings, prompt } = shown.trace;
     const number = this.count++;
+    const { timed, acceptance, tokens } = figuresOf(shown.trace);
+    const speed = timed && (timed.trusted ? `${times(timed.speedup)}${between(timed.interval)}` : "not trusted");
     const cells = [
-      numberOf({ number, shown }),
-      draftOf(trace),
-      String(trace.settings.draft_length),
-      String(trace.settings.temperature),
-      start(trace.prompt.text, SHORT),
-      drafted ? `${Math.round((100 * accepted) / drafted)} %` : "–",
-      rounds ? (emitted / rounds).toFixed(2) : "–",
-      timed ? speed : "–",
+      numberOf({ number, shown }), draftOf(shown.trace), String(settings.draft_length), String(settings.temperature),
+      start(prompt.text, SHORT), percent(acceptance), tokens?.toFixed(2) ?? UNKNOWN, speed ?? UNKNOWN,
     ];
     const row = element("tr");
     const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
@@ -103,17 +98,19 @@ export class Tried {
  * @returns {Cell[]}
  */
 function lineOf(run, link) {
-  const { trace } = run.shown;
-  const { drafted, accepted, rounds, emitted } = countsOf(trace);
-  const timed = timedOf(trace);
-  const trusted = timed && (timed.trusted ? "yes" : "no");
-  const { draft_length, temperature } = trace.settings;
+  const { settings, prompt, target } = run.shown.trace;
+  const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
   return [
-    numberOf(run), draftOf(trace), draft_length,
-    rounds ? emitted / rounds : null, drafted ? (100 * accepted) / drafted : null,
-    timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), trusted,
-    start(trace.prompt.text, LONG), temperature, trace.target.name, link,
+    numberOf(run), draftOf(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
+    timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), timed && (timed.trusted ? "yes" : "no"),
+    start(prompt.text, LONG), settings.temperature, target.name, link,
   ];
+}
+
+/** @param {Trace} trace */
+function figuresOf(trace) {
+  const { acceptance, rounds, emitted } = countsOf(trace);
+  return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null };
 }
 
 /** @param {[number, number] | null} interval */
@@ -142,8 +139,7 @@ function draftOf({ drafter }) {
  * @param {number} most characters
  */
 function start(text, most) {
-  const characters = [...text.trim().replace(/\s+/g, " ")];
-  return characters.slice(0, most).join("") + (characters.length > most ? "…" : "");
+  return shorten(text.trim().replace(/\s+/g, " "), most);
 }
 
 /**

@@ -1,7 +1,8 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
+import { running } from "../trace/running.js";
 import { reasonOf } from "./reason.js";
-import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
+import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
 
 /** @import { Result, Trace } from "../shared/payloads.js" */
 /** @import { Timed } from "./timing.js" */
@@ -9,15 +10,12 @@ import { clockIsCoarse, costsOf, judged, timedOf } from "./timing.js";
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
 const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
+const UNTIMED = { speedup: null, interval: null };
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
-export function countsOf({ rounds }) {
-  const drafted = rounds.flatMap((round) => round.drafted);
-  const accepted = drafted.filter(({ status }) => status === "accepted").length;
-  const judged = accepted + drafted.filter(({ status }) => status === "rejected").length;
-  const emitted = accepted + rounds.filter((round) => round.emitted.kind !== "none").length;
-  return { rounds: rounds.length, drafted: drafted.length, accepted, judged, emitted };
+export function countsOf(trace) {
+  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, ...running(trace).at(-1)?.after };
 }
 
 /**
@@ -28,14 +26,15 @@ export function countsOf({ rounds }) {
  */
 export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
-  const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the big model instead of ${emitted}`;
+  const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the target instead of ${emitted}`;
   const timed = timedOf(trace);
-  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", trusted: true, estimated: null };
-  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, trusted: false, estimated: null };
-  const ending = { untold: ", too close to 1 to tell", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
+  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", ...UNTIMED, trusted: true };
+  if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, ...UNTIMED, trusted: false };
+  const ending = { untold: ", too close to call", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
   const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
   const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
-  return { says, reason: `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim(), trusted: true, estimated: null };
+  const reason = `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim();
+  return { ...UNTIMED, says, reason, trusted: true, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
 }
 
 /**
@@ -51,7 +50,7 @@ export function countedInWords(trace) {
   const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
   if (!drafted) return "Counted, exact: nothing was drafted.";
   const perCall = (emitted / rounds).toFixed(2);
-  return `Counted, exact: ${accepted} of ${drafted} guesses are accepted (${judged} were checked), and each pass of the big model gives ${perCall} tokens.`;
+  return `Counted, exact: ${accepted} of ${drafted} guesses are accepted (${judged} were judged); ${perCall} tokens per target call.`;
 }
 
 /**
@@ -66,7 +65,7 @@ export function comparedInWords({ settings, drafter, output, autoregressive }) {
   const at = written.findIndex((id, place) => place < shorter && id !== plain[place]);
   if (at >= 0) return `Texts: they differ first at token ${at + 1}. Only rounding between two tokens of almost equal probability should do that.`;
   if (written.length !== plain.length) return `Texts: the same for ${shorter} tokens, then only one of the two continues.`;
-  return `Texts, identical: the big model alone wrote the same ${written.length} ${written.length === 1 ? "token" : "tokens"}.`;
+  return `Texts, identical: the target alone wrote the same ${written.length} ${written.length === 1 ? "token" : "tokens"}.`;
 }
 
 /** @param {Trace} trace */
@@ -75,13 +74,11 @@ export function timedInWords(trace) {
   if (timed && !costs) return `Timed: ${COARSE_CLOCK}, and a step takes less than it counts.`;
   if (!timed || !costs) return "Timed: too few rounds to say.";
   const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
-  const speed = timed.trusted
-    ? `${timed.speedup.toFixed(2)}×${intervalOf(timed, ", ")}.`
-    : "the machine was too busy to tell.";
-  const coarse = clockIsCoarse(trace);
-  const [checked, drafted] = [check, costs.draft].map((steps) => steps.toFixed(coarse ? 1 : 2));
-  const why = coarse ? ` ${COARSE_CLOCK}, so each single time is rough.` : "";
-  return `Timed, one run, on ${trace.recorded_on.machine}: ${speed} A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
+  const where = `Timed, one run, on ${trace.recorded_on.machine}:`;
+  if (!timed.trusted) return `${where} the machine was too busy to tell.`;
+  const [checked, drafted] = [check, costs.draft].map(writing(trace));
+  const why = clockIsCoarse(trace) ? ` ${COARSE_CLOCK}, so each single time is rough.` : "";
+  return `${where} ${timed.speedup.toFixed(2)}×${intervalOf(timed, ", ")}. A check of ${tokens} tokens takes ${checked} times as long as one token, v(${tokens}) = ${checked}; a guess takes ${drafted}.${why}`;
 }
 
 /**

@@ -8,37 +8,10 @@
 
 /** @import { PublishedMachine, Shape } from "../shared/payloads.js" */
 
-/**
- * @typedef {object} Setting what the sliders say
- * @property {PublishedMachine} machine
- * @property {Shape} shape with as many experts as the sliders say
- * @property {number} batch texts that are decoded together
- * @property {number} context tokens that each text has so far
- */
-
-/**
- * @typedef {object} Speculation
- * @property {number} alpha the rate at which a judged guess is accepted
- * @property {number} length of a draft, in tokens
- * @property {number} cost of one guess, in plain passes
- */
-
-/**
- * @typedef {object} Work one kind of work in a pass
- * @property {number} flops arithmetic operations
- * @property {number} bytes fetched
- * @property {number} computing seconds at the peak of the arithmetic
- * @property {number} fetching seconds at the peak bandwidth
- * @property {number} seconds the longer of the two
- */
-
-/**
- * @typedef {object} Pass
- * @property {Work} weights the matrices, used for every token of every text
- * @property {Work} caches attention: each text's own keys and values
- * @property {number} touched different experts that a layer needs, on average
- * @property {number} seconds
- */
+/** @typedef {{ machine: PublishedMachine, shape: Shape, batch: number, context: number }} Setting texts, and tokens of each so far */
+/** @typedef {{ alpha: number, length: number, cost: number }} Speculation acceptance of a judged guess, tokens, cost of a guess in plain passes */
+/** @typedef {{ flops: number, bytes: number, computing: number, fetching: number, seconds: number }} Work seconds: the longer of both times */
+/** @typedef {{ weights: Work, caches: Work, touched: number, seconds: number }} Pass touched: different experts that a layer needs, on average */
 
 const BYTES = 2; // of a number in bfloat16
 const HALVINGS = 60; // enough for the last bit of a number
@@ -54,16 +27,13 @@ export function expertsTouched(experts, active, tokens) {
 }
 
 /**
- * Weights of one layer and of the output, by part. The input's embedding is a table of which a pass reads some rows only.
+ * Weights that a pass uses if each layer needs so many experts. Of the input's embedding it reads only some rows.
  * @param {Shape} shape
+ * @param {number} needed
  */
-function parts({ width, inner, heads, kv_heads, head, vocabulary, experts }) {
-  return {
-    attention: 2 * width * head * (heads + kv_heads),
-    expert: 3 * width * inner,
-    router: experts > 1 ? width * experts : 0,
-    output: vocabulary * width,
-  };
+function used({ layers, width, inner, heads, kv_heads, head, vocabulary, experts }, needed) {
+  const router = experts > 1 ? width * experts : 0;
+  return layers * (2 * width * head * (heads + kv_heads) + router + needed * 3 * width * inner) + vocabulary * width;
 }
 
 /**
@@ -71,8 +41,7 @@ function parts({ width, inner, heads, kv_heads, head, vocabulary, experts }) {
  * @param {Shape} shape
  */
 export function parameters(shape) {
-  const { attention, expert, router, output } = parts(shape);
-  return shape.layers * (attention + router + shape.experts * expert) + 2 * output;
+  return used(shape, shape.experts) + shape.vocabulary * shape.width;
 }
 
 /**
@@ -99,13 +68,10 @@ export function memoryNeeded({ shape, batch, context }) {
  * @returns {Pass}
  */
 export function pass({ machine, shape, batch, context }, tokens) {
-  const { attention, expert, router, output } = parts(shape);
   const all = batch * tokens;
   const touched = expertsTouched(shape.experts, shape.active, all);
-  const fetched = shape.layers * (attention + router + touched * expert) + output;
-  const used = shape.layers * (attention + router + shape.active * expert) + output;
+  const weights = work(machine, 2 * all * used(shape, shape.active), BYTES * used(shape, touched));
   const scores = 4 * shape.layers * shape.heads * shape.head * context;
-  const weights = work(machine, 2 * all * used, BYTES * fetched);
   const caches = work(machine, all * scores, batch * cacheOfText(shape, context));
   return { weights, caches, touched, seconds: weights.seconds + caches.seconds };
 }
@@ -117,8 +83,7 @@ export function pass({ machine, shape, batch, context }, tokens) {
  * @returns {Work}
  */
 function work({ teraflops, terabytes }, flops, bytes) {
-  const computing = flops / (teraflops * 1e12);
-  const fetching = bytes / (terabytes * 1e12);
+  const [computing, fetching] = [flops / (teraflops * 1e12), bytes / (terabytes * 1e12)];
   return { flops, bytes, computing, fetching, seconds: Math.max(fetching, computing) };
 }
 

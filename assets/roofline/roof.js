@@ -3,28 +3,26 @@
 
 import { label, svg } from "../shared/svg.js";
 import { corner } from "./model.js";
-import { LABELS } from "./words.js";
 
-/** @import { PublishedMachine } from "../shared/payloads.js" */
+/** @import { PublishedMachine, RooflinePayload } from "../shared/payloads.js" */
 /** @import { Pass, Work } from "./model.js" */
-/** @import { Voice } from "./words.js" */
 
-/** @typedef {{ width: number, height: number }} Size */
 /** @typedef {{ x: number, y: number }} Point */
 /** @typedef {"matrices" | "attention"} Kind */
+/** @typedef {RooflinePayload["labels"]} Labels */
 
 const ACROSS = { from: 0.5, to: 10_000 }; // operations a byte
 const UP = { from: 1, to: 4_000 }; // 10^12 operations a second
 const MARGIN = { left: 42, right: 10, top: 24, bottom: 38 };
 const TICKS = [1, 10, 100, 1000, 10_000];
 const MARK = 6.5; // half the width of a mark
-const NAME = 76; // pixels that a name needs
+export const HEIGHT = 300;
 
 /**
- * @param {Size} size
+ * @param {number} width
  */
-export function scales({ width, height }) {
-  const inside = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
+export function scales(width) {
+  const inside = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
   return {
     x: (/** @type {number} */ intensity) => MARGIN.left + inside.width * share(intensity, ACROSS),
     y: (/** @type {number} */ rate) => MARGIN.top + inside.height * (1 - share(rate, UP)),
@@ -52,115 +50,55 @@ export function reached({ teraflops, terabytes }, intensity) {
  * @param {PublishedMachine} machine
  * @param {Pass} plain
  * @param {Pass} check
- * @param {Size} size
- * @param {Voice} voice
+ * @param {number} width
+ * @param {Labels} said
  * @returns {SVGElement[]}
  */
-export function drawRoof(machine, plain, check, size, voice) {
-  const said = LABELS[voice];
-  const { x, y } = scales(size);
-  const bottom = size.height - MARGIN.bottom;
-  const edge = corner(machine);
-  const top = y(machine.teraflops);
-  const grounds = [
-    svg("path", { d: `M${x(ACROSS.from)} ${y(reached(machine, ACROSS.from))}L${x(edge)} ${top}V${bottom}H${x(ACROSS.from)}Z`, class: "ground waiting" }),
-    svg("path", { d: `M${x(edge)} ${top}H${x(ACROSS.to)}V${bottom}H${x(edge)}Z`, class: "ground arithmetic" }),
-  ];
-  const path = `M${x(ACROSS.from)} ${y(reached(machine, ACROSS.from))}L${x(edge)} ${top}H${x(ACROSS.to)}`;
+export function drawRoof(machine, plain, check, width, said) {
+  const { x, y } = scales(width);
+  const [left, right, bottom] = [x(ACROSS.from), x(ACROSS.to), HEIGHT - MARGIN.bottom];
+  const [edge, top, low] = [x(corner(machine)), y(machine.teraflops), y(reached(machine, ACROSS.from))];
   return [
-    ...grounds,
-    ...axes(size, said),
-    svg("path", { d: path, class: "roof-line" }),
-    label(said.waits, (x(ACROSS.from) + x(edge)) / 2, bottom - 8, "region"),
-    ...inLines(said.busy, (x(edge) + x(ACROSS.to)) / 2, bottom - 8, x(ACROSS.to) - x(edge)),
-    ...way("attention", said.attention, machine, plain.caches, check.caches, size),
-    ...way("matrices", said.matrices, machine, plain.weights, check.weights, size),
+    svg("path", { d: `M${left} ${low}L${edge} ${top}V${bottom}H${left}Z`, class: "ground waiting" }),
+    svg("path", { d: `M${edge} ${top}H${right}V${bottom}H${edge}Z`, class: "ground arithmetic" }),
+    ...axes(width, said),
+    svg("path", { d: `M${left} ${low}L${edge} ${top}H${right}`, class: "roof-line" }),
+    label(said.waits, (left + edge) / 2, bottom - 8, "region"),
+    label(said.busy, (edge + right) / 2, bottom - 8, "region"),
+    ...way("attention", machine, plain.caches, check.caches, width),
+    ...way("matrices", machine, plain.weights, check.weights, width),
   ];
 }
 
 /**
- * A label on two lines where it does not fit on one.
- * @param {string} text
- * @param {number} x
- * @param {number} y of the last line
- * @param {number} room
+ * @param {number} width
+ * @param {Labels} said
  */
-function inLines(text, x, y, room) {
-  const at = text.indexOf(" ");
-  if (6.5 * text.length < room) return [label(text, x, y, "region")];
-  return [label(text.slice(0, at), x, y - 13, "region"), label(text.slice(at + 1), x, y, "region")];
-}
-
-/**
- * @param {Size} size
- * @param {typeof LABELS["technical"]} said
- */
-function axes(size, said) {
-  const { x, y } = scales(size);
-  const bottom = size.height - MARGIN.bottom;
-  const right = size.width - MARGIN.right;
+function axes(width, said) {
+  const { x, y } = scales(width);
+  const [bottom, right] = [HEIGHT - MARGIN.bottom, width - MARGIN.right];
   const lines = TICKS.filter((tick) => tick <= UP.to).flatMap((tick) => [
     svg("path", { d: `M${MARGIN.left} ${y(tick)}H${right}`, class: "grid-line" }),
-    label(String(tick), MARGIN.left - 6, y(tick) + 4, "tick up"),
+    label(tick.toLocaleString("en-US"), MARGIN.left - 6, y(tick) + 4, "end"),
   ]);
-  const ticks = TICKS.map((tick) => label(tick === 10_000 ? "10,000" : String(tick), Math.min(x(tick), right - 18), bottom + 15, "tick"));
-  return [
-    ...lines,
-    ...ticks,
-    label(said.up, 2, 13, "unit start"),
-    label(said.across, (MARGIN.left + right) / 2, bottom + 32, "unit"),
-  ];
+  const ticks = TICKS.map((tick) => label(tick.toLocaleString("en-US"), Math.min(x(tick), right - 18), bottom + 15, ""));
+  return [...lines, ...ticks, label(said.up, 2, 13, "start"), label(said.across, (MARGIN.left + right) / 2, bottom + 32, "")];
 }
 
 /**
  * One kind of work: from the plain pass, along the roof, to the check.
  * @param {Kind} kind
- * @param {string} name
  * @param {PublishedMachine} machine
  * @param {Work} plain
  * @param {Work} check
- * @param {Size} size
+ * @param {number} width
  */
-function way(kind, name, machine, plain, check, size) {
-  const [from, to] = [pointOf(plain, machine, size), pointOf(check, machine, size)];
-  const { x, y } = scales(size);
-  const bend = { x: x(corner(machine)), y: y(machine.teraflops) };
+function way(kind, machine, plain, check, width) {
+  const { x, y } = scales(width);
+  const at = (/** @type {number} */ intensity) => ({ x: x(intensity), y: y(reached(machine, intensity)) });
+  const [from, bend, to] = [at(plain.flops / plain.bytes), at(corner(machine)), at(check.flops / check.bytes)];
   const over = from.x < bend.x && to.x > bend.x ? `L${bend.x} ${bend.y}` : "";
-  const { at, anchor } = placeOf(kind, from, to, bend.x);
-  return [
-    svg("path", { d: `M${from.x} ${from.y}${over}L${to.x} ${to.y}`, class: `way ${kind}` }),
-    mark(kind, from, "plain"),
-    mark(kind, to, "check"),
-    label(name, at.x, at.y, `name ${kind} ${anchor}`),
-  ];
-}
-
-/**
- * Where a name stands: that of attention right of its marks; that of the matrices left of them, above them where the roof
- * is flat, and right of them where there is no room.
- * @param {Kind} kind
- * @param {Point} from
- * @param {Point} to
- * @param {number} bend
- */
-function placeOf(kind, from, to, bend) {
-  const middle = (from.x + to.x) / 2;
-  const high = Math.min(from.y, to.y);
-  if (kind === "attention") return { at: { x: to.x + 12, y: to.y + 18 }, anchor: "start" };
-  if (to.x > bend) return { at: { x: middle, y: high - 12 }, anchor: "" };
-  if (middle < MARGIN.left + NAME) return { at: { x: to.x + 10, y: to.y + 18 }, anchor: "start" };
-  return { at: { x: middle - 10, y: high + 4 }, anchor: "end" };
-}
-
-/**
- * @param {Work} work
- * @param {PublishedMachine} machine
- * @param {Size} size
- * @returns {Point}
- */
-function pointOf({ flops, bytes }, machine, size) {
-  const { x, y } = scales(size);
-  return { x: x(flops / bytes), y: y(reached(machine, flops / bytes)) };
+  return [svg("path", { d: `M${from.x} ${from.y}${over}L${to.x} ${to.y}`, class: `way ${kind}` }), mark(kind, from, "plain"), mark(kind, to, "check")];
 }
 
 /**
@@ -170,35 +108,22 @@ function pointOf({ flops, bytes }, machine, size) {
  * @param {"plain" | "check"} which
  */
 export function mark(kind, { x, y }, which) {
-  if (kind === "matrices") return svg("circle", { cx: x, cy: y, r: MARK, class: `mark ${kind} ${which}` });
-  return svg("rect", { x: x - MARK + 1, y: y - MARK + 1, width: 2 * MARK - 2, height: 2 * MARK - 2, class: `mark ${kind} ${which}` });
+  const name = `mark ${kind} ${which}`;
+  if (kind === "matrices") return svg("circle", { cx: x, cy: y, r: MARK, class: name });
+  return svg("rect", { x: x - MARK + 1, y: y - MARK + 1, width: 2 * MARK - 2, height: 2 * MARK - 2, class: name });
 }
 
 /**
- * The picture as sentences, for a screen reader.
+ * The picture as a sentence, for a screen reader.
  * @param {PublishedMachine} machine
  * @param {Pass} plain
  * @param {Pass} check
- * @param {Voice} voice
+ * @param {Labels} said
  */
-export function roofInWords(machine, plain, check, voice) {
-  const said = LABELS[voice];
+export function roofInWords(machine, plain, check, said) {
   const edge = corner(machine);
-  const of = (/** @type {string} */ name, /** @type {Work} */ one, /** @type {Work} */ other) =>
-    `${name}: ${where(one, edge, voice)} in the ${said.plain.toLowerCase()}, ${where(other, edge, voice)} in the ${said.check.toLowerCase()}`;
-  return (
-    `${said.roof}. The corner is at ${Math.round(edge)} ${said.across}. ` +
-    `${of(said.matrices, plain.weights, check.weights)}; ${of(said.attention, plain.caches, check.caches)}.`
-  );
-}
-
-/**
- * @param {Work} work
- * @param {number} edge
- * @param {Voice} voice
- */
-function where({ flops, bytes }, edge, voice) {
-  const intensity = flops / bytes;
-  const figure = intensity < 10 ? intensity.toFixed(1) : String(Math.round(intensity));
-  return `${figure}, ${intensity > edge ? LABELS[voice].busy : LABELS[voice].waits}`;
+  const where = (/** @type {Work} */ { flops, bytes }) => `${(flops / bytes).toFixed(1)}, ${flops / bytes > edge ? said.busy : said.waits}`;
+  const of = (/** @type {string} */ name, /** @type {Work} */ one, /** @type {Work} */ other) => `${name}: ${said.plain} ${where(one)}; ${said.check} ${where(other)}. `;
+  const head = `${said.roof}. ${said.across}; ${said.corner}: ${Math.round(edge)}. `;
+  return head + of(said.matrices, plain.weights, check.weights) + of(said.attention, plain.caches, check.caches);
 }

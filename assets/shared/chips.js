@@ -112,6 +112,6 @@ export function className(status) {
 export function chipLabel(round, roundIndex, index, phase, said = (status) => STATUS_WORDS[status]) {
   const { text, status } = round.chips[index];
   if (text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
-  const state = phase === "judge" ? said(status) : phase === "check" ? "being checked" : "proposed";
+  const state = phase === "judge" ? said(status) : phase === "check" ? "being checked" : "guessed";
   return `${visible(text)}, ${state}, round ${roundIndex + 1}`;
 }

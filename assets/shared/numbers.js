@@ -1,23 +1,31 @@
 // Numbers as people read them. Every function gives "–" for a number that is not known.
 
-const UNKNOWN = "–";
+export const UNKNOWN = "–";
 
 /**
- * A probability to two digits that count, without the zero before the point: .31, .0078, 1, <.0001.
+ * A probability in per cent, to two digits that count: 31 %, 0.78 %, 100 %, <0.01 %.
  * @param {number | null | undefined} value
  */
 export function prob(value) {
   if (value == null) return UNKNOWN;
-  if (value === 0 || value === 1) return String(value);
-  if (value < 0.00005) return "<.0001";
-  if (value >= 0.9995) return ">.999";
-  const places = value >= 0.995 ? 3 : value >= 0.1 ? 2 : value >= 0.01 ? 3 : 4;
-  return value.toFixed(places).slice(1);
+  if (value === 0 || value === 1) return percent(value);
+  if (value < 0.00005) return "<0.01 %";
+  if (value >= 0.9995) return ">99.9 %";
+  const places = value >= 0.995 ? 1 : value >= 0.1 ? 0 : value >= 0.01 ? 1 : 2;
+  return `${(100 * value).toFixed(places)} %`;
 }
 
 /** @param {number | null | undefined} share 0 to 1 */
 export function percent(share) {
   return share == null ? UNKNOWN : `${Math.round(share * 100)} %`;
+}
+
+/**
+ * A sentence in plain words: "31 in 100", as the plain texts say it.
+ * @param {string} said
+ */
+export function inHundred(said) {
+  return said.replaceAll(" %", " in 100");
 }
 
 /** @param {number | null | undefined} ratio */

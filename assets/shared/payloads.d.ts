@@ -52,7 +52,8 @@ export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "
  *
  * `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
  * after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
- * per target call, `estimated` its speedup at calibrated costs.
+ * per target call. `ranked` says which of the two is faster where the machine was too busy to time them; empty: not
+ * known, or not needed.
  */
 export interface ComparedPayload {
   name: string;
@@ -62,7 +63,7 @@ export interface ComparedPayload {
   speedup: Array<number | null>;
   lengths: Array<[number | null, number | null]>;
   per_call: number | null;
-  estimated: number | null;
+  ranked: string;
   trusted: boolean;
   pinned: boolean;
 }
@@ -255,6 +256,7 @@ export interface Machine {
   torch: string;
   transformers: string;
   threads: number;
+  instructions?: string;
 }
 
 /**
@@ -375,10 +377,12 @@ export interface RacePayload {
 
 /**
  * What replayed rounds take: `steps` for 0, 1, ... guesses, in target steps, so that the run's own speedup is the
- * measured one; None where it is not known. `said` is where they are from.
+ * measured one; None where it is not known. `between` is their 95 % interval, low ends and high ends. `said` is where
+ * they are from.
  */
 export interface ReplayTimes {
   steps: Array<number> | null;
+  between: [Array<number>, Array<number>] | null;
   said: string;
 }
 
@@ -388,7 +392,8 @@ export interface Result {
   says: string;
   reason: string;
   trusted: boolean;
-  estimated: number | null;
+  speedup: number | null;
+  interval: [number, number] | null;
 }
 
 /**
@@ -409,6 +414,8 @@ export interface RooflinePayload {
   machines: Array<PublishedMachine>;
   models: Array<Shape>;
   draft: Draft;
+  labels: Record<string, string>;
+  sentences: Record<string, string>;
   questions: Array<LoadQuestion>;
   judged: JudgedPayload;
 }

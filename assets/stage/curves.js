@@ -8,7 +8,7 @@ import { line, roundNumbers } from "./plane.js";
 /** @import { Margin, Plane, Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
-/** @typedef {{ acceptance: number | null, speedup: number | null }} Point */
+/** @typedef {{ acceptance: number | null, speedup: number | null, interval?: Span | null }} Point interval: 95 % of an estimated speedup */
 
 /**
  * The slider's draft length, the run replayed there, and whether a real run of it was asked for.
@@ -17,7 +17,7 @@ import { line, roundNumbers } from "./plane.js";
 
 /** @typedef {Point & { length: number, kind: "measured" | "estimated" | "so far" }} Mark */
 
-/** @typedef {{ rounds: number, speedup: number }} Reach how far the axes go */
+/** @typedef {{ rounds: number, speedup: number, lengths: number }} Reach how far the axes go; `lengths`: the speedups there */
 
 /** @typedef {[number, number]} Place in pixels, from the left and from the top */
 
@@ -35,9 +35,19 @@ export const PERCENT = [[0, "0"], [50, "50"], [100, "100 %"]];
  * @param {ReplayedLength} run
  * @returns {Point}
  */
-export function figuresOf({ accepted, rejected, discarded, speedup }) {
+export function figuresOf({ accepted, rejected, discarded, speedup, interval }) {
   const drafted = accepted + rejected + discarded;
-  return { acceptance: drafted ? accepted / drafted : null, speedup };
+  return { acceptance: drafted ? accepted / drafted : null, speedup, interval };
+}
+
+/**
+ * An estimated speedup in numbers: its interval, where that is known.
+ * @param {Pick<Point, "speedup" | "interval">} estimate
+ */
+export function estimated({ speedup, interval }) {
+  if (!interval) return `about ${speedup?.toFixed(2)}`;
+  const [low, high] = interval.map((end) => end.toFixed(2));
+  return low === high ? low : `${low} to ${high}`;
 }
 
 /**
@@ -65,7 +75,7 @@ export function markOf(data, { length, run }) {
   const here = { acceptance: last.acceptance, speedup: last.speedup, length: own };
   if (running || trusted(data)) return { ...here, kind: running ? "so far" : "measured" };
   const quiet = replay.why_not === null ? replay.lengths[own] : null;
-  return { ...here, speedup: quiet?.speedup ?? null, kind: "estimated" };
+  return { ...here, speedup: quiet?.speedup ?? null, interval: data.result?.interval ?? quiet?.interval ?? null, kind: "estimated" };
 }
 
 /**
@@ -82,7 +92,7 @@ export function inPercent(share) {
 }
 
 /**
- * @param {Reach} reach
+ * @param {Pick<Reach, "speedup">} reach
  * @returns {Span}
  */
 export function speedupSpan({ speedup }) {
@@ -90,7 +100,7 @@ export function speedupSpan({ speedup }) {
 }
 
 /**
- * @param {Reach} reach
+ * @param {Pick<Reach, "speedup">} reach
  * @returns {Tick[]}
  */
 export function speedupTicks(reach) {
@@ -110,20 +120,27 @@ export function margin({ letters }) {
  * @param {Plane} plane
  * @param {StagePayload["before"]} before
  * @param {"acceptance" | "speedup"} figure
- * @param {Place[][]} others the other lines
+ * @param {Place[][]} lines all of the plot
  * @param {Style} style
  */
-export function lineOfBefore(plane, before, figure, others, style) {
+export function lineOfBefore(plane, before, figure, lines, style) {
   if (!before) return [];
-  const values = figure === "speedup" ? before.speedup : before.acceptance.map(inPercent);
+  const values = valuesOfBefore(before, figure);
   const name = figure === "speedup" ? "corrected" : "accepted";
   const look = `${name} pale${figure === "speedup" && !before.trusted ? " doubted" : ""}`;
   const last = values.findLastIndex((value) => value !== null);
   if (last < 0) return [];
   const value = values[last] ?? 0;
   const arrow = value > plane.ySpan[1] ? [dotAt(plane, last + 1, value, look, style.letters)] : [];
-  const lines = [...others, placesOf(plane, values)];
   return [...curve(plane, values, look), ...arrow, ...nameOfBefore(plane, before, name, lines, style)];
+}
+
+/**
+ * @param {StagePayload["before"]} before
+ * @param {"acceptance" | "speedup"} figure
+ */
+export function valuesOfBefore(before, figure) {
+  return (figure === "speedup" ? before?.speedup : before?.acceptance.map(inPercent)) ?? [];
 }
 
 /**
@@ -152,6 +169,33 @@ export function nameOfBefore(plane, { name }, className, lines, { letters }) {
 }
 
 /**
+ * Where the name of a line stands: directly above or below it, where it is farthest from the other lines. Null where the
+ * line is too short.
+ * @param {Plane} plane
+ * @param {Place[]} own
+ * @param {string} words
+ * @param {Place[][]} others
+ * @param {Style} style
+ * @returns {Box | null}
+ */
+export function boxOfName({ margin, width, height }, own, words, others, { letters }) {
+  const [long, high, gap] = [words.length * letters * LETTER, letters * 0.9, letters * 0.35];
+  const boxes = own.flatMap(([left]) => {
+    const right = left + long;
+    const ys = own.filter(([x]) => x >= left - long / 4 && x <= right + long / 4).map(([, y]) => y);
+    const tops = [Math.min(...ys) - gap - high, Math.max(...ys) + gap];
+    const inside = tops.filter((top) => right <= width - margin.r && top >= 0 && top + high <= height - margin.b);
+    return inside.map((top) => ({ left, right, top, bottom: top + high }));
+  });
+  return boxes.length ? freest(boxes, others) : null;
+}
+
+/** @param {Box} box its upper and its lower edge: other words keep away from both */
+export function edgesOf({ left, right, top, bottom }) {
+  return [top, bottom].map((y) => /** @type {Place[]} */ ([[left, y], [right, y]]));
+}
+
+/**
  * The box that is farthest from all lines, up or down; the first of several.
  * @template {Box} Found
  * @param {Found[]} boxes
@@ -176,21 +220,28 @@ function distance({ left, right, top, bottom }, places) {
 }
 
 /**
- * What a replay at another draft length comes to: a line across.
+ * What a replay at another draft length comes to: a line across, and its words at the right end: above the line, below it,
+ * or where the other lines leave most room.
  * @param {Plane} plane
  * @param {number | null} value
  * @param {number} length
  * @param {string} className
+ * @param {Place[][]} others the other lines
  * @param {Style} style
  * @param {(value: number) => string} words
  */
-export function level(plane, value, length, className, { letters }, words) {
+export function level(plane, value, length, className, others, { letters }, words) {
   if (value === null) return [];
-  const [left, right] = [plane.margin.l, plane.width - plane.margin.r];
-  const y = plane.y(value);
+  const { l, r, t, b } = plane.margin;
+  const [right, y, height] = [plane.width - r, plane.y(value), letters];
+  const [first, last] = [t, plane.height - b - height];
+  const tops = [y - 1.3 * letters, y + 0.3 * letters, first, (first + last) / 2, last].filter((top) => top >= first && top <= last);
+  const boxes = tops.map((top) => ({ left: right - ESTIMATE * letters, right, top, bottom: top + height }));
+  const own = /** @type {Place[]} */ ([[l, y], [right, y]]);
+  const free = boxes.find((box) => [...others, own].every((places) => distance(box, places) >= 0.25 * letters)) ?? freest(boxes, [...others, own]);
   return [
-    line(left, y, right, y, `curve ${className} estimated`),
-    label(`at ${length}: about ${words(value)}`, right, y - letters * 0.4, "end estimate"),
+    line(l, y, right, y, `curve ${className} estimated`),
+    label(`at ${length}: about ${words(value)}`, right, free.bottom - letters * 0.15, "end estimate"),
   ];
 }
 

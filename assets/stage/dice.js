@@ -1,7 +1,7 @@
 // The picture of a token drawn by lot: what both models give it, one dice roll, and the leftover its replacement is drawn
 // from. It is of the round at the playhead; the style sheet shows each part in its phase.
 
-import { prob } from "../shared/numbers.js";
+import { inHundred, prob } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 
@@ -218,5 +218,6 @@ export function diceInWords(round, words, rule = "token") {
   const pairs = chip.candidates.map(([text, p, q]) => `${visible(text)}: ${draft} ${prob(q)}, ${target} ${prob(p)}`);
   const roll = `${said.roll} for ${visible(chip.text)} is ${prob(chip.u)}; ${said.below} ${prob(chip.accept_prob)}`;
   const left = sharesOf(round, said.others).map(([text, share, own]) => `${visible(text)} ${prob(share)}${own ? ", drawn" : ""}`);
-  return `${pairs.join(". ")}. ${roll}. ${left.length ? `${said.whole}: ${left.join("; ")}.` : `${said.stays}.`}`;
+  const all = `${pairs.join(". ")}. ${roll}. ${left.length ? `${said.whole}: ${left.join("; ")}.` : `${said.stays}.`}`;
+  return words === "plain" ? inHundred(all) : all;
 }

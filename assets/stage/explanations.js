@@ -11,7 +11,7 @@ import { afterTree, endOfPath, guessInTree, notTaken, placeInTree } from "./tree
 /** @import { Chip, DiscardedChip, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
 
 const NOT_YET = "The target has not judged it yet.";
-const ALL_ACCEPTED = "Every drafted token was accepted, and the same target pass also gives the next token";
+const ALL_ACCEPTED = "Every guess was accepted, and the same target pass also gives the next token";
 const NOT_REPORTED = "Another system wrote this run. It does not report probabilities.";
 
 /**
@@ -99,7 +99,7 @@ function whyJudged(data, round, chip) {
 function samplingRule(chip, { point_mass: pointMass }) {
   const drew = `drew ${prob(chip.u)}: ${chip.status}`;
   if (pointMass) return `the draft does not draw, so q = 1 and the chance is p itself: accept with probability ${prob(chip.accept_prob)}; ${drew}`;
-  const ratio = `min(1, p/q) = min(1, ${prob(chip.p)}/${prob(chip.q)}) = ${prob(chip.accept_prob)}`;
+  const ratio = `min(1, p/q) = min(1, ${prob(chip.p)} / ${prob(chip.q)}) = ${prob(chip.accept_prob)}`;
   return `accept with probability ${ratio}; ${drew}`;
 }
 

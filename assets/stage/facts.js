@@ -13,20 +13,20 @@ export const NOTHING_TO_SHOW = "This run recorded no probabilities, so there is 
 /** @type {Record<StagePayload["rule"] | "greedy", { chance: string, drew: string }>} what the two numbers are */
 const MEANINGS = {
   greedy: {
-    chance: "Greedy means that the most likely token is always taken: a guess is accepted if it is the one that the big model would take.",
+    chance: "Greedy means that the most likely token is always taken: a guess is accepted if it is the one that the target would take.",
     drew: "",
   },
   token: {
     chance: "The chance to accept it: min(1, p/q).",
-    drew: "The dice roll, from 0 to 1: the token is accepted if it is below the chance.",
+    drew: "The dice roll, from 0 to 100 %: the token is accepted if it is below the chance.",
   },
   tree: {
     chance: "The chance to accept it: min(1, p/q); after a guess for the same place has failed, p is what that one leaves of it.",
-    drew: "The dice roll, from 0 to 1: the guess is accepted if it is below the chance.",
+    drew: "The dice roll, from 0 to 100 %: the guess is accepted if it is below the chance.",
   },
   block: {
     chance: "The chance that the block passes which ends with this token. It is no chance of the token alone.",
-    drew: "The dice roll of that block, from 0 to 1: the block passes if it is below the chance.",
+    drew: "The dice roll of that block, from 0 to 100 %: the block passes if it is below the chance.",
   },
 };
 
@@ -71,7 +71,7 @@ export function facts({ p, q, accept_prob: chance, u }, { greedy, rule: how, poi
     fact("target p", p, `The target’s probability of this token: ${when}.`, "target"),
     fact("draft q", q, pointMass ? sure : `The draft’s probability of this token: ${when}.`, "draft"),
   );
-  if (judged && greedy) list.append(fact("big model’s first choice", chance ? "yes" : "no", meaning.chance));
+  if (judged && greedy) list.append(fact("target’s first choice", chance ? "yes" : "no", meaning.chance));
   else if (judged) list.append(fact("chance", chance, meaning.chance), fact("drew u", u, meaning.drew));
   return list;
 }

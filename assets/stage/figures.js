@@ -4,7 +4,7 @@
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted } from "./curves.js";
+import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
 
@@ -29,7 +29,7 @@ import { Plane, line } from "./plane.js";
 /** @type {Record<FigureName, (wanted: Wanted) => SVGSVGElement>} */
 const FIGURES = { acceptance: acceptanceFigure, speedup: speedupFigure, lengths: lengthsFigure, positions: positionsFigure };
 const NAMES = /** @type {FigureName[]} */ (Object.keys(FIGURES));
-const SETTLED = 3; // rounds after which a speedup so far decides how high the axis is
+const LEAST = { rounds: 4, speedup: 1.5, lengths: 1.5 }; // how far the axes go at least
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
 const WIDE_BARS = 5; // up to so many have room for larger labels
 const BAR = 0.75; // of the distance between two bars
@@ -58,14 +58,14 @@ export class Figures {
     /** @type {string | null} */
     this.shown = null;
     /** @type {Reach} */
-    this.reach = { rounds: 4, speedup: 1.5 }; // it grows from run to run and never shrinks: lines can then be compared
+    this.reach = LEAST;
   }
 
   /** @param {StagePayload} data */
   load(data) {
     this.data = data;
     this.rounds = data.rounds.map((round) => round.after);
-    this.reach = reachOf(data, this.reach);
+    this.reach = reachOf(data);
     this.shown = null;
     // Another system's run: no plain run is recorded beside it, and no other draft length can be replayed.
     this.figures.speedup.hidden = data.imported && data.plain === null;
@@ -88,7 +88,8 @@ export class Figures {
     this.shown = state;
     for (const name of NAMES) {
       const plot = this.plots[name];
-      if (plot.clientWidth) plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data, asked, reach }));
+      const far = name === "lengths" ? { ...reach, speedup: reach.lengths } : reach;
+      if (plot.clientWidth) plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data, asked, reach: far }));
     }
   }
 
@@ -114,21 +115,13 @@ export class Figures {
 }
 
 /**
- * A run's speedups so far without those of the first rounds, which say little and can be far too high.
- * @param {Array<number | null>} speedups
- */
-function settled(speedups) {
-  return [...speedups.slice(SETTLED), speedups.at(-1) ?? null];
-}
-
-/**
  * @param {StagePayload} data
  * @param {Asked} asked
  */
 function markInWords(data, asked) {
   const mark = markOf(data, asked);
   if (!mark) return "–";
-  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? "about " : ""}${times(mark.speedup)}`;
+  const speedup = mark.speedup === null ? "" : `, ${mark.kind === "estimated" ? `${estimated(mark)}×` : times(mark.speedup)}`;
   return percent(mark.acceptance) + speedup + (mark.kind === "so far" ? " so far" : "");
 }
 
@@ -147,23 +140,29 @@ function noteOn(data) {
 }
 
 /**
- * How far the axes go once this run is drawn too. A speed that is not trusted does not stretch them: they never shrink
- * again. That is known once the run is over.
+ * How far the axes go: to the end of what is drawn, the run and the one before.
  * @param {StagePayload} data
- * @param {Reach} reach
  * @returns {Reach}
  */
-function reachOf(data, reach) {
-  const { rounds, replay, before, running } = data;
+function reachOf({ rounds, replay, before, draft_length: length }) {
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
-  const estimated = before?.lengths.map(([, speedup]) => speedup) ?? [];
-  const earlier = [...(before?.trusted ? settled(before.speedup) : []), ...estimated];
-  const measured = running || !trusted(data) ? [] : settled(rounds.map((round) => round.after.speedup));
-  const speedups = [...measured, ...curves, ...earlier].filter((value) => value !== null);
+  const estimated = [...curves, ...(before?.lengths.map(([, speedup]) => speedup) ?? [])];
+  const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.draft_length ?? 0)];
+  const highest = (/** @type {Array<number | null>} */ speedups) => Math.max(LEAST.speedup, ...speedups.map((speedup) => speedup ?? 0));
   return {
-    rounds: Math.max(reach.rounds, rounds.length, before?.speedup.length ?? 0),
-    speedup: Math.max(reach.speedup, ...speedups),
+    rounds: Math.max(LEAST.rounds, rounds.length, before?.speedup.length ?? 0),
+    speedup: highest([...lines.flat(), ...estimated]),
+    lengths: highest([...lines.map((line) => line.at(-1) ?? null), ...estimated]),
   };
+}
+
+/**
+ * No round writes more than its draft and one token, so what is faster than that was disturbed: an arrow shows it.
+ * @param {Array<number | null>} speedups
+ * @param {number} length of the draft
+ */
+function possible(speedups, length) {
+  return speedups.map((speedup) => speedup && Math.min(speedup, length + 1));
 }
 
 /**
@@ -182,10 +181,11 @@ function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }) {
   root.append(plane.axes(roundTicks(reach.rounds), PERCENT, style.letters, true));
   const said = /** @param {number} value */ (value) => `${value.toFixed(0)} %`;
   const shares = rounds.map((round) => inPercent(round.acceptance));
-  root.append(...lineOfBefore(plane, data.before, "acceptance", [placesOf(plane, shares)], style));
+  const lines = [placesOf(plane, shares), placesOf(plane, valuesOfBefore(data.before, "acceptance"))];
+  root.append(...lineOfBefore(plane, data.before, "acceptance", lines, style));
   if (data.before) root.append(...lineAhead(plane, shares, done, "accepted", style)); // a change is seen at once
   root.append(...lineSoFar(plane, shares.slice(0, done), "accepted", style, said));
-  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", style, said));
+  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", lines, style, said));
   return root;
 }
 
@@ -222,10 +222,11 @@ function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
     root.append(label("the target alone was not recorded", plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
   }
   const known = data.plain === null ? [] : rounds.map(({ speedup }) => speedup);
-  root.append(...lineOfBefore(plane, data.before, "speedup", [placesOf(plane, known), [start, end]], style));
+  const lines = [placesOf(plane, known), placesOf(plane, valuesOfBefore(data.before, "speedup")), [start, end]];
+  root.append(...lineOfBefore(plane, data.before, "speedup", lines, style));
   if (data.before) root.append(...lineAhead(plane, known, done, "corrected", style));
   root.append(...lineSoFar(plane, known.slice(0, done), trusted(data) ? "corrected" : "corrected doubted", style, times));
-  if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", style, times));
+  if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", lines, style, times));
   return root;
 }
 

@@ -21,7 +21,7 @@ const TITLES = {
 /** @type {Record<StagePayload["rule"], [string, string]>} above temperature 0; and what happens to the rest */
 const RULES = {
   token: [
-    "Accept a drafted token with probability min(1, p/q): p is the target’s probability of it, q the draft’s.",
+    "Accept a guess with probability min(1, p/q): p is the target’s probability of it, q the draft’s.",
     "The first one that fails is replaced, and the tokens after it are discarded.",
   ],
   tree: [
@@ -29,11 +29,11 @@ const RULES = {
     "From an accepted guess the target goes on to those that follow it. Where no guess is left, it writes its own token.",
   ],
   block: [
-    "All drafted tokens are judged together: the longest block that passes its dice roll is accepted. It may hold a token whose own block failed.",
+    "All guesses are judged together: the longest block that passes its dice roll is accepted. It may hold a token whose own block failed.",
     "The token after the block is replaced, and those after it are discarded.",
   ],
 };
-const GREEDY_TOKEN = "Greedy: accept a drafted token only if it is the target’s own top token.";
+const GREEDY_TOKEN = "Greedy: accept a guess only if it is the target’s own top token.";
 const GREEDY = {
   token: GREEDY_TOKEN,
   tree: "Greedy: of the guesses for a place, accept the one that is the target’s own top token.",
@@ -88,7 +88,7 @@ function explain(data, place, judged, pinned) {
   const round = data.rounds[place.round];
   const chip = round.chips[place.index];
   const parts = judged ? explainJudged(data, round, place.index) : explainProposed(data, round, place.index);
-  const title = judged ? titleOf(chip, data.rule) : `${quoted(chip.text)} is proposed`;
+  const title = judged ? titleOf(chip, data.rule) : `${quoted(chip.text)} is a guess`;
   const cut = partOfCharacter(chip.text);
   if (cut) parts.push(rule(cut));
   return [heading(`${title} · round ${place.round + 1}`, pinned), ...parts];

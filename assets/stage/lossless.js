@@ -26,10 +26,7 @@ const shown = (value) => prob(Math.round(1e6 * value) / 1e6);
 /** @param {number} value */
 const rounded = (value) => Math.round(1000 * value) / 1000;
 
-/** @param {number} value so that what is added is also the sum of what is shown */
-const thousandths = (value) => value.toFixed(3).replace(/^0/, "");
-
-/** @param {number} share */
+/** @param {number} share in per cent, so that what is added is also the sum of what is shown */
 const cases = (share) => (100 * share).toFixed(1);
 
 /** @type {Record<DiagramPayload["words"], Words>} */
@@ -43,7 +40,7 @@ const WORDS = {
     asRecorded: "q as recorded",
     halfway: "q halfway to p",
     sum: "min(p, q) + (p − q)₊ = p",
-    says: ({ both, whole }) => `${thousandths(both)} + ${thousandths(rounded(whole) - rounded(both))} = ${thousandths(whole)}`,
+    says: ({ both, whole }) => `${cases(both)} + ${cases(rounded(whole) - rounded(both))} = ${cases(whole)} %`,
     recorded: (round) => `round ${round}; move q`,
   },
   plain: {

@@ -54,9 +54,9 @@ const TREE = {
 /** @type {Labels} */
 const BLOCK = {
   ".legend .chip.discarded": ["discarded", ", as every longer block failed"],
-  "#tip-accepted": ["A drafted token in the block that the target accepted."],
-  "#tip-rejected": ["The first drafted token after the accepted block. A round has at most one."],
-  "#tip-discarded": ["A token drafted after the rejected one: no block with it passed."],
+  "#tip-accepted": ["A guess in the block that the target accepted."],
+  "#tip-rejected": ["The first guess after the accepted block. A round has at most one."],
+  "#tip-discarded": ["A guess after the rejected one: no block with it passed."],
 };
 
 /** @type {Record<string, Labels>} */
@@ -75,7 +75,7 @@ const STATUS = {
 
 /** @type {Record<DiagramPayload["words"], LaneWords>} */
 const LANES = {
-  technical: { speculative: "speculative", alone: "target alone", check: "verify", narrow: ["draft +\nverify", "target\nalone"] },
+  technical: { speculative: "speculative", alone: "target alone", check: "check", narrow: ["draft +\ncheck", "target\nalone"] },
   plain: { speculative: "together", alone: "editor alone", check: "look", narrow: ["both", "editor\nalone"] },
 };
 

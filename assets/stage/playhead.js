@@ -53,6 +53,11 @@ export class Playhead {
     return this.phase === "judge" ? this.round + 1 : Math.max(this.round, 0);
   }
 
+  /** Whether all of the run was played: nothing of it is to come. */
+  get over() {
+    return !this.more && !this.playing && this.step >= this.last;
+  }
+
   get waiting() {
     return this.playing && this.more && this.step >= this.last;
   }

@@ -21,7 +21,7 @@ import { Strip } from "./strip.js";
 const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
 const PASSING = 800; // ms: keys and presses that follow each other sooner ask for the last length only
 const MODELLED = "Modelled: replayed from this run’s tokens, not decoded";
-const LENGTH = "γ: how many tokens the draft proposes before the target checks them";
+const LENGTH = "γ: how many tokens the draft guesses before the target checks them";
 const REPLAYED = `${LENGTH}. Another length is replayed from this run`;
 const EXACT = "exact (greedy, fixed length, float32)";
 const NOT_EXACT = "not exact, because only float32 models choose the same tokens at every length";

@@ -3,15 +3,17 @@
 
 import { element, find } from "../shared/dom.js";
 import { counted, percent, times } from "../shared/numbers.js";
-import { figuresOf, lastOf, trusted } from "./curves.js";
+import { estimated, figuresOf, lastOf, trusted } from "./curves.js";
+import { certainty, equationOf } from "./equation.js";
 
 /** @import { ReplayedLength, StagePayload } from "../shared/payloads.js" */
 /** @import { Asked, Point } from "./curves.js" */
+/** @import { Equation } from "./equation.js" */
 
 const ONE_LINE = 74; // characters of the result
-const ALIKE = 0.05; // two estimates that differ by less are about the same
+const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
-const EXPLAINED = { "checked guesses": "tip-checked", "calibrated costs": "tip-calibrated" };
+const EXPLAINED = { "judged guesses": "tip-judged", "calibrated costs": "tip-calibrated" };
 const NOTHING_BEFORE = "Choose another draft or draft length: this run then stays as a pale line in each plot.";
 
 export class Result {
@@ -19,33 +21,49 @@ export class Result {
   constructor(stage) {
     this.stage = stage;
     this.says = find(stage, ".says strong");
-    this.what = find(stage, ".says .term");
+    this.when = find(stage, ".says .when");
     this.reason = find(stage, ".reason");
     this.change = find(stage, ".change");
     /** @type {string | null} */
-    this.shown = null; // the reason
+    this.shown = null; // the equation and the reason
   }
 
   /**
    * @param {StagePayload} data
    * @param {Asked} asked
+   * @param {boolean} over whether all of the run was played
    */
-  show(data, { length, run, released }) {
+  show(data, { length, run, released }, over) {
     this.stage.toggleAttribute("data-result", Boolean(data.result));
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
     const long = (this.says.textContent ?? "").length > ONE_LINE;
     this.stage.dataset.says = long ? "long" : "usual"; // what is below the reason must not be pushed down
-    this.what.hidden = !this.says.textContent?.includes("times as fast"); // it explains the speedup
+    this.when.textContent = over || run || data.running ? "" : "at the end";
     const live = released ? "It is being run now." : "Release the slider to run it.";
     const next = data.tour ? "The tour runs nothing." : live;
     const from = run?.speedup === null ? "Its speed is" : "Not measured:";
-    const reason = run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : data.result.reason + estimates(data);
-    if (reason !== this.shown) this.reason.replaceChildren(...explained(reason)); // a term keeps its focus
-    this.shown = reason;
+    const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
+    this.#explain(equationOf(data, run), run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own);
     this.reason.title = data.measured;
     this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
+    this.change.classList.toggle("long", this.change.title.length > LONG_CHANGE);
+  }
+
+  /**
+   * The equation and the words after it. What has not changed stays, so that a term keeps its focus.
+   * @param {Equation | null} equation
+   * @param {string} reason
+   */
+  #explain(equation, reason) {
+    const wanted = JSON.stringify([equation, reason]);
+    if (wanted === this.shown) return;
+    this.shown = wanted;
+    const line = element("span", "equation");
+    for (const { part, words } of equation?.pieces ?? []) line.append(part ? term(words, `tip-${part}`) : words);
+    this.reason.replaceChildren(...(equation ? [line, " "] : []), ...explained(reason));
+    for (const [part, words] of Object.entries(equation?.tips ?? {})) find(this.stage, `#tip-${part}`).textContent = words;
   }
 }
 
@@ -54,10 +72,12 @@ export class Result {
  * @param {number} length
  * @param {ReplayedLength} run
  */
-function estimate({ replay }, length, { rounds, speedup }) {
+function estimate({ replay }, length, run) {
+  const { rounds, speedup } = run;
+  const speed = estimated(run);
   const tokens = replay.why_not === null ? counted(replay.tokens.length, "token") : "";
-  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")} of the big model`;
-  return speedup === null ? `At draft length ${length}: ${passes}` : `About ${speedup.toFixed(2)} times as fast, estimated: ${passes}`;
+  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")} of the target`;
+  return speedup === null ? `At draft length ${length}: ${passes}` : `${speed[0].toUpperCase()}${speed.slice(1)} times as fast, estimated: ${passes}`;
 }
 
 /** @param {StagePayload} data */
@@ -67,7 +87,7 @@ function fromTheRunBefore(data) {
   if (!before) return now ? NOTHING_BEFORE : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
   const was = before.pinned ? "pinned" : "was";
-  if (now && !(before.trusted && trusted(data))) return `${notRanked(data, before)} ${counts(data, now, then, was)}`;
+  if (now && !(before.trusted && trusted(data))) return before.ranked || `${notRanked(data, before)} ${counts(data, now, then, was)}`;
   return `${was} ${both(then, before.trusted)} (${named(before)}) → now ${now ? both(now) : "…"} (${named({ name, differs })})`;
 }
 
@@ -97,34 +117,24 @@ function counts({ before, rounds, name, differs }, now, then, was) {
 }
 
 /**
- * Where this run's time says nothing: how its estimate compares with that of the run before. Nothing where one has none.
- * @param {StagePayload} data
- */
-function estimates({ before, result }) {
-  const [then, now] = [before?.estimated, result?.estimated];
-  if (!then || !now || result?.trusted) return "";
-  const order = Math.abs(now / then - 1) < ALIKE ? "both are about as fast" : `this one is ${now > then ? "faster" : "slower"}`;
-  return ` By such estimates ${order}: the ${before?.pinned ? "pinned run" : "run before"} has ${times(then)}.`;
-}
-
-/**
  * A text as nodes: the words that have a tip are buttons that show it.
  * @param {string} text
  */
 function explained(text) {
   const parts = text.split(new RegExp(`(${Object.keys(EXPLAINED).join("|")})`));
-  return parts.map((part, i) => (part in EXPLAINED && parts.indexOf(part) === i ? term(part) : part));
+  return parts.map((part, i) => (part in EXPLAINED && parts.indexOf(part) === i ? term(part, EXPLAINED[part]) : part));
 }
 
 /**
  * No button element: WebKit counts its line as one more of the reason, and cuts the reason.
  * @param {string} words
+ * @param {string} tip the id of its explanation
  */
-function term(words) {
+function term(words, tip) {
   const made = element("span", "term", words);
   made.tabIndex = 0;
   made.setAttribute("role", "button");
-  made.setAttribute("aria-describedby", EXPLAINED[words]);
+  made.setAttribute("aria-describedby", tip);
   return made;
 }
 
@@ -136,7 +146,7 @@ function term(words) {
 function whileDragging(data, length, run) {
   const now = lastOf(data);
   const measured = `${now ? both(now, trusted(data)) : "…"} at draft length ${data.draft_length} (lines and timeline)`;
-  return `${measured} → ${both(figuresOf(run))} at ${length}, estimated (dashed)`;
+  return `${measured} → ${percent(figuresOf(run).acceptance)} accepted${run.speedup === null ? "" : `, ${estimated(run)}×`} at ${length}, estimated (dashed)`;
 }
 
 /**

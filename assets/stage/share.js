@@ -8,8 +8,6 @@ import { find } from "../shared/dom.js";
 /** @typedef {StagePayload["view"]} View */
 
 const COPIED_SHOWN = 2500; // ms
-/** @type {View[]} */
-const OPENED_AGAIN = ["projector", "stage"]; // other views are the visitor's own choice
 
 export class Share {
   /**
@@ -25,6 +23,7 @@ export class Share {
     this.opener = find(stage, ".open-link");
     /** @type {Record<string, string>} */
     this.link = {};
+    this.mark = "?"; // what a link's parameters stand behind: a page without a server has them behind a #
     /** @type {View} */
     this.view = undefined;
     this.button.addEventListener("click", () => this.#copy());
@@ -76,12 +75,12 @@ export class Share {
 
   /** @param {View} view */
   #address(view) {
-    return `${location.origin}${location.pathname}?${queryOf(this.link, this.playhead.step, view)}`;
+    return `${location.href.split(/[?#]/)[0]}${this.mark}${queryOf(this.link, this.playhead.step, view)}`;
   }
 }
 
 /**
- * A link's parameters. A view that only this visitor chose is not in it.
+ * A link's parameters: who opens it sees what its sender sees.
  * @param {Record<string, string>} link the run's settings
  * @param {number} step of the playhead; before the first one the link begins at the first
  * @param {View} view
@@ -89,6 +88,6 @@ export class Share {
 export function queryOf(link, step, view) {
   const query = new URLSearchParams(link);
   query.set("step", String(Math.max(step, 0)));
-  if (view && OPENED_AGAIN.includes(view)) query.set("view", view);
+  if (view) query.set("view", view);
   return query;
 }

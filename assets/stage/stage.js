@@ -117,6 +117,7 @@ export class Stage {
     this.node.classList.toggle("person", data.method.by_hand);
     this.node.dataset.rule = data.rule;
     this.node.dataset.view = data.view ?? "full";
+    if (this.root instanceof ShadowRoot) this.root.host.toggleAttribute("data-drawn", true); // its room is its own now
     this.node.dataset.hide = (data.hide ?? []).join(" ");
     if (fresh) this.pinned = null;
     this.#readStyle();
@@ -140,14 +141,15 @@ export class Stage {
     if (!this.data) return;
     this.headline.showSentence(this.data);
     this.headline.showSource(this.data);
-    this.result.show(this.data, this.replay.wanted);
+    this.result.show(this.data, this.replay.wanted, this.playhead.over);
     this.figures.show(this.playhead.done, this.style, this.replay.wanted);
   }
 
   show() {
     if (!this.data) return;
-    const { round, phase, playing, done, speed } = this.playhead;
+    const { round, phase, playing, done, over, speed } = this.playhead;
     this.headline.showSentence(this.data);
+    this.result.show(this.data, this.replay.wanted, over);
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
     this.strip.tell(widthInWords(this.data.rounds[round], this.data));
     this.transport.show();

@@ -2,7 +2,7 @@
 // limit of the confidence stop; and the measured speedups with their intervals, by schedule and by batch.
 
 import { byTarget, className } from "../shared/chips.js";
-import { prob, times } from "../shared/numbers.js";
+import { inHundred, prob, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 
@@ -47,7 +47,7 @@ const WORDS = {
 const ROW = 21;
 const LEFT = 300; // width of the guesses
 const MOST = 8; // guesses drawn
-const FIGURE = 28; // width of a probability and its gap
+const FIGURE = 36; // width of a probability and its gap
 
 /**
  * How many guesses have a row, in each round of a run.
@@ -111,7 +111,7 @@ export const afterBar = (end, width, line) => (end < line && line < end + width 
  */
 function drawGuesses(guesses, limit, top, width, said) {
   if (!guesses.length) return [label(said.none, 4, top + 10, "small start")];
-  const [x, full] = [86, width - 86 - 40];
+  const [x, full] = [86, width - 86 - 46];
   const line = x + full * limit;
   const rows = guesses.flatMap(({ text, kind, q, beyond }, i) => {
     const y = top + 20 + i * ROW;
@@ -194,6 +194,7 @@ export function stopsInWords(stops, round, words) {
   const guesses = guessesOf(round, stops.limit).map(({ text, q, beyond }) => `${visible(text)} ${prob(q)}${beyond ? `, ${said.beyond}` : ""}`);
   const { schedules, batches } = rowsOf(stops, said);
   const list = (/** @type {Row[]} */ rows) => rows.map(({ name, value, low, high }) => `${name} ${times(value)}, ${times(low)} to ${times(high)}`).join("; ");
-  const shown = guesses.length ? `${said.guesses}: ${guesses.join("; ")}. ${said.limit} ${prob(stops.limit)}.` : said.none;
+  const its = guesses.length ? `${said.guesses}: ${guesses.join("; ")}. ${said.limit} ${prob(stops.limit)}.` : said.none;
+  const shown = words === "plain" ? inHundred(its) : its;
   return `${shown} ${said.alone}. ${said.schedules}, ${stops.measured[0]}: ${list(schedules)}. ${said.batches}, ${stops.measured[1]}: ${list(batches)}.`;
 }

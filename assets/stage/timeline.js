@@ -29,7 +29,8 @@ export class Timeline {
     this.veil = find(stage, ".veil");
     this.caption = find(stage, ".caption");
     this.zoomButton = find(stage, ".zoom");
-    this.whole = false;
+    /** @type {boolean | null} */
+    this.whole = null; // what the visitor chose; null: a part while it plays, all of it at the end
     /** @type {Margin} */
     this.margin = { l: 0, r: 0, t: 0, b: 0 };
     /** @type {Span} */
@@ -75,7 +76,7 @@ export class Timeline {
   }
 
   /**
-   * The time on screen: all of it, or pages of it that turn as the playhead leaves them; at the end, all of it.
+   * The time on screen: all of it, or pages of it that turn as the playhead leaves them.
    * @param {number} now
    * @param {number} roundStart
    * @param {boolean} more
@@ -83,10 +84,10 @@ export class Timeline {
   #chooseWindow(now, roundStart, more) {
     const span = (Math.max(this.#width, 60) / STEP_PIXELS) * this.stepLength;
     const fits = span >= this.end;
-    const over = !more && !this.playhead.playing && this.playhead.step >= this.playhead.last;
-    this.zoomButton.hidden = fits || over;
+    this.zoomButton.hidden = fits; // its place stays: the row below would move
+    this.zoomButton.textContent = this.#showsWhole ? "zoom in" : "whole run";
     const [from, to] = this.window;
-    if (this.whole || fits || over) {
+    if (this.#showsWhole || fits) {
       this.window = [0, Math.max(this.end * 1.01, more ? span : 0)];
     } else if (now > from + span * 0.97 || roundStart < from || to - from !== span) {
       const start = now <= span * 0.9 ? 0 : Math.max(0, roundStart - span * 0.12);
@@ -131,9 +132,13 @@ export class Timeline {
     this.caption.textContent = progress(data, emitted, done, current.alone?.[substep], total) + untimed;
   }
 
+  get #showsWhole() {
+    return this.whole ?? this.playhead.over;
+  }
+
   #toggleZoom() {
-    this.whole = !this.whole;
-    this.zoomButton.textContent = this.whole ? "zoom in" : "whole run";
+    const whole = !this.#showsWhole;
+    this.whole = whole === this.playhead.over ? null : whole;
     this.window = [0, 0];
     this.playhead.moved();
   }
@@ -164,7 +169,7 @@ export class Timeline {
     const [start, drafted, verified, end] = this.data.rounds[index].ms;
     const wide = widthInWords(this.data.rounds[index], this.data);
     const ofTree = wide && ` (${wide})`;
-    const parts = [`draft ${milliseconds(drafted - start)}`, `verify ${milliseconds(verified - drafted)}${ofTree}`, `rest ${milliseconds(end - verified)}`];
+    const parts = [`draft ${milliseconds(drafted - start)}`, `check ${milliseconds(verified - drafted)}${ofTree}`, `rest ${milliseconds(end - verified)}`];
     this.area.title = `Round ${index + 1}: ${parts.join(", ")} (${this.data.measured}; reading the prompt not included)`;
   }
 }

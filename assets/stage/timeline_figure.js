@@ -12,19 +12,20 @@ import { depthsOf } from "./tree.js";
 
 /** @typedef {{ data: StagePayload, window: Span, margin: Margin, style: Style, plot: HTMLElement, judged: number }} Wanted */
 
-/** @type {Record<"alone" | "speculative", Span>} */
-const LANES = { alone: [1.14, 1.86], speculative: [0.14, 0.86] };
-/** @type {Array<["alone" | "accepted" | "proposed" | "wasted" | "verify" | "width", "alone" | "speculative"]>} */
+/** @type {Record<"alone" | "speculative" | "low", Span>} */
+const LANES = { alone: [1.14, 1.86], speculative: [0.14, 0.86], low: [0.14, 0.5] };
+/** @type {Array<["alone" | "accepted" | "proposed" | "wasted" | "verify" | "width", keyof typeof LANES]>} */
 const BLOCKS = [
   ["alone", "alone"],
   ["accepted", "speculative"],
   ["proposed", "speculative"],
-  ["wasted", "speculative"],
+  ["wasted", "low"], // however narrow a block is, its height says what became of it
   ["verify", "speculative"],
   ["width", "speculative"], // of a tree: over the block of its check
 ];
 const LEFT_MARGIN = { wide: 8, narrow: 4.2 }; // letters, for the lanes' names
 const GAP = 1.5; // pixels between two blocks
+const NARROW = 4; // pixels: guesses with less room each are drawn as one block with those beside them that fared alike
 const ROOM = { step: 2.2, check: 3.8 }; // letters that the words on a block need
 const HATCH = "wasted-hatch";
 
@@ -44,7 +45,7 @@ export function timelineFigure({ data, window, margin, style, plot, judged }) {
   const plane = new Plane(plot, margin, window, [0, 2]);
   const root = plane.root();
   root.append(hatch(), lanes(plane, data, style));
-  const blocks = blocksOf(data, window, judged);
+  const blocks = blocksOf(data, window, judged, (NARROW * (window[1] - window[0])) / (plane.x(window[1]) - plane.x(window[0])));
   for (const [kind, lane] of BLOCKS) {
     if (kind !== "width" || data.rule === "tree") root.append(boxes(plane, blocks[kind], LANES[lane], kind));
   }
@@ -78,8 +79,9 @@ function steps({ plain }) {
  * @param {StagePayload} data
  * @param {Span} window
  * @param {number} judged
+ * @param {number} narrow milliseconds
  */
-function blocksOf(data, window, judged) {
+function blocksOf(data, window, judged, narrow) {
   /** @param {Span} span */
   const seen = ([start, end]) => end >= window[0] && start <= window[1];
   /** @param {RoundPayload[]} rounds */
@@ -87,8 +89,7 @@ function blocksOf(data, window, judged) {
   const one = data.rule === "tree" ? plainStep(data.plain) : null;
   return {
     alone: steps(data).filter(seen),
-    ...draftBlocks(onScreen(data.rounds.slice(0, judged)), data),
-    proposed: onScreen(data.rounds.slice(judged)).flatMap((round) => draftSpans(round, data).map(({ span }) => span)),
+    ...draftBlocks(onScreen(data.rounds), data, judged, narrow),
     verify: onScreen(data.rounds).map((round) => /** @type {Span} */ ([round.ms[1], round.ms[2]])),
     width: one === null ? [] : onScreen(data.rounds).flatMap((round) => widthOf(round, one)),
   };
@@ -154,16 +155,25 @@ function draftSteps({ chips, tree }, atOnce) {
 }
 
 /**
- * The drafts of judged rounds.
  * @param {RoundPayload[]} rounds
  * @param {StagePayload} data
+ * @param {number} judged
+ * @param {number} narrow milliseconds
  */
-function draftBlocks(rounds, data) {
-  const spans = rounds.flatMap((round) => draftSpans(round, data));
-  return {
-    accepted: spans.filter(({ accepted }) => accepted).map(({ span }) => span),
-    wasted: spans.filter(({ accepted }) => !accepted).map(({ span }) => span),
-  };
+function draftBlocks(rounds, data, judged, narrow) {
+  /** @type {Record<"accepted" | "wasted" | "proposed", Span[]>} */
+  const blocks = { accepted: [], wasted: [], proposed: [] };
+  const decided = new Set(data.rounds.slice(0, judged));
+  for (const round of rounds) {
+    let before = null;
+    for (const { accepted, span } of draftSpans(round, data)) {
+      const kind = !decided.has(round) ? "proposed" : accepted ? "accepted" : "wasted";
+      if (kind === before && span[1] - span[0] < narrow) /** @type {Span} */ (blocks[kind].at(-1))[1] = span[1];
+      else blocks[kind].push(span);
+      before = kind;
+    }
+  }
+  return blocks;
 }
 
 /**

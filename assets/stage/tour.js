@@ -73,7 +73,7 @@ export class Tour {
       this.tour = data.tour;
       this.#enter(data.tour.at, null);
       this.panel.focus({ preventScroll: true });
-      this.panel.scrollIntoView({ block: "nearest" });
+      this.panel.scrollIntoView(); // below it is what it is about
     } else if (otherRun || (!data.tour && this.beat)) this.#close();
     this.#light();
   }
@@ -98,6 +98,7 @@ export class Tour {
     this.text.replaceChildren(sentence("p", "tour-did", did), element("p", "tour-asks", "▸ Look at the tokens and the plots, then press Next."));
     this.skip.textContent = "Next";
     this.skip.removeAttribute("aria-label");
+    this.#bringIntoSight();
   }
 
   /**
@@ -160,6 +161,7 @@ export class Tour {
     if (!this.at) return;
     this.at = CLOSED;
     this.panel.hidden = true;
+    this.stage.classList.remove("touring");
     this.text.replaceChildren();
     this.#light();
     this.tidy(true);
@@ -170,6 +172,7 @@ export class Tour {
     const { tour, beat } = this;
     if (!tour) return;
     this.panel.hidden = false;
+    this.stage.classList.add("touring");
     this.place.textContent = beat ? `Step ${this.at} of ${tour.tour.beats.length}` : "End of the tour";
     const lines = [element("p", "tour-says", beat?.says ?? tour.tour.end)];
     if (did) lines.unshift(sentence("p", "tour-did", did));
@@ -182,6 +185,12 @@ export class Tour {
     this.skip.setAttribute("aria-label", "Skip this step");
     this.end.setAttribute("aria-label", beat ? "Leave the tour" : "Close the tour");
     this.end.textContent = beat ? "Leave" : "Close";
+    this.#bringIntoSight();
+  }
+
+  /** New words are seen whole: on a phone the visitor has scrolled to what they pressed. */
+  #bringIntoSight() {
+    this.panel.scrollIntoView({ block: "nearest" });
   }
 
   /** Light up what the open beat is about. A lesson does the same with one part. */

@@ -71,7 +71,7 @@ function samplingWords({ point_mass: pointMass }, round, chip, index) {
     return `Tried after ${failed.join(", ")} failed. What is left of p gives it the chance ${prob(chip.accept_prob)}; ${drew}`;
   }
   if (pointMass) return `The draft does not draw, so q = 1 and the chance is p itself, ${prob(chip.accept_prob)}; ${drew}`;
-  return `Accept with probability min(1, p/q) = min(1, ${prob(chip.p)}/${prob(chip.q)}) = ${prob(chip.accept_prob)}; ${drew}`;
+  return `Accept with probability min(1, p/q) = min(1, ${prob(chip.p)} / ${prob(chip.q)}) = ${prob(chip.accept_prob)}; ${drew}`;
 }
 
 /**

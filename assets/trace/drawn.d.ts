@@ -105,6 +105,7 @@ export interface ReplayedLength {
   discarded: number;
   per_call: number;
   speedup: number | null;
+  interval: [number, number] | null; // 95 % of the speedup; null: not known
 }
 
 /** Why the run cannot be replayed at other draft lengths. */

@@ -74,7 +74,7 @@ function proposal(round, { method }, { draft_length: draftLength, remaining }) {
  */
 function noDraft(round, method, remaining) {
   if (method.by_hand) return method.nothing;
-  if (round.draft_tokens?.length) return "The draft’s text does not fit the target’s tokens: nothing is proposed.";
+  if (round.draft_tokens?.length) return "The draft’s text does not fit the target’s tokens: nothing is drafted.";
   return remaining <= 1 ? "One token is left to write: nothing is drafted." : method.nothing;
 }
 

@@ -6,7 +6,7 @@
 import { spelled } from "./readable.js";
 import { count, emits, isTree, shown } from "./rounds.js";
 
-/** @import { Added, DraftGuesses, SentRun, Trace } from "../shared/payloads.js" */
+/** @import { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../shared/payloads.js" */
 /** @import { NoReplay, ReplayedLength, Replays } from "./drawn.js" */
 
 /** @typedef {Map<number, (number | null)[]>} Tails by place in the output: what the run's draft wrote after its guess there */
@@ -30,7 +30,7 @@ export function replayOf({ trace, guesses, times }, { running, longest_draft: lo
   const texts = textsOf(trace, guesses);
   /** @type {Replays["lengths"]} */
   const lengths = {};
-  for (const [length, rounds] of everyLength(trace, guesses, longest)) lengths[length] = lengthOf(rounds, texts, times.steps);
+  for (const [length, rounds] of everyLength(trace, guesses, longest)) lengths[length] = lengthOf(rounds, texts, times);
   return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: times.said, exact: guesses.exact };
 }
 
@@ -153,13 +153,14 @@ function tailsOf({ rounds }) {
 /**
  * @param {Replayed[]} rounds
  * @param {(id: number) => string} texts
- * @param {number[] | null} steps what a round with 0, 1, ... guesses takes, in target steps
+ * @param {ReplayTimes} times
  * @returns {ReplayedLength}
  */
-function lengthOf(rounds, texts, steps) {
+function lengthOf(rounds, texts, { steps, between }) {
   const sum = (/** @type {(round: Replayed) => number} */ of) => rounds.reduce((total, round) => total + of(round), 0);
   const emitted = sum(({ accepted, added }) => accepted + Number(added !== "none"));
   const [accepted, rejected, drafted] = [sum((round) => round.accepted), sum((round) => round.rejected), sum((round) => round.guesses.length)];
+  const speedup = (/** @type {number[]} */ each) => emitted / sum(({ guesses }) => each[guesses.length]);
   return {
     rounds: rounds.map(({ guesses, accepted, rejected, added }) => {
       const known = guesses.slice(accepted).filter((id) => id !== null);
@@ -169,6 +170,7 @@ function lengthOf(rounds, texts, steps) {
     rejected,
     discarded: drafted - accepted - rejected,
     per_call: emitted / (rounds.length || 1),
-    speedup: steps && rounds.length ? emitted / sum(({ guesses }) => steps[guesses.length]) : null,
+    speedup: steps && rounds.length ? speedup(steps) : null,
+    interval: between && rounds.length ? [speedup(between[1]), speedup(between[0])] : null,
   };
 }

@@ -94,6 +94,7 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
     drafter, settings = speculative.drafter, speculative.settings
     verdict = comparison.verdict
     low, high = verdict.interval or (None, None)  # one repeat has no interval
+    predicted_low, predicted_high = comparison.predicted_interval or (None, None)
     return {
         "target": speculative.target.name,
         "draft": as_typed(drafter.asked_as) if drafter else None,
@@ -120,6 +121,8 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "speedup_low": low,
         "speedup_high": high,
         "predicted_speedup": comparison.predicted_speedup,
+        "predicted_low": predicted_low,
+        "predicted_high": predicted_high,
         "calibrated": comparison.calibration is not None,
         "identical": comparison.identical,
         "quality": asdict(comparison.quality),
@@ -153,6 +156,8 @@ def print_comparison(result: dict[str, Any]) -> None:
     found = Counts(**{each.name: counts[each.name] for each in fields(Counts)})
     say(f"{of_all}{counts_line(found, 'discarded')}")
     modelled = "" if result["predicted_speedup"] is None else f", {result['predicted_speedup']:.2f}× modelled"
+    if result["predicted_low"] is not None:
+        modelled += f" ({result['predicted_low']:.2f} to {result['predicted_high']:.2f}×)"
     interval, within = None, ""
     if result["speedup_low"] is not None:
         interval = low, high = result["speedup_low"], result["speedup_high"]

@@ -3,12 +3,16 @@
 import argparse
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_table, say, status_line, write_json
+from specviz.core.judge import Interval
 from specviz.models import catalogue
 from specviz.models.catalogue import KnownModel, Pair, weight_bytes
+
+if TYPE_CHECKING:
+    from specviz.measure.calibration import Calibration
 
 
 def list_models(options: argparse.Namespace) -> None:
@@ -56,7 +60,7 @@ def calibrate(options: argparse.Namespace) -> None:
 
         status.show("measuring")
         costs = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, options.tree, drafter)
-        result = asdict(costs) | {"dtypes": {}}
+        result = asdict(costs) | {"intervals": _intervals(costs), "dtypes": {}}
         for role, model in (("target", target), ("draft", drafter.loaded)):
             status.show(f"measuring the {role} in both number formats")
             lengths = range(1, calibration.LONGEST_PASS + 1)
@@ -65,11 +69,24 @@ def calibrate(options: argparse.Namespace) -> None:
         print_costs(result)
 
 
+def _intervals(measured: "Calibration") -> dict[str, Any]:
+    """The 95 % intervals over the repeats; None for too few of them."""
+    costs = measured.costs
+    return {
+        "cost_ratio": costs.of_draft,
+        "overhead": costs.interval(lambda block: block.overhead),
+        "verification": {k: costs.of_check(k) for k in measured.verification},
+    }
+
+
 def print_costs(result: dict[str, Any]) -> None:
     say(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
-    say(f"c                {result['cost_ratio']:.3f}   one draft step, in target steps")
-    say(f"overhead         {result['overhead']:.3f}   per round, in target steps")
-    print_table(("k", "v(k)"), [[k, v] for k, v in result["verification"].items()])
+    intervals = result["intervals"]
+    draft, overhead = (_between(intervals[name]) for name in ("cost_ratio", "overhead"))
+    say(f"c                {result['cost_ratio']:.3f}   {draft}   one draft step, in target steps")
+    say(f"overhead         {result['overhead']:.3f}   {overhead}   per round, in target steps")
+    rows = [[k, v, _between(intervals["verification"][k])] for k, v in result["verification"].items()]
+    print_table(("k", "v(k)", "95 % interval"), rows)
     if trees := result["tree_verification"]:
         say("\nthe target checks a tree of so many guesses in one pass")
         print_table(("nodes", "v of a tree"), [[nodes, v] for nodes, v in trees.items()])
@@ -79,6 +96,10 @@ def print_costs(result: dict[str, Any]) -> None:
         lengths = choice["seconds"][dtypes[0]]
         rows = [[k, *(1000 * choice["seconds"][dtype][k] for dtype in dtypes)] for k in lengths]
         print_table(("k", *(f"{dtype} ms" for dtype in dtypes)), rows)
+
+
+def _between(interval: Interval | None) -> str:
+    return f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "interval not known"
 
 
 COMMANDS = (

@@ -43,12 +43,12 @@ class Method:
     sees_state: bool = False  # it reads what the target made of the text
     subject: str = "the draft"  # in sentences about a round
     several: bool = False  # whether the subject's verb has no s
-    proposes: str = ""  # instead of "{subject} proposes {tokens}"
+    proposes: str = ""  # instead of "{subject} guesses {tokens}"
     nothing: str = "Nothing is drafted."  # said of a round without a guess
     title: str = ""  # of the draft's column in the lesson's picture; empty: "draft"
     gives: str = "The draft gave it"  # before q, in the inspector
     certain: str = ""  # said of a guess whose q is always 1
-    lead: str = "A <b>small model drafts</b> a few tokens."  # of an offline page, as HTML
+    lead: str = "The <b>draft</b>, a small model, guesses a few tokens."  # of an offline page, as HTML
 
     @property
     def askable(self) -> bool:

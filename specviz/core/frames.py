@@ -14,7 +14,7 @@ ROUND_COLUMNS |= dict.fromkeys(("draft_seconds", "verify_seconds", "overhead_sec
 
 
 def token_frame(rounds: Iterable[Round]) -> pd.DataFrame:
-    """One row for each drafted token and for each token that the target added, in the order of the rounds.
+    """One row for each guess and for each token that the target added, in the order of the rounds.
 
     Columns:
         round: the round's index, from 0.

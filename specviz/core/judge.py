@@ -1,7 +1,7 @@
 """One judge of every speedup: the word that its interval supports, with the colour and the symbol of that word.
 
 - A 95 % interval above 1 helps; one below 1 hurts. One that contains 1 is about even where all of it lies within
-  1 / 1.05 to 1.05, and cannot be told where it reaches further.
+  1 / 1.05 to 1.05, and too close to call where it reaches further.
 - A single measured pair has no interval: its size decides, outside 1 / 1.05 to 1.05, and the words say "looks".
 - A modelled speedup has none either: its size decides, and it is called modelled.
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 Label = Literal["helps", "neutral", "hurts"]  # as in files
-Word = Literal["helps", "about even", "cannot be told", "hurts"]
+Word = Literal["helps", "about even", "too close to call", "hurts"]
 Basis = Literal["interval", "one pair", "modelled"]
 Interval = tuple[float, float]
 
 HELPS: Word = "helps"
 EVEN: Word = "about even"
-UNTOLD: Word = "cannot be told"
+UNTOLD: Word = "too close to call"
 HURTS: Word = "hurts"
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05

@@ -7,8 +7,9 @@ from functools import reduce
 from itertools import accumulate, zip_longest
 from statistics import median
 
+from specviz.core.costs import Costs as Costs  # readers of figures import it from here
+from specviz.core.judge import Interval
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
-from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, Round, Trace
 
 
@@ -144,24 +145,6 @@ def speedup(trace: Trace) -> float | None:
     return states[-1].speedup if states else None
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """The costs of a round, in units of one single-token target step."""
-
-    step_seconds: float  # that unit: the plain run's median step
-    cost_ratio: float  # c: one draft step, which drafts one token, or all nodes of one depth of a tree
-    verification: dict[int, float]  # v(k): target time for k tokens at once
-    overhead: float  # o: round time that is neither draft nor verify
-
-    def round_steps(self, drafted: int, depth: int | None = None) -> float:
-        """The time of a round with this many drafted tokens, nc + v(n+1) + o; with a tree, dc + v(n+1) + o.
-
-        The draft takes one step for each of a tree's d depths. `depth` None: the draft is a chain, and d is n.
-        """
-        steps = drafted if depth is None else depth
-        return steps * self.cost_ratio + verification_steps(self.verification, drafted + 1) + self.overhead
-
-
 def costs(trace: Trace) -> Costs | None:
     """The costs measured by one trace (medians); None without a plain run, a drafted token or times."""
     drafting = [round for round in trace.rounds if round.drafted]
@@ -185,6 +168,30 @@ def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
     """What these very rounds gain at these costs: tokens / their time in target steps. None without a round."""
     steps = sum(costs.round_steps(len(round.drafted), round.depth) for round in rounds)
     return count(rounds).emitted / steps if steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A speedup that was modelled from costs."""
+
+    speedup: float
+    interval: Interval | None  # 95 %, over the repeats of the costs; None: not known
+
+    @property
+    def said(self) -> str:
+        """ "1.41 to 1.52", or "about 1.46" where its interval is not known."""
+        return span(self.interval) if self.interval else f"about {self.speedup:.2f}"
+
+
+def span(interval: Interval) -> str:
+    low, high = (f"{end:.2f}" for end in interval)
+    return low if low == high else f"{low} to {high}"
+
+
+def estimated_at(rounds: Sequence[Round], costs: Costs) -> Estimate | None:
+    """What `speedup_at` gives, with its interval; None without a round. The counts of the rounds are exact."""
+    speedup = speedup_at(rounds, costs)
+    return Estimate(speedup, costs.interval(lambda block: speedup_at(rounds, block) or 0.0)) if speedup else None
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:

@@ -1,5 +1,7 @@
 """How models are named on screen: a folder by its last part, and a pair as draft → target."""
 
+import re
+
 from specviz.core.trace import Trace
 
 FOLDERS = ("/", "~", "./", "../")  # how the name of a folder begins; the id of a model on the Hub begins otherwise
@@ -24,6 +26,15 @@ def is_path(name: str) -> bool:
 def pair_name(trace: Trace) -> str:
     draft = trace.drafter.asked_as if trace.drafter else "no draft"
     return f"{short_name(draft)} → {short_name(trace.target.name)}"
+
+
+MOST_MACHINE = 40  # characters: a file can name any machine
+
+
+def machine_in_words(machine: str) -> str:
+    """In a sentence: "an Intel Xeon" for "Intel(R) Xeon(R) Processor, 2 cores, Linux"."""
+    name = first_words(re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b", "", machine.partition(",")[0]), MOST_MACHINE)
+    return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else "a machine that is not named"
 
 
 CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]

@@ -108,7 +108,7 @@ def parse_draft_guesses(text: str | bytes) -> DraftGuesses:
     draft_guesses = _DRAFT_GUESSES.validate_json(text)
     each = draft_guesses.proposals if draft_guesses.guesses is None else draft_guesses.guesses
     if each is None or len(each) != len(draft_guesses.token_ids):
-        raise ValueError("The DraftGuesses do not have one guess, or one proposal, for each place of the output.")
+        raise ValueError("The DraftGuesses do not have one guess, or one draft, for each place of the output.")
     return draft_guesses
 
 
@@ -121,6 +121,7 @@ class Prospect:
     costs: Costs  # of the pair, calibrated on this machine
     max_new_tokens: int
     ends: list[int]  # the token that ended the output; empty if the length did
+    costs_of: str = ""  # the quiet processor that they are of, where this machine is too busy to be calibrated
 
     def replay(self, draft_length: int) -> list[Round]:
         return replay(self.draft_guesses, draft_length, self.max_new_tokens, self.ends)

@@ -1,14 +1,19 @@
-"""What a run says first, in plain words: how fast it was, in how many passes of the big model, and why."""
+"""What a run says first, in plain words: how fast it was, in how many passes of the target, and why."""
 
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
-from specviz.core.judge import UNTOLD
-from specviz.core.metrics import Costs, Counts, count, speedup, speedup_at
+from specviz.core.judge import UNTOLD, Interval
+from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
+from specviz.core.terms import Terms
+from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run, why_no_verdict
 
 AGAIN = "Press Run again to time it again."
+COUNTED = "What was counted is exact."
+BUSY = "This machine is busy: the time of this run is not trusted."
 WAITING = "The result comes when both have written the whole text."
 
 
@@ -17,65 +22,97 @@ class Result:
     says: str
     reason: str
     trusted: bool = True  # False: the machine was busy, so the time says nothing
-    estimated: float | None = None  # the speedup at calibrated costs; None where there are none
+    speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
+    interval: Interval | None = None  # 95 % of the speedup that `says` has, measured or modelled
 
 
-def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
-    """The result of a finished run. `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"."""
-    counts, verdict, estimated = count(trace.rounds), verdict_of_run(trace, costs), at_calibrated(trace, costs)
+@dataclass(frozen=True, slots=True)
+class KnownCosts:
+    """Costs for a run whose own time says nothing."""
+
+    costs: Costs
+    place: str  # where they were measured
+    source: str  # that as a sentence
+
+
+def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts | None = None) -> Result:
+    """The result of a finished run.
+
+    `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"; `known` speaks where the time of the
+    run is not trusted.
+    """
+    counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
     passes = _passes(counts)
     if verdict is None:
         return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {why_no_verdict(trace)}.")
     if not verdict.trusted:
-        said = f"{passes}; busy machine, its time is not trusted"
-        known = f" At calibrated costs it would be about {estimated:.2f} times as fast." if estimated else ""
-        return Result(said, f"What was counted is exact. {AGAIN}{known}", False, estimated)
-    reason = f"{_reason(verdict)} {_timed(verdict, where)}"
-    return Result(f"{_speed(verdict)}: {passes}", reason, estimated=estimated)
+        return _when_busy(trace, passes, known)
+    reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
+    measured = round(verdict.speedup, 2)
+    return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval)
 
 
-def at_calibrated(trace: Trace, costs: Costs | None) -> float | None:
-    """The speedup that a run would have at its pair's calibrated costs; None where they are not known, or refuted."""
-    known = quiet(trace, costs)
-    return speedup_at(trace.rounds, known) if known and not refutes(trace, known) else None
-
-
-def refutes(trace: Trace, costs: Costs) -> bool:
-    """Whether a trusted measurement says that these costs are not those of its pair."""
-    verdict = verdict_of_run(trace, costs)
-    return verdict is not None and verdict.trusted and verdict.terms is None
+def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
+    estimate = known and estimated_at(trace.rounds, known.costs)
+    if not known or not estimate:
+        return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {AGAIN}", False)
+    said = f"{estimate.said} times as fast"
+    if estimate.interval is None:
+        unsure = f"By costs whose interval is not known it would be {said}: no verdict. {known.source}"
+        return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {unsure} {AGAIN}", False)
+    low, high = (round(end, 2) for end in estimate.interval)  # as it is said
+    side = ", so slower" if high < 1 else "" if low > 1 else ", too close to call"
+    return Result(
+        f"{said} on a quiet machine{side}: {passes}", f"{known.source} {BUSY} {AGAIN}", False, None, estimate.interval
+    )
 
 
 def _speed(verdict: Verdict) -> str:
     said = f"{verdict.speedup:.2f} times as fast"
     if verdict.judgement.word == UNTOLD:
-        return f"{said}, too close to 1 to tell"
+        return f"{said}, too close to call"
     return f"{said}, so slower" if verdict.label == "hurts" else said
 
 
 def _passes(counts: Counts) -> str:
     tokens = "1 token" if counts.emitted == 1 else f"{counts.emitted} tokens"
     passes = "1 pass" if counts.rounds == 1 else f"{counts.rounds} passes"
-    return f"{tokens} in {passes} of the big model instead of {counts.emitted}"
+    return f"{tokens} in {passes} of the target instead of {counts.emitted}"
 
 
-def _reason(verdict: Verdict) -> str:
+def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
     """When it pays, and what a round costs; without them where the costs do not explain the speed."""
     terms = verdict.terms
     if terms is None:
         return verdict.reason
-    check = f"a check {terms.checking:.2f} times as long as the big model takes for one token."
+    guesses, check, unsure = _costs_said(trace, terms, calibrated)
+    check = f"a check {check} times as long as the target takes for one token{unsure}."
     if terms.counted:
-        guesses = f"the guesses of a round take {terms.drafted * terms.cost_ratio:.2f}"
         pays = f"It pays if a pass gives more than {terms.steps:.2f} tokens (here {terms.tokens:.2f})"
-        return f"{pays}, because {guesses} and {check}"
-    here, after = f"{100 * terms.alpha:.0f} %", f"a guess takes {terms.cost_ratio:.2f} and {check}"
+        return f"{pays}, because the guesses of a round take {guesses} and {check}"
+    here, after = f"{100 * terms.alpha:.0f} %", f"a guess takes {guesses} and {check}"
     if terms.break_even is None:
-        return f"It would not pay even if all checked guesses were accepted (here {here}), because {after}"
+        return f"It would not pay even if all judged guesses were accepted (here {here}), because {after}"
     if verdict.break_even is None:  # it would say the opposite of what was measured
-        return f"Here {here} of the checked guesses are accepted; {after}"
+        return f"Here {here} of the judged guesses are accepted; {after}"
     least = f"{100 * verdict.break_even:.0f} %"
-    return f"It pays if more than {least} of the checked guesses are accepted (here {here}), because {after}"
+    return f"It pays if more than {least} of the judged guesses are accepted (here {here}), because {after}"
+
+
+def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, str]:
+    """What a guess takes, or all of a round where rounds differ; what a check takes; and where no interval is known."""
+    guesses = terms.drafted if terms.counted else 1
+    sizes = [len(round.drafted) for round in trace.rounds] if terms.counted else [terms.draft_length]
+
+    def checking(costs: Costs) -> float:
+        return fmean(verification_steps(costs.verification, drafted + 1) for drafted in sizes)
+
+    draft = calibrated.interval(lambda costs: guesses * costs.cost_ratio) if calibrated else None
+    check = calibrated.interval(checking) if calibrated else None
+    if draft is None or check is None:
+        unsure = " (how sure these costs are is not known)" if calibrated else ""
+        return f"{guesses * terms.cost_ratio:.2f}", f"{terms.checking:.2f}", unsure
+    return span(draft), span(check), ""
 
 
 def _timed(verdict: Verdict, where: str) -> str:

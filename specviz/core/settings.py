@@ -186,7 +186,7 @@ def parse_tree(text: str) -> TreeShape:
 
 def _sized(children: tuple[int, ...] | None, nodes: int, text: str) -> TreeShape:
     if not 1 <= nodes <= MAX_NODES:
-        raise InputError(f'A tree has from 1 to {MAX_NODES} drafted tokens, and "{text}" has {nodes}.')
+        raise InputError(f'A tree has from 1 to {MAX_NODES} guesses, and "{text}" has {nodes}.')
     return TreeShape(children, nodes)
 
 

@@ -100,7 +100,8 @@ class Terms:
     def break_even(self) -> float | None:
         """The alpha above which speculation pays at these costs; None if no alpha does.
 
-        By the formula with E(γ). Where rounds differ in length, `steps` is the exact break-even, in tokens per call.
+        By the formula with E(γ). Where rounds differ in length, `steps` is the exact break-even, in tokens of
+        a target call.
         """
         return break_even_acceptance(self.draft_length, self.cost_ratio, self.verification, self.overhead)
 

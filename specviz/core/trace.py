@@ -56,6 +56,8 @@ class Machine:
     torch: Name
     transformers: Name
     threads: Annotated[int, Field(ge=0)]  # 0: not reported
+    # The widest ones of the processor that torch can use, such as avx2. Empty: not reported; the file leaves it out.
+    instructions: Annotated[Name, Field(exclude_if=lambda name: not name)] = ""
 
 
 @dataclass(frozen=True, slots=True)

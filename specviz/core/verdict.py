@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from statistics import geometric_mean, median
+from statistics import geometric_mean, median, mode
 
 from specviz.core import metrics
 from specviz.core.errors import InputError
@@ -17,11 +17,14 @@ from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, Judgement, Label,
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
+from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
 FAR = 2.0  # of a target step from the calibrated one
+SLOWER = 1.1  # times another plain step: the slower one was disturbed more
+DOUBT = 1.25  # of the time of a round, chosen: two quiet calibrations differ by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +83,49 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     costs = quiet(trace, costs)
     if _is_busy(trace, speedup, timing, costs):
         unknown = Judgement(UNTOLD, speedup, "interval")
-        modelled = costs and metrics.speedup_at(trace.rounds, costs)
-        known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
+        modelled = metrics.estimated_at(trace.rounds, costs) if costs and not doubts(trace, costs) else None
+        known = f" At calibrated costs this run would be {modelled.said}×{_unsure(modelled)}." if modelled else ""
         reason = f"This machine is busy: the measured speed cannot be trusted.{known}"
         return Verdict(unknown, reason, None, None, interval, trusted=False)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
 def quiet(trace: Trace, costs: metrics.Costs | None) -> metrics.Costs | None:
-    """Calibrated costs; None for those far slower than the run: the machine was busy while it was calibrated."""
-    return None if costs and _step(trace) * FAR < costs.step_seconds else costs
+    """Calibrated costs; None for those that were calibrated on a busy machine, as this run shows.
+
+    Other programs only slow a step. So costs with a far slower step than the run's are not used, and neither are those
+    with a slower one that the run doubts.
+    """
+    if costs is None or _step(trace) * FAR < costs.step_seconds:
+        return None
+    return None if _step(trace) * SLOWER < costs.step_seconds and doubts(trace, costs) else costs
+
+
+def doubts(trace: Trace, costs: metrics.Costs) -> bool:
+    """Whether a run says that these costs are not those of its pair, so that they should be measured again.
+
+    The run's own draft steps and checks are ratios of times that were taken in turns. With one of them in the place of
+    the calibrated one, a round of the run must take about as long: at most `DOUBT` times longer or shorter than
+    anything in the interval of the costs. A run that was disturbed more than the calibration says nothing.
+    """
+    own, timing = metrics.costs(trace), speedup_interval(trace)
+    if own is None or timing is None or timing[1] > WIDE * timing[0] or _step(trace) > SLOWER * costs.step_seconds:
+        return False
+    if any(round.is_tree for round in trace.rounds):
+        return False  # its checks were not calibrated
+    drafted = mode(len(round.drafted) for round in trace.rounds if round.drafted)
+    check, its_check = (verification_steps(each.verification, drafted + 1) for each in (own, costs))
+    off = (
+        drafted * _outside(own.cost_ratio, costs.of_draft or (costs.cost_ratio, costs.cost_ratio)),
+        _outside(check, costs.of_check(drafted + 1) or (its_check, its_check)),
+    )
+    return max(off) > (DOUBT - 1) * costs.round_steps(drafted)
+
+
+def _outside(value: float, interval: Interval) -> float:
+    """How far a value is outside an interval; 0 inside."""
+    low, high = interval
+    return max(low - value, value - high, 0.0)
 
 
 def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
@@ -107,6 +143,10 @@ def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: met
 def _step(trace: Trace) -> float:
     plain = trace.autoregressive
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
+
+
+def _unsure(modelled: metrics.Estimate) -> str:
+    return "" if modelled.interval else ", its interval not known"
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
@@ -186,12 +226,12 @@ def _accepted(terms: Terms) -> str:
     per_call = f", {terms.tokens:.2f} tokens per target call" if terms.counted else ""
     if terms.counted and terms.counted.nodes is not None:
         return f"a guess is accepted at {_percent(terms.alpha)} of the judged places{per_call}"
-    return f"{_percent(terms.alpha)} of the checked guesses are accepted{per_call}"
+    return f"{_percent(terms.alpha)} of the judged guesses are accepted{per_call}"
 
 
 def _break_even(terms: Terms) -> str:
     if terms.counted and terms.steps < terms.drafted + 1:
-        return f"and at these costs speculation pays above {terms.steps:.2f} tokens per call"
+        return f"and at these costs speculation pays above {terms.steps:.2f} tokens per target call"
     if terms.counted or terms.break_even is None:
         return "and at these costs no rate would pay"
     if terms.break_even == 0:

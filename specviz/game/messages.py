@@ -18,7 +18,7 @@ def headline(round: Round) -> str:
     drafted, accepted, gained = len(round.drafted), round.accepted, len(round.emitted_ids)
     if not drafted:
         return "Skipped: the target wrote one token itself. Nobody scores."
-    gain = f"This one target call wrote {_tokens(gained)}."
+    gain = f"This one target pass wrote {_tokens(gained)}."
     if round.is_tree:
         return f"{_better_guess(round)} {gain}"
     if accepted == drafted:

@@ -12,7 +12,7 @@ def reading(study: BatchStudy) -> str:
     """What the longest draft brings in the smallest and in the largest batch, and which draft length is best there."""
     length, small, large = study.draft_lengths[-1], study.batches[0], study.batches[-1]
     first, last = study.at(small, length).speedup, study.at(large, length).speedup
-    change = "these repeats cannot tell the two apart"
+    change = "with these repeats it is too close to call"
     if last.high < first.low:
         change = "the gain shrinks" + (", and the draft hurts" if outcome(last) == HURTS else "")
     elif last.low > first.high:
@@ -50,7 +50,8 @@ def times(ratio: Ratio) -> str:
 
 def where(study: BatchStudy) -> str:
     clock = "processor" if study.clock == "processor" else "clock"
-    return say("where", study=study, threads=study.recorded_on.threads, clock=clock, prompts=len(study.prompts))
+    load, threads = "" if study.quiet else say("uncontrolled"), study.recorded_on.threads
+    return say("where", study=study, threads=threads, clock=clock, prompts=len(study.prompts), load=load)
 
 
 def compared(study: BatchStudy) -> str:

@@ -1,7 +1,8 @@
 """The costs of decoding on this machine, each timed where decoding meets it, in turns of blocks; medians."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import NamedTuple
 
@@ -19,10 +20,15 @@ from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import BLOCK, TURNS, in_turns
+from specviz.models.pass_timing import BLOCK, in_turns
 
 TREE_NODES = (2, 4, 6, 8, 12, 16, 20, 32, 48, MAX_NODES)
 LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
+TURNS = 9  # of blocks: the interval of a median leaves out the lowest and the highest of nine
+AGREE = 1.25  # high / low of the time of a round, as its repeats have it; chosen: a length or a draft is judged by less
+AGREE_AT = (1, 4, 16)  # drafted tokens of these rounds
+DISTURBED = "The costs of this pair were measured on a disturbed machine:"
+AGAIN = "Try again when it is quiet."
 DRAFT_LENGTH = 4  # of the rounds that c and o are taken from, unless the tree has its own depth
 PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 
@@ -39,11 +45,12 @@ class Calibration:
     verification: dict[int, float]  # v(k): k tokens at once
     overhead: float  # o: the time of a round that is neither drafting nor verifying
     tree_verification: dict[int, float] = field(default_factory=dict)  # v of a tree, by its nodes; empty: not measured
+    blocks: tuple[Costs, ...] = ()  # the costs that each block of repeats has alone, v of trees among them
 
     @property
     def costs(self) -> Costs:
         trees = {nodes + 1: steps for nodes, steps in self.tree_verification.items()}
-        return Costs(self.step_seconds, self.cost_ratio, trees | self.verification, self.overhead)
+        return Costs(self.step_seconds, self.cost_ratio, trees | self.verification, self.overhead, self.blocks)
 
 
 def tree_sizes(tree: str | None) -> list[int]:
@@ -65,7 +72,9 @@ def calibration_steps(
         nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
         tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
         drafter: what drafts, instead of the one that fits `draft`.
-        turns: blocks of rounds behind each median.
+        turns: blocks of repeats; target, draft and every length have one in each.
+
+    Raises DisturbedError: see `check_costs`.
     """
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
@@ -76,12 +85,8 @@ def calibration_steps(
     works |= {"plain again": runs.plain()}  # every figure is divided by its median
     works |= {("tree", n): runs.of_size(n, f"{DYNAMIC}{n}") for n in trees}
     found = yield from in_turns(works, turns)
-    step = median(each.verify for each in found["plain"] + found["plain again"])
-    own = found["drafter"] or [NOTHING]
-
-    def steps(*work: object) -> float:
-        return median(each.verify for each in found[work]) / step
-
+    blocks = [_in_steps(turn) for turn in _whole(found)]
+    costs = Costs.of_blocks([_costs(step, times, lengths, trees) for step, times in blocks])
     named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
     measured = Calibration(
         target=target.name,
@@ -89,11 +94,12 @@ def calibration_steps(
         draft=named.name if named else None,
         draft_dtype=named.dtype if named else None,
         threads=torch.get_num_threads(),
-        step_seconds=step,
-        cost_ratio=median(each.draft for each in own) / step,
-        verification={1: 1.0} | {n + 1: steps("chain", n) for n in lengths},
-        overhead=median(each.overhead for each in own) / step,
-        tree_verification={n: steps("tree", n) for n in trees},
+        step_seconds=costs.step_seconds,
+        cost_ratio=costs.cost_ratio,
+        verification={k: costs.verification[k] for k in (1, *(n + 1 for n in lengths))},
+        overhead=costs.overhead,
+        tree_verification={n: median(times["tree", n].verify for _, times in blocks) for n in trees},
+        blocks=costs.blocks,
     )
     check_costs(measured)
     return measured
@@ -103,13 +109,20 @@ calibrate = at_once(calibration_steps)
 
 
 def check_costs(measured: Calibration) -> None:
-    """DisturbedError where reading several tokens took less of the time of reading one than on any quiet machine."""
+    """DisturbedError where no quiet machine has such costs, or where their repeats do not agree."""
     k, steps = min(measured.verification.items(), key=lambda each: each[1])
     if steps < least_check(measured.target_dtype):
         raise DisturbedError(
-            f"The costs of this pair were measured on a disturbed machine: reading {k} tokens at once seemed to take "
-            f"{steps:.2f} times as long as reading one. Try again when it is quiet."
+            f"{DISTURBED} reading {k} tokens at once seemed to take {steps:.2f} times as long as reading one. {AGAIN}"
         )
+    for drafted in AGREE_AT:
+        interval = measured.costs.interval(partial(Costs.round_steps, drafted=drafted))
+        if interval and interval[1] > AGREE * interval[0]:
+            guesses = "1 guess" if drafted == 1 else f"{drafted} guesses"
+            raise DisturbedError(
+                f"{DISTURBED} a round with {guesses} took {interval[0]:.2f} steps of the target in some repeats, and "
+                f"{interval[1]:.2f} in others. {AGAIN}"
+            )
 
 
 class _Times(NamedTuple):
@@ -119,6 +132,28 @@ class _Times(NamedTuple):
 
 
 NOTHING = _Times(0.0, 0.0, 0.0)  # a drafter that never drafted
+_Turn = Mapping[object, Sequence[_Times]]
+
+
+def _whole(found: Mapping[object, list[list[_Times]]]) -> list[_Turn]:
+    """The turns in which nothing had ended: in a short context window a run ends early."""
+    if not any(found["drafter"]):
+        found = {**found, "drafter": [[NOTHING] for _ in found["plain"]]}
+    turns = [dict(zip(found, times, strict=True)) for times in zip(*found.values(), strict=True)]
+    return [turn for turn in turns if all(turn.values())]
+
+
+def _in_steps(turn: _Turn) -> tuple[float, dict[object, _Times]]:
+    """The seconds of a plain step in one turn, and the medians of everything else in it, in such steps."""
+    step = median(each.verify for name in ("plain", "plain again") for each in turn[name])
+    return step, {
+        work: _Times(*(median(part) / step for part in zip(*times, strict=True))) for work, times in turn.items()
+    }
+
+
+def _costs(step: float, times: Mapping[object, _Times], lengths: Sequence[int], trees: Sequence[int]) -> Costs:
+    checks = {n + 1: times["tree", n].verify for n in trees} | {n + 1: times["chain", n].verify for n in lengths}
+    return Costs(step, times["drafter"].draft, {1: 1.0} | checks, times["drafter"].overhead)
 
 
 class _Runs:

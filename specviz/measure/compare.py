@@ -10,7 +10,8 @@ import torch
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.intervals import student_t
-from specviz.core.metrics import count, first_difference
+from specviz.core.judge import Interval
+from specviz.core.metrics import Costs, count, first_difference
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
@@ -167,6 +168,18 @@ class Comparison(Paired):
         """Modelled from the calibration and the acceptance; None without either. See `Terms.speedup`."""
         terms = self.terms
         return terms.speedup if terms and self.calibration else None
+
+    @property
+    def predicted_interval(self) -> Interval | None:
+        """Its 95 % interval over the repeats of the calibration, with the same acceptance; None without one."""
+        if self.calibration is None or self.terms is None:
+            return None
+
+        def modelled(costs: Costs) -> float:
+            terms = self.terms_at(costs)
+            return terms.speedup if terms else 0.0
+
+        return self.calibration.costs.interval(modelled)
 
 
 def compare(

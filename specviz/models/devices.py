@@ -78,7 +78,17 @@ def free_bytes(device: str) -> int:
 def describe_machine() -> Machine:
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     hardware = f"{processor()}, {os.cpu_count()} cores, {platform.system()}{gpu}"
-    return Machine(hardware, torch.__version__, VERSION_OF_TRANSFORMERS, torch.get_num_threads())
+    return Machine(hardware, torch.__version__, VERSION_OF_TRANSFORMERS, torch.get_num_threads(), instructions())
+
+
+def instructions() -> str:
+    """The widest vector instructions of this processor that torch can use: what a pass costs depends on them."""
+    if torch.cpu._is_amx_tile_supported():
+        return "amx"
+    found = torch.backends.cpu.get_cpu_capability().lower()  # "default" on ARM without SVE
+    if found == "avx512" and torch.cpu._is_avx512_bf16_supported():
+        return "avx512_bf16"
+    return "neon" if found == "default" and platform.machine() in ("arm64", "aarch64") else found
 
 
 @cache

@@ -141,7 +141,7 @@ def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list
         more = "target" if tokens > drafts else "draft"
         notes.append(
             f"{target.name} and {draft.name} have the first {both} tokens in common; the {more} has "
-            f"{abs(tokens - drafts)} more, which the draft never proposes."
+            f"{abs(tokens - drafts)} more, which the draft never guesses."
         )
     elif how := difference(target.tokens, draft.tokens):
         said = f"The tokenizers of {target.name} and {draft.name} {how}"

@@ -10,15 +10,15 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
+from specviz.core.costs import interval_of_median
 from specviz.core.drafters import Method, exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, running, speedup_at
 from specviz.core.names import first_words, forward_in_words, pair_name, short_name
 from specviz.core.replay import DraftGuesses, ends_of, every_length
-from specviz.core.result import at_calibrated
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
-from specviz.core.verdict import verdict_of_run
+from specviz.core.verdict import Verdict, quiet, verdict_of_run
 from specviz.player import payload as to
 from specviz.player.payload import Phase, SentStage
 
@@ -49,6 +49,7 @@ def stage_data(
     gamma: int | None = None,
     guesses: DraftGuesses | None = None,
     costs: Costs | None = None,
+    known: Costs | None = None,
 ) -> SentStage:
     """Everything the stage is sent of a run, finished or not.
 
@@ -61,6 +62,7 @@ def stage_data(
         gamma: the draft length the visitor asked for; None is the run's own.
         guesses: of its own draft, for other draft lengths; None where they are not known.
         costs: the pair's calibrated costs, for the speedups there; None takes those the run itself shows.
+        known: costs that speak where the run's own time is not trusted.
     """
     return {
         "stream": "",  # a page with a feed names it
@@ -78,7 +80,7 @@ def stage_data(
         "link": link or {},
         "playhead": playhead,
         "gamma": gamma or trace.settings.draft_length,
-        "run": _run(trace, replayable(trace, guesses), costs),
+        "run": _run(trace, replayable(trace, guesses), costs, known),
     }
 
 
@@ -99,13 +101,13 @@ def _badge(trace: Trace, source: Source, running: bool) -> str:
     return "waiting…" if running and not trace.rounds else "live · this machine"
 
 
-def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> to.SentRun:
+def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None, known: Costs | None) -> to.SentRun:
     return {
         "trace": _trace(trace),
         "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
         "method": method_payload(trace.drafter),
         "guesses": _guesses(guesses) if guesses else None,
-        "times": replay_times(trace, costs) if guesses else None,
+        "times": replay_times(trace, costs, known) if guesses else None,
     }
 
 
@@ -136,7 +138,7 @@ def _says(method: Method, name: str) -> str:
         with suppress(InputError):  # its name need not say how many
             layers = exit_layers(name)
             subject = f"the target’s first {layers} layers" if layers else subject
-    return f"{subject[0].upper()}{subject[1:]} {'propose' if method.several else 'proposes'}"
+    return f"{subject[0].upper()}{subject[1:]} {'guess' if method.several else 'guesses'}"
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:
@@ -147,25 +149,49 @@ def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | Non
     return guesses if fixed and of_this and not any(round.draft_tokens for round in trace.rounds) else None
 
 
-def replay_times(trace: Trace, measured: Costs | None) -> to.ReplayTimes:
-    """What rounds take at other draft lengths; `measured` are the pair's calibrated costs.
+def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = None) -> to.ReplayTimes:
+    """What rounds take at other draft lengths, by the pair's `calibrated` costs, else by the run's own.
 
     The measured speedup of the run is what its own length must have: other lengths are estimated from it, so that the
-    visitor sees one speedup. Where the run's time is not trusted, nothing is left but the costs.
+    visitor sees one speedup. Where the run's time is not trusted, nothing is left but costs that are `known` all the
+    same.
     """
-    known = measured or costs(trace)
-    if known is None:
-        return {"steps": None, "said": "not known: this run has no times"}
-    verdict, modelled = verdict_of_run(trace, measured), speedup_at(trace.rounds, known)
-    scale, said = 1.0, "estimated from this run’s times"
-    if verdict and verdict.trusted and modelled:
-        scale, said = modelled / verdict.speedup, f"{said}{' and the pair’s calibrated costs' if measured else ''}"
-    elif measured:
-        said = "estimated from quiet measurements of this pair"
-    elif verdict:
-        return {"steps": None, "said": "not known: this machine was busy"}
-    steps = [round(scale * known.round_steps(drafted), 6) for drafted in range(MAX_DRAFT_LENGTH + 1)]
-    return {"steps": steps, "said": said}
+    verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
+    if verdict and not verdict.trusted:
+        quietly = "estimated from quiet measurements of this pair"
+        return _times(trace, known, None, quietly + _unsure(known)) if known else _no_times("this machine was busy")
+    used = pair or costs(trace)
+    if used is None:
+        return _no_times("this run has no times")
+    and_costs = f" and the pair’s calibrated costs{_unsure(pair)}" if pair else ""
+    return _times(trace, used, verdict, f"estimated from this run’s times{and_costs}")
+
+
+def _unsure(costs: Costs) -> str:
+    return "" if costs.of_draft else ", whose interval is not known"
+
+
+def _no_times(why: str) -> to.ReplayTimes:
+    return {"steps": None, "between": None, "said": f"not known: {why}"}
+
+
+def _times(trace: Trace, costs: Costs, verdict: Verdict | None, said: str) -> to.ReplayTimes:
+    """The times at these costs, and their interval over the repeats of the costs and over the noise of the run."""
+
+    def steps(of: Costs) -> list[float]:
+        modelled = speedup_at(trace.rounds, of)
+        scale = modelled / verdict.speedup if verdict and modelled else 1.0
+        return [scale * of.round_steps(drafted) for drafted in range(MAX_DRAFT_LENGTH + 1)]
+
+    ends = [interval_of_median(column) for column in zip(*map(steps, costs.blocks), strict=True)]
+    timed = (verdict.interval or 2 * (verdict.speedup,)) if verdict else (1.0, 1.0)
+    own = [end / (verdict.speedup if verdict else 1.0) for end in timed]
+    between = [[round(end[side] / own[1 - side], 6) for end in ends if end] for side in (0, 1)]
+    return {
+        "steps": [round(each, 6) for each in steps(costs)],
+        "between": (between[0], between[1]) if all(between) else None,
+        "said": said,
+    }
 
 
 def tokens_of(round: Round) -> list[to.TokenPayload]:
@@ -223,7 +249,9 @@ def _rounded(value: float | None) -> float | None:
 # ---- the run that the one on screen is compared with: its lines in the plots, and what is different about it
 
 
-def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) -> to.ComparedPayload:
+def compared(
+    trace: Trace, guesses: DraftGuesses | None, costs: Costs | None, known: Costs | None = None
+) -> to.ComparedPayload:
     states, verdict = running(trace), verdict_of_run(trace, costs)
     return {
         "name": run_name(trace),
@@ -231,9 +259,9 @@ def compared(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None) ->
         "draft_length": trace.settings.draft_length,
         "acceptance": [_rounded(state.counts.acceptance_rate) for state in states],
         "speedup": [_rounded(state.speedup) for state in states],
-        "lengths": _lengths(trace, replayable(trace, guesses), costs),
+        "lengths": _lengths(trace, replayable(trace, guesses), replay_times(trace, costs, known)["steps"]),
         "per_call": count(trace.rounds).tokens_per_target_call,
-        "estimated": _rounded(at_calibrated(trace, costs)),
+        "ranked": "",  # the run on screen decides
         "trusted": verdict is None or verdict.trusted,
         "pinned": False,
     }
@@ -264,12 +292,12 @@ def differences(trace: Trace, other: Trace) -> str:
 
 
 def _lengths(
-    trace: Trace, guesses: DraftGuesses | None, costs: Costs | None
+    trace: Trace, guesses: DraftGuesses | None, steps: Sequence[float] | None
 ) -> list[tuple[float | None, float | None]]:
     """Acceptance and estimated speedup at each draft length from 1; empty where the run cannot be replayed."""
     if guesses is None:
         return []
-    steps, found = replay_times(trace, costs)["steps"], list[tuple[float | None, float | None]]()
+    found = list[tuple[float | None, float | None]]()
     for rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
         counts = count(rounds)
         took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0

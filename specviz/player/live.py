@@ -6,16 +6,18 @@ Both are the same page. Its policy lets it load nothing but its own parts: in on
 import json
 import re
 from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from hashlib import sha256
-from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.names import first_words
-from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.core.request import SHOWN
+from specviz.core.settings import DecodeSettings, Setting
 from specviz.core.trace import DrafterInfo
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import OWN, Moment, all_plans
@@ -33,13 +35,15 @@ IN_ONE_FILE = ("wren-base", "wren-nano")
 ON_A_SITE = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 LOOKUP = "prompt-lookup"
 CHECKS_ARE_CHEAP = ("T5-small 77M → T5-XXL 11B", "a 4B draft → Chinchilla 70B")  # on their machines
-STYLES = (*PAGE_STYLES, "stage/tour.css", "live/live.css")
-EXPLAINED = ("max_new_tokens", "draft_length", "temperature", "top_k", "top_p", "seed", "verification")
+STYLES = (*PAGE_STYLES, "stage/tour.css", "stage/views.css", "live/live.css")
+OFFERED = ("temperature", "max_new_tokens", "seed", "top_k", "top_p", "verification", "draft_length")  # by its engine
 SHOWN_CHARACTERS = 48  # of a prompt in the menu
 MOST_BYTES = 35_000_000  # of the one file
 WEIGHTS = "model.safetensors"
 PIECE = 1_000_000  # characters of a script element: WebKit is busy for a minute with one of 25 MB
-POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}"
+POLICY = " 'wasm-unsafe-eval' blob:; worker-src blob: 'self'; connect-src {connect}; font-src data:"
+FONTS = {"Source Sans": "SourceSansVF-Upright", "Source Code": "SourceCodeVF-Upright"}  # the app's own
+FONT_FACE = '@font-face {{ font-family: "{name}"; font-weight: 200 900; src: url(data:font/woff2;base64,{content}); }}'
 
 
 def live_file() -> str:
@@ -78,14 +82,22 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
         "title": "Speculative decoding, live in this browser",
         "stage": asset("stage/stage.html"),
         "weights": stored,
-        "helps": _helps(),
         "live": inline_json(_made(models)),
         "engine": _script("engine/worker.js").replace("</", "<\\/"),
         "footer": f"Made with specviz: speculative decoding, token by token. {works}",
         "script": bundle(ASSETS / "live/live.js"),
-        "style": "\n".join(map(asset, STYLES)),
+        "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }
     return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=MOST_BYTES)
+
+
+def _fonts() -> Iterator[str]:
+    """The fonts of the app, from the package that brings them; where they are not found, the system's are used."""
+    package = find_spec("streamlit")
+    folder = Path(package.origin).parent if package and package.origin else Path()
+    for name, stem in FONTS.items():
+        for file in sorted(folder.glob(f"static/static/media/{stem}.*.woff2"))[:1]:
+            yield FONT_FACE.format(name=name, content=b64encode(file.read_bytes()).decode())
 
 
 def _made(models: dict[str, Any]) -> dict[str, Any]:
@@ -105,6 +117,7 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
         ],
         "lookup": LOOKUP,
         "settings": asdict(DecodeSettings()),
+        "rows": [_row(SHOWN[name]) for name in (*OFFERED, *(name for name in SHOWN if name not in OFFERED))],
         "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
         "phases": list(PHASES),
         "published": [  # what a draft step costs in two papers, in passes of the target
@@ -127,9 +140,19 @@ def _tour() -> dict[str, Any]:
     return asdict(replace(tour, next=()))
 
 
-def _helps() -> str:
-    rows = [SETTINGS[name] for name in EXPLAINED]
-    return "".join(f"<dt>{escape(row.label)}</dt><dd>{escape(row.help)}</dd>" for row in rows)
+def _row(row: Setting) -> dict[str, Any]:
+    """See `Row` in assets/live/settings.js."""
+    least, most = row.limits
+    return {
+        **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},
+        "shown": row.shown(row.default),
+        "least": row.least,
+        "most": row.most,
+        "offered": [row.step if row.above else least, None if row.typed and row.most is None else most],
+        "whole": row.kind is int,
+        "labels": dict(row.labels) or None,
+        "rule": row.rule if row.name in OFFERED else "",
+    }
 
 
 def _moment(moment: Moment) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from specviz.player.payload import SentRun, SentStage, StageState
 from specviz.player.sheet import PAGE_NAMES
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
-ONE_LENGTH = "This file has the run at one draft length: what the draft proposes at others is not in it."
+ONE_LENGTH = "This file has the run at one draft length: what the draft guesses at others is not in it."
 PROJECT = "specviz: speculative decoding, token by token"
 
 
@@ -80,13 +80,14 @@ def _say_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
 def _lead(trace: Trace) -> str:
     settings = trace.settings
     if trace.drafter is None:
-        return "The <b>big model writes alone</b>: each pass gives one token."
+        return "The <b>target</b>, a big model, writes alone: each pass gives one token."
     end = "accepts the right start and corrects the first mistake"
     if settings.tree:
         end = "accepts one path of the tree and adds a token of its own"
     elif settings.verification == "block" and not settings.greedy:
         end = "accepts as long a block as passes and corrects what follows"
-    return f"{method_of(trace.drafter.kind).lead} The <b>big model checks them all in one pass</b>, {end}."
+    check = "The <b>target</b>, a big model, <b>checks them all in one pass</b>"
+    return f"{method_of(trace.drafter.kind).lead} {check}, {end}."
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
@@ -95,7 +96,7 @@ def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> st
         judged = counts.accepted + counts.rejected
         lines.append(
             f"<b>Counted, exact:</b> {counts.tokens_per_target_call:.2f} tokens per target call; "
-            f"{counts.accepted} of {judged} checked guesses accepted."
+            f"{counts.accepted} of {judged} judged guesses accepted."
         )
     verdict = repeats.verdict if repeats else verdict_of_run(trace, costs)
     if verdict:

@@ -30,7 +30,8 @@ class ComparedPayload(TypedDict):
 
     `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
     after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
-    per target call, `estimated` its speedup at calibrated costs.
+    per target call. `ranked` says which of the two is faster where the machine was too busy to time them; empty: not
+    known, or not needed.
     """
 
     name: str
@@ -40,7 +41,7 @@ class ComparedPayload(TypedDict):
     speedup: list[float | None]
     lengths: list[tuple[float | None, float | None]]
     per_call: float | None
-    estimated: float | None
+    ranked: str
     trusted: bool
     pinned: bool
 
@@ -136,9 +137,11 @@ class MethodPayload(TypedDict):
 
 class ReplayTimes(TypedDict):
     """What replayed rounds take: `steps` for 0, 1, ... guesses, in target steps, so that the run's own speedup is the
-    measured one; None where it is not known. `said` is where they are from."""
+    measured one; None where it is not known. `between` is their 95 % interval, low ends and high ends. `said` is where
+    they are from."""
 
     steps: list[float] | None
+    between: tuple[list[float], list[float]] | None
     said: str
 
 

@@ -23,6 +23,7 @@ from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
 
 MAX_DRAFTS = 8  # in one GuessAlong
+MOST_ATTEMPTS = 3  # to measure what a pair costs: a run that is doubtful itself must not have it measured for ever
 Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
 
 # ---- commands
@@ -76,7 +77,12 @@ class Run(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Calibrate(OfOnePair):
-    """Measure what a pair costs. Only the request's models and precision are used."""
+    """Measure what a pair costs. Only the request's models and precision are used.
+
+    What was measured before answers it, unless a run doubts that: then a later attempt is asked for.
+    """
+
+    attempt: Annotated[int, Field(ge=1, le=MOST_ATTEMPTS)] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,7 @@ class CostsResult:
     costs: Costs
     dtype_reasons: tuple[str, ...] = ()  # for "fast": one sentence for each model, which number format it has and why
     beside: int = 0  # the most other engines that were busy while they were measured
+    attempt: int = 1  # which one to measure them
 
 
 @dataclass(frozen=True, slots=True)

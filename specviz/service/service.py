@@ -117,7 +117,7 @@ class EngineService:
         """
         command = make(next(self._numbers))
         key = sharing_key(command)
-        found = None if fresh or key is None else self._found(key)  # without the lock: it may read a file
+        found = None if fresh or key is None else self._found(key, command)  # without the lock: it may read a file
         job = Job(session, slot, JobView(command.job), command, key=key)
         if found:
             job.view = replace(job.view, state="done", result=found, stored=True)
@@ -201,9 +201,10 @@ class EngineService:
         self._store.close()
         atexit.unregister(self.close)
 
-    def _found(self, key: str) -> Result | None:
-        if costs := self._costs.get(key):
-            return costs
+    def _found(self, key: str, command: say.JobCommand) -> Result | None:
+        if isinstance(command, say.Calibrate):
+            costs = self._costs.get(key)
+            return costs if costs and costs.attempt >= command.attempt else None
         run = self._store.latest(key)
         return run.result if run and answers(run.result, datetime.now(UTC)) else None
 

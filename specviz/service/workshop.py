@@ -211,7 +211,7 @@ class Workshop:
         self.models = ModelCache()
         self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
-        self._costs: dict[tuple[ModelInfo, DrafterInfo], Costs] = {}
+        self._costs: dict[tuple[ModelInfo, DrafterInfo], tuple[int, Costs]] = {}  # and which attempt they are of
         self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, Pair]:
@@ -279,16 +279,18 @@ class Workshop:
             self._plain_runs.popitem(last=False)
         return self._plain_runs[key]
 
-    def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
-        """What the pair costs here, measured once; DisturbedError: the machine is too busy."""
+    def costs_of(self, target: LoadedModel, draft: Loaded, attempt: int = 1) -> Generator[None, None, Costs]:
+        """What the pair costs here, measured again for a later attempt only; DisturbedError: too busy a machine."""
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
-        if pair not in self._costs:
+        known, costs = self._costs.get(pair, (0, None))
+        if costs is None or known < attempt:
             try:
                 calibration = yield from calibration_steps(target, draft)
             except DisturbedError:  # the machine was too busy for it: once more
                 calibration = yield from calibration_steps(target, draft)
-            self._costs[pair] = calibration.costs
-        return self._costs[pair]
+            costs = calibration.costs
+            self._costs[pair] = attempt, costs
+        return costs
 
     def race_so_far(self, job: int, place: int) -> Measured:
         """The repeats of a race's prompt that are complete; the race adds to them."""

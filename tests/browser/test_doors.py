@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
+import httpx2
 import psutil
 import pytest
 from playwright.sync_api import Page, expect
@@ -120,6 +121,28 @@ def test_the_only_visitor_is_forgotten_too(entry: str, tmp_path: Path) -> None:
             time.sleep(1)
 
 
+async def half_sent(port: int) -> bytes:
+    """What comes back where the head of a request is never whole: nothing, and the connection ends."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\n")
+        return await asyncio.wait_for(reader.read(), PATIENCE)
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entry: str, tmp_path: Path) -> None:
+    """Before: it stayed open; and only serve.py hid Streamlit's figures and set headers."""
+    with serving(ROOT / entry, tmp_path / "server.log") as server:
+        run(upload_much(port_of(server), 1))  # the doors of app.py begin with the first page
+        answers = [httpx2.get(f"{server.url}/{path}") for path in ("", "_stcore/metrics", f"app/static/{'x' * 300}")]
+        assert [answer.status_code for answer in answers] == [200, 404, 404]
+        assert {answer.headers["referrer-policy"] for answer in answers} == {"same-origin"}
+        assert run(half_sent(port_of(server))) == b""
+        assert "Traceback" not in server.log.read_text(encoding="utf-8")
+
+
 def test_by_its_settings_the_server_forgets_a_visitor_within_a_minute() -> None:
     settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))
     assert settings["server"]["disconnectedSessionTTL"] + 2 * EVERY < 60
@@ -221,6 +244,29 @@ async def drawn(visitor: Visitor, send: Awaitable[object]) -> None:
     assert await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE) is not None
 
 
+async def hand_back_late(port: int, page: str) -> list[str]:
+    """What the tab held for one page comes when the next one is there, which has a place of that name too."""
+    async with visiting(port) as visitor:
+        await on_page(visitor, "class", "", "kept-class")
+        place, first = visitor.widgets["kept-class"], visitor.page_hash
+        await on_page(visitor, "play", "", "kept-class")
+        assert visitor.widgets["kept-class"] != place
+        visitor.widgets["kept-class"] = place
+        visitor.page_hash = first if page == "the first one" else visitor.page_hash
+        await drawn(visitor, visitor.hand_back("kept-class", "a text"))
+        return [*visitor.errors, *visitor.messages]
+
+
+@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+def test_what_comes_late_from_the_page_before_fails_no_page(entry: str, tmp_path: Path) -> None:
+    """Before: a KeyError, because the name then stood for the place on the page that is there."""
+    with serving(ROOT / entry, tmp_path / "server.log") as server:
+        for page in ("the first one", "the next one"):
+            said = run(hand_back_late(port_of(server), page))
+            assert not [line for line in said if FAILED.split(",")[0] in line]
+        assert "Traceback" not in server.log.read_text(encoding="utf-8")
+
+
 async def everything(port: int, first: int) -> list[str]:
     """One visitor tries every door: its files for each place, every text, every message; the page's errors."""
     errors = []
@@ -250,7 +296,7 @@ async def together(port: int) -> list[str]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("entry", ["serve.py"])
+@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
 def test_a_server_never_needs_a_gigabyte_with_every_door_together(entry: str, tmp_path: Path) -> None:
     """Without a limit: under one, what reads a message swallows the error, and nothing would be seen of it."""
     with serving(ROOT / entry, tmp_path / "server.log") as server:
@@ -258,3 +304,4 @@ def test_a_server_never_needs_a_gigabyte_with_every_door_together(entry: str, tm
         assert psutil.Process(server.pid).is_running()
         assert highest(server) < 1_000
         assert run(upload_much(port_of(server), 1)) == [204]
+        assert "Traceback" not in server.log.read_text(encoding="utf-8")

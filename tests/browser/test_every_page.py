@@ -74,6 +74,7 @@ SCREENS: dict[str, dict[str, Any]] = {
 }
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 COLOURS = "node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
+COLOURS_OF_ALL = f"nodes => nodes.map({COLOURS})"
 FILLS = "nodes => nodes.map((node) => getComputedStyle(node).fill)"
 
 
@@ -105,6 +106,7 @@ def test_a_page_is_right_in_every_look(visitor: BrowserContext, app_server: AppS
         page.emulate_media(color_scheme=scheme)
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", as_css(THEME[scheme]["backgroundColor"]))
         assert violations_of(page, *RULES[scheme]) == [], scheme
+        expect_colours_of_the_theme(page, scheme)
     if path in ON_WHITE:
         expect_dark_on_white(page, ON_WHITE[path])
     if not any(part in path for part in NOT_FOR_PAPER):
@@ -143,6 +145,14 @@ def expect_paper(page: Page, path: str, paper: str) -> None:
     assert pages_of(pdf) >= height - 1  # the window's part alone would be one page
     SHOTS.mkdir(exist_ok=True)
     (SHOTS / f"print-{re.sub('[^a-z0-9]+', '-', path)}-{paper}.pdf").write_bytes(pdf)
+
+
+def expect_colours_of_the_theme(page: Page, scheme: str) -> None:
+    """Found: in the dark a button of another blue, and a legend on a white ground."""
+    filled = page.locator("[data-testid^=stBaseButton-primary]:not(:disabled)").evaluate_all(COLOURS_OF_ALL)
+    assert {ground for _, ground in filled} <= {as_css(THEME[scheme]["primaryColor"])}
+    legends = page.locator(".chart .legend .bg").evaluate_all(FILLS)
+    assert all("rgba(0, 0, 0, 0)" in fill or brightness(fill) < 60 for fill in legends if scheme == "dark")
 
 
 def expect_dark_on_white(page: Page, parts: Sequence[str]) -> None:

@@ -5,11 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from specviz.core.metrics import count
 from specviz.data.lessons.story import steps
 from tests.conftest import AppServer, Visit
 from tests.support.grids import grid
 from tests.support.layout import bottom, placed
-from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
+from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_still
 
 STAGE = ".stage .round .chip"
 STATE_GOES_BACK = [("technical", "hidden state goes back"), ("plain", "notes go back")]
@@ -44,6 +45,21 @@ def test_the_story_is_walked_by_keyboard_to_its_end(visit: Visit) -> None:
         page.keyboard.press("PageDown")
     expect_title(page, "What do you remember?")
     assert "part=quiz" in page.url
+
+
+@pytest.mark.visitor(viewport={"width": 1920, "height": 1080})
+def test_on_a_large_screen_the_badge_on_the_frame_touches_no_button_and_no_words(visit: Visit) -> None:
+    page = visit("learn?lesson=3", STAGE)
+    badge = page.locator(".stage .badge")
+    assert placed(badge)[0]["y"] >= bottom(page.locator(".st-key-learn-way a").first) + 3
+    sentence = page.locator(".stage .sentence")
+    sentence.evaluate("it => { it.textContent = 'A long sentence of a lesson. '.repeat(20) }")
+    range_top = sentence.evaluate("""(it) => {
+      const words = document.createRange();
+      words.selectNodeContents(it);
+      return words.getBoundingClientRect().top;
+    }""")
+    assert bottom(badge) <= range_top + 4  # a line of text has some room above its letters
 
 
 def test_page_up_and_the_back_key_go_back_and_arrows_still_move_the_stage(visit: Visit) -> None:
@@ -103,7 +119,7 @@ def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(visit: Visit) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.locator(".diagram .roll")).to_be_visible()
     expect(picture(page)).to_have_attribute(
-        "aria-label", re.compile(r"target model, p \.22.*dice roll u.*\.81.*leftover")
+        "aria-label", re.compile(r"target model, p 22 %.*dice roll u.*81 %.*leftover")
     )
     page.keyboard.press("Home")
     expect(page.locator(".diagram .odds.left").first).to_be_hidden()
@@ -161,6 +177,67 @@ def test_a_step_fits_a_projector(visit: Visit, lesson: str) -> None:
         assert placed(stage.locator(".strip"))[0]["y"] >= 0
     else:
         assert bottom(stage, page.locator(f".st-key-step-{lesson}-2")) <= 720
+
+
+# The box of each ring, and the texts of the parts that it lies over.
+RINGS = """(stage) => {
+  const lit = [...stage.querySelectorAll("*")].filter((one) => getComputedStyle(one).outlineStyle === "solid"
+    && getComputedStyle(one).outlineWidth === "3px");
+  return lit.map((one) => {
+    const style = getComputedStyle(one), wide = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    const cut = [...stage.querySelectorAll(OTHERS)].filter((other) => {
+      const box = other.getBoundingClientRect();
+      return other !== one && !other.contains(one) && !one.contains(other) && box.width > 0
+        && box.left < right + wide && box.right > left - wide && box.top < bottom + wide && box.bottom > top - wide;
+    });
+    return { top: top - wide, bottom: bottom + wide, cut: cut.map((other) => other.className || other.ariaLabel) };
+  });
+}"""
+OTHERS = (
+    ".sentence, .caption, .buttons button, .scrubber, .speed, .legend .mark, .keys, .zoom, .lanes, .diagram, .strips"
+)
+CASES = ("idea", "sampled", "lossless", "no-gain", "tree")  # a legend, a picture of its own, below the fold, buttons
+
+
+@pytest.mark.parametrize("lesson", grid([step.name for step in steps()], CASES))
+def test_what_a_step_is_about_is_in_sight_and_its_ring_cuts_no_other_part(visit: Visit, lesson: str) -> None:
+    """Found: the ring lay over legend and buttons, and the timeline that step 12 is about was below the screen."""
+    page = visit(f"learn?lesson={lesson}", ".diagram :is(svg, .lossless)")
+    placed(page.locator(".stage"))
+    rings = page.locator(".stage").evaluate(RINGS.replace("OTHERS", repr(OTHERS)))
+    assert rings
+    assert [ring["cut"] for ring in rings if ring["cut"]] == []
+    assert min(ring["top"] for ring in rings) > 0
+    assert max(ring["bottom"] for ring in rings) <= DESK["height"]
+
+
+# How the blocks of a kind look, and how wide each is drawn.
+BLOCK = """(path) => ({
+  stroke: getComputedStyle(path).stroke,
+  height: path.getBBox().height,
+  boxes: [...path.getAttribute("d").matchAll(/M([-.0-9]+) [-.0-9]+H([-.0-9]+)/g)].map(([, from, to]) => to - from),
+})"""
+
+
+@pytest.mark.parametrize("width", [DESK["width"], PHONE["width"]])
+def test_wasted_guesses_look_unlike_accepted_ones_at_every_zoom(visit: Visit, width: int) -> None:
+    """Found: at "whole run" each guess was two pixels of the same blue, 122 wasted ones of 126 too."""
+    page = visit("learn?lesson=no-gain", ".stage .lanes svg", viewport={"width": width, "height": 800})
+    wasted = count(steps()[11].run.rounds)
+    for zoom in ("zoomed in", "whole run", "at the end"):
+        if zoom == "whole run":
+            page.get_by_role("button", name="whole run").click()
+        if zoom == "at the end":
+            page.locator(".stage").get_by_role("button", name="Last step").click()
+        expect(page.locator(".block.wasted")).to_have_attribute("d", re.compile("M"))
+        useful, lost = (page.locator(f".block.{kind}").evaluate(BLOCK) for kind in ("accepted", "wasted"))
+        assert useful["stroke"] != lost["stroke"], zoom
+        if useful["boxes"]:
+            assert lost["height"] < 0.7 * useful["height"], zoom
+    assert wasted.accepted < 10 < wasted.drafted
+    assert len(lost["boxes"]) <= 2 * wasted.rounds, "those of a round are one block"
+    assert sum(lost["boxes"]) > 5 * sum(useful["boxes"]), "and most of the drafting time is wasted"
 
 
 def test_a_step_explains_its_words(visit: Visit) -> None:

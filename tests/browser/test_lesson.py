@@ -71,7 +71,7 @@ def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
     page = visit("?lesson=ten-minutes&moment=1")
     expect_moment(page, 1)
     notes = visit("?lesson=ten-minutes&moment=1&notes=1")
-    expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
+    expect(notes.get_by_role("heading", name="1. The draft guesses")).to_be_visible()
     page.get_by_role("button", name="Next", exact=True).click()
     expect(notes.get_by_role("heading", name="2. Which guess fails?")).to_be_visible()
     expect(notes.get_by_text(PLAN.moments[1].answer[:40])).to_be_visible()
@@ -81,7 +81,7 @@ def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
     expect_moment(page, 3)
     page.close()
     page = visit("?lesson=ten-minutes&moment=1")  # notes that were read to the end follow a lesson that starts
-    expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
+    expect(notes.get_by_role("heading", name="1. The draft guesses")).to_be_visible()
     expect_moment(page, 1)
     notes.set_viewport_size(PHONE)
     shot(notes, "lesson-notes-phone")

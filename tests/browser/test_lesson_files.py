@@ -47,7 +47,7 @@ def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path:
     expect(page.locator(".current .chip.rejected")).to_have_count(1)
     page.locator(".strip .current .chip.rejected").click()
     expect(page.locator(".inspector .title")).to_contain_text("was rejected")
-    expect(page.get_by_text("26 of 35 checked guesses accepted")).to_be_hidden()  # as the moment's link has it
+    expect(page.get_by_text("26 of 35 judged guesses accepted")).to_be_hidden()  # as the moment's link has it
     page.get_by_role("link", name="Next moment").click()
     expect(page.locator(".round-number")).to_have_text("Round 5 of 14")
     expect(page.locator(".strip .round.current")).to_have_attribute("data-phase", "check")

@@ -1,53 +1,29 @@
-"""The page that decodes in the browser: from disk, from a static site, without a network, and when things go wrong."""
+"""The page that decodes in the browser, opened from disk: what it shows, runs, saves and says."""
 
 import csv
-import json
 import re
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from specviz.core.trace import parse_trace
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import find_plan
-from specviz.player.live import PIECE, live_file, write_site
 from specviz.ui.watch.tried import COLUMNS
 from tests.conftest import NewContext
 from tests.support.known import known
-from tests.support.visitor import expect_no_sideways_scroll, violations_now
-
-READY = re.compile("^Ready: wren-base")
-LIVE = ".stage[data-run^='live'][data-done]"
-
-
-@pytest.fixture(scope="session")
-def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("live") / "live.html"
-    path.write_text(live_file(), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def offline_page(new_context: NewContext) -> Page:
-    return new_context(offline=True, reduced_motion="reduce").new_page()
-
-
-def told(page: Page) -> Locator:
-    return page.locator(".state .told")
-
-
-def control(page: Page, name: str) -> Locator:
-    return page.locator(f".asked [name={name}]")
-
-
-def open_file(page: Page, path: Path, fragment: str = "") -> None:
-    page.goto(f"{path.as_uri()}{fragment}")
-    expect(told(page)).to_have_text(READY)
+from tests.support.live_page import EVERYTHING, LIVE, READY, control, open_file, told
+from tests.support.visitor import (
+    PHONE,
+    SCHEMES,
+    expect_all_in_sight,
+    expect_no_sideways_scroll,
+    shot,
+    violations_now,
+    wait_for_what_an_event_starts,
+)
 
 
 def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(
@@ -85,7 +61,9 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(
 
 def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offline_page: Page, one_file: Path) -> None:
     page = offline_page
-    open_file(page, one_file, "#draft=wren-nano&temperature=0.8&seed=5&tokens=24&gamma=2&prompt=A+dog&target=<b>")
+    open_file(
+        page, one_file, f"{EVERYTHING}&draft=wren-nano&temperature=0.8&seed=5&tokens=24&gamma=2&prompt=A+dog&target=<b>"
+    )
     page.wait_for_selector(LIVE)
     expect(control(page, "prompt")).to_have_value("A dog")
     expect(control(page, "seed")).to_have_value("5")
@@ -123,7 +101,7 @@ def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     page.go_back()
     expect(question).to_have_text(plan.moments[0].question)
     costly = next(at for at, each in enumerate(plan.moments, 1) if each.screen.last("run") == "story-costly")
-    open_file(page, one_file, f"#lesson=fifty-minutes&moment={costly}")
+    open_file(page, one_file, f"{EVERYTHING}&lesson=fifty-minutes&moment={costly}")
     page.reload()
     expect(question).to_have_text(plan.moments[costly - 1].question)
     said = (
@@ -143,6 +121,15 @@ def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     assert "lesson" not in page.url
 
 
+def test_a_moment_begins_at_its_step_also_after_another_one(offline_page: Page, one_file: Path) -> None:
+    plan = known(find_plan("ten-minutes"))
+    steps = [moment.screen.step for moment in plan.moments]
+    assert len(set(steps)) > 2
+    for number, step in enumerate(steps, start=1):
+        open_file(offline_page, one_file, f"#lesson=ten-minutes&moment={number}")
+        expect(offline_page.locator(".scrubber")).to_have_value(str(step))
+
+
 def test_a_link_to_no_moment_is_a_sentence(offline_page: Page, one_file: Path) -> None:
     open_file(offline_page, one_file, "#lesson=fifty-minutes&moment=99")
     expect(offline_page.get_by_role("alert")).to_have_text(
@@ -155,7 +142,7 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     offline_page: Page, one_file: Path, tmp_path: Path
 ) -> None:
     page, earlier = offline_page, offline_page.locator(".stage .before-name").first
-    open_file(page, one_file, '#draft=prompt-lookup&gamma=2&tokens=24&prompt==1%2B1,+"two"')
+    open_file(page, one_file, f'{EVERYTHING}&draft=prompt-lookup&gamma=2&tokens=24&prompt==1%2B1,+"two"')
     page.wait_for_selector(LIVE)
     page.get_by_role(
         "button", name="Compare with it"
@@ -175,7 +162,7 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     download.value.save_as(file)
     with file.open(encoding="utf-8", newline="") as lines:
         saved = list(csv.DictReader(lines))
-    assert list(saved[0]) == [name for name, _ in COLUMNS if name != "at calibrated costs"] + ["link"]
+    assert list(saved[0]) == [name for name, _ in COLUMNS if "calibrated" not in name] + ["link"]
     assert [row["run"] for row in saved] == ["0, recorded", "1", "2", "3"]
     assert saved[1]["prompt"] == '\'=1+1, "two"'  # no formula
     assert (saved[1]["draft"], saved[1]["draft length"], saved[1]["target"]) == ("prompt lookup", "2", "wren-base")
@@ -185,39 +172,12 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     expect(control(page, "prompt")).to_have_value('=1+1, "two"')
 
 
-def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
-    page = offline_page
-    open_file(page, one_file)
-    page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
-    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
-    expect(page.locator(".kept tbody tr")).to_have_count(1)
-    page.get_by_role("button", name="Try again").click()
-    expect(told(page)).to_have_text(READY)
-    page.get_by_role("button", name="Run again").click()
-    page.wait_for_selector(LIVE)
-
-
-def test_an_engine_that_somebody_ended_is_noticed(offline_page: Page, one_file: Path) -> None:
-    """A browser short of memory ends a thread and tells the page nothing."""
-    page = offline_page
-    page.clock.install()
-    open_file(page, one_file)
-    page.workers[0].evaluate("() => void setTimeout(() => close())")
-    for _ in range(6):  # the questions that stay without an answer
-        page.clock.run_for(5000)
-    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
-    page.get_by_role("button", name="Try again").click()
-    expect(told(page)).to_have_text(READY)
-
-
 @pytest.mark.parametrize(
     ("name", "typed", "used", "says"),
     [
-        ("tokens", "999", "256", "new tokens 256 in place of 999"),
-        ("tokens", "", "64", "new tokens 64 in place of nothing"),
-        ("tokens", "0", "1", "new tokens 1 in place of 0"),
         ("seed", "1.5", "2", "seed 2 in place of 1.5"),
-        ("top_p", "7", "1", "top-p 1 in place of 7"),
+        ("seed", "-1", "0", "seed 0 in place of -1"),
+        ("top_k", "", "0", "top-k 0 in place of nothing"),
     ],
 )
 def test_a_number_that_no_run_can_have_becomes_the_nearest_one_and_the_page_says_so(
@@ -225,7 +185,6 @@ def test_a_number_that_no_run_can_have_becomes_the_nearest_one_and_the_page_says
 ) -> None:
     page = offline_page
     open_file(page, one_file)
-    page.get_by_text("More", exact=True).click()
     control(page, name).fill(typed)
     control(page, name).press("Control+Enter")
     page.wait_for_selector(LIVE)
@@ -239,18 +198,90 @@ def test_a_number_that_no_run_can_have_becomes_the_nearest_one_and_the_page_says
 def test_a_recorded_run_says_so_everywhere_and_the_page_leads_to_the_first_live_one(
     offline_page: Page, one_file: Path
 ) -> None:
-    page, run = offline_page, offline_page.get_by_role("button", name="Run again")
+    page, run = offline_page, offline_page.get_by_role("button", name="Run it in this browser")
     open_file(page, one_file)
     expect(page.locator(".stage .reason")).to_contain_text("One run, recorded on ")
     expect(page.locator("main")).not_to_contain_text("measured in this browser")
-    expect(told(page)).to_contain_text("The run below is a recorded one: press “Run again”")
+    expect(told(page)).to_contain_text("The run below is a recorded one.")
     expect(page.locator(".kept tbody tr td").first).to_have_text("0, recorded")
-    expect(run).to_have_class("run first")
     run.click()
     page.wait_for_selector(LIVE)
-    expect(run).to_have_class("run")
+    expect(run).to_be_hidden()
+    expect(told(page)).not_to_contain_text("recorded")
     expect(page.locator(".kept tbody tr td").first).to_have_text("1")
-    expect(page.locator(".compared")).to_have_text("Texts, identical: the big model alone wrote the same 64 tokens.")
+    expect(page.locator(".compared")).to_have_text("Texts, identical: the target alone wrote the same 64 tokens.")
+
+
+@pytest.mark.parametrize(
+    ("link", "says"),
+    [
+        ("tokens=999", "new tokens 64 in place of 999"),
+        ("temperature=warm", "temperature 0 in place of warm"),
+        ("temperature=50&top_p=0", "temperature 0 in place of 50 and top-p 1 in place of 0"),
+        ("gamma=40", "draft length 4 in place of 40"),
+        (
+            "draft_sampling=argmax&dtype=fast",
+            "the draft takes a random token in place of its most probable token"
+            " and number format exact: float32 in place of fast: whichever is faster on this machine",
+        ),
+    ],
+)
+def test_what_a_link_asks_and_no_run_here_can_have_is_said_and_changes_nothing(
+    offline_page: Page, one_file: Path, link: str, says: str
+) -> None:
+    open_file(offline_page, one_file, f"#{link}")
+    expect(offline_page.locator(".instead")).to_have_text(f"New runs on this page use {says}.")
+
+
+def test_the_first_view_is_that_of_watch(new_context: NewContext, one_file: Path) -> None:
+    for scheme in SCHEMES:
+        page = new_context(offline=True, reduced_motion="reduce", color_scheme=scheme).new_page()
+        open_file(page, one_file, "")
+        for width, height in ((1280, 720), (1440, 900), (1920, 1080)):
+            page.set_viewport_size({"width": width, "height": height})
+            wait_for_what_an_event_starts(page)
+            expect_all_in_sight(page)
+            expect(page.get_by_role("button", name="Show everything")).to_be_in_viewport(ratio=1)
+            expect(page.locator(".stage figure:visible")).to_have_count(3)
+            shot(page, f"live-{scheme}-{width}")
+        page.set_viewport_size(PHONE)
+        expect_no_sideways_scroll(page)
+        shot(page, f"live-{scheme}-phone")
+        fonts = "[...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)"
+        assert {name.strip('"') for name in page.evaluate(fonts)} == {"Source Sans", "Source Code"}
+
+
+def test_what_a_newcomer_needs_or_everything_is_shown_and_a_link_says_which(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file, "")
+    expect(control(page, "seed")).to_be_hidden()
+    expect(page.locator(".kept tbody")).to_be_hidden()
+    page.get_by_role("button", name="What you tried").click()
+    expect(page.locator(".kept tbody")).to_be_in_viewport()
+    control(page, "seed").fill("3")
+    control(page, "seed").press("Control+Enter")
+    page.wait_for_selector(LIVE)
+    assert "view=full" in page.url
+    assert violations_now(page) == []
+    page.get_by_role("button", name="Show less").click()
+    expect(control(page, "seed")).to_be_hidden()
+
+
+def test_the_link_on_the_stage_opens_the_same_run_at_the_same_step(new_context: NewContext, one_file: Path) -> None:
+    page = new_context(
+        offline=True, reduced_motion="reduce", permissions=["clipboard-write", "clipboard-read"]
+    ).new_page()
+    open_file(page, one_file, "#draft=lookup&tokens=24&prompt=A+dog&temperature=0.85&step=4")
+    page.wait_for_selector(LIVE)
+    expect(control(page, "draft")).to_have_value("prompt-lookup")
+    expect(page.locator(".instead")).to_be_hidden()
+    expect(page.locator(".round-number")).to_contain_text("Round 2 of")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    address, _, asked = link.partition("#")
+    assert address == one_file.as_uri()
+    values = dict(parse_qsl(asked))
+    assert (values["temperature"], values["draft"], values["step"]) == ("0.85", "prompt-lookup", "4")
 
 
 def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Path) -> None:
@@ -266,6 +297,7 @@ def test_undo_brings_back_what_was_there_before(offline_page: Page, one_file: Pa
     undo.click()
     expect(control(page, "draft")).to_have_value("wren-nano")
     expect(page.locator(".stage .badge")).to_have_text("recorded run")
+    expect(told(page)).to_contain_text("The run below is a recorded one.")
     expect(undo).to_be_disabled()
 
 
@@ -310,91 +342,3 @@ def test_play_has_the_look_of_the_app_and_no_word_of_a_plot_is_cut(offline_page:
     )
     assert cut == []
     assert page.locator(".stage .plot .axes text").count() > 5
-
-
-def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) -> None:
-    """WebKit shows a blank window while it reads a script element of many megabytes."""
-    scripts = re.findall(r"<script[^>]*>(.*?)</script>", one_file.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(scripts) > 30
-    assert max(map(len, scripts)) <= max(PIECE, 2_000_000)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("WebAssembly.validate(build)", "false", "This browser cannot run the models"),
-        ('id="weights-wren-nano">', 'id="weights-wren-nano">AAAA', "The weights of wren-nano are damaged or not whole"),
-    ],
-    ids=["no SIMD", "damaged weights"],
-)
-def test_what_cannot_work_is_one_sentence_beside_the_recorded_run(
-    offline_page: Page, one_file: Path, tmp_path: Path, old: str, new: str, says: str
-) -> None:
-    page, broken = offline_page, tmp_path / "broken.html"
-    content = one_file.read_text(encoding="utf-8")
-    assert old in content
-    broken.write_text(content.replace(old, new), encoding="utf-8")
-    page.goto(broken.as_uri())
-    expect(told(page)).to_contain_text(says)
-    expect(page.get_by_role("button", name="Try again")).to_be_visible()
-    expect(page.locator(".stage .chip").first).to_be_visible()
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """A site in a subfolder of a static host: its folder and its address."""
-    folder = tmp_path / "a" / "class"
-    write_site(folder)
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_address[1]}/a/class/"
-    server.shutdown()
-    server.server_close()
-
-
-def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewContext, site: tuple[Path, str]) -> None:
-    folder, address = site
-    context = new_context(once=True, reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(address)
-    expect(told(page)).to_have_text(READY)
-    page.evaluate("async () => (await navigator.serviceWorker.ready).active.state")
-    for path in json.loads((folder / "files.json").read_text(encoding="utf-8")):
-        if path != "./":
-            (folder / path).unlink()  # the server has lost what the visitor has
-    context.set_offline(True)
-    page.reload()
-    expect(told(page)).to_have_text(READY)
-    for other in ("index.html", "?from=a-link", "index.html?from=a-link"):
-        page.goto(f"{address}{other}")
-        expect(told(page)).to_have_text(READY)
-    control(page, "draft").select_option("wren-small")
-    page.wait_for_selector(LIVE)
-
-
-def test_the_page_of_a_site_opened_from_disk_says_what_it_needs(new_context: NewContext, tmp_path: Path) -> None:
-    write_site(tmp_path)
-    page = new_context(once=True).new_page()
-    page.goto((tmp_path / "index.html").as_uri())
-    expect(told(page)).to_contain_text("A browser loads no models for a page of a site that lies on a disk")
-    expect(page.locator(".stage .chip").first).to_be_visible()
-
-
-def test_a_half_loaded_model_is_a_sentence_and_the_whole_one_works(
-    new_context: NewContext, site: tuple[Path, str]
-) -> None:
-    folder, address = site
-    model = next((folder / "models").glob("wren-nano*"))
-    whole = model.read_bytes()
-    model.write_bytes(whole[: len(whole) // 2])
-    page = new_context(once=True).new_page()
-    page.goto(address)
-    expect(told(page)).to_contain_text("The weights of wren-nano are damaged or not whole")
-    model.write_bytes(whole)
-    page.get_by_role("button", name="Try again").click()
-    expect(told(page)).to_have_text(READY)

@@ -31,7 +31,7 @@ def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_pa
     page.locator(".strip .chip.rejected").first.click()
     expect(page.locator(".inspector .title")).to_contain_text("was rejected")
     expect(page.locator("figure .curve").first).to_be_attached()
-    expect(page.get_by_text("44 of 54 checked guesses accepted")).to_be_visible()
+    expect(page.get_by_text("44 of 54 judged guesses accepted")).to_be_visible()
     expect(page.locator(".copy-link")).to_be_hidden()
     assert heard == []
 

@@ -1,6 +1,7 @@
 """Ten journeys through the app, and the live page's own decoding, in Firefox and in WebKit."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -8,11 +9,12 @@ import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.data.workloads import WORKLOADS
-from specviz.player.live import LOOKUP, live_file
+from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor
 
-pytestmark = pytest.mark.full
+NEEDS = "needs selenium: pip install -r requirements-browsers.txt"
+pytestmark = [pytest.mark.full, pytest.mark.skipif(not find_spec("selenium"), reason=NEEDS)]  # before a server starts
 TARGET, TOKENS = "wren-base", 32
 DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"
 PROMPTS = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
@@ -84,18 +86,11 @@ def test_a_page_is_drawn_whole(browsing: Visitor, real_app_server: AppServer, pa
     browsing.is_well()
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("live") / "live.html"
-    path.write_text(live_file(), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("draft", ["wren-nano", LOOKUP])
-def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, file: Path, draft: str) -> None:
+def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, one_file: Path, draft: str) -> None:
     target = load_model(TARGET)
     browsing.open("about:blank")  # an address with another fragment alone loads no page
-    browsing.open(file.as_uri())
+    browsing.open(one_file.as_uri())
     browsing.wait("return /^Ready/.test(text('.state .told'))")
     browsing.do(
         """const make = URL.createObjectURL; HTMLAnchorElement.prototype.click = () => {};
@@ -114,10 +109,10 @@ def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, 
     browsing.is_well()
 
 
-def test_the_live_page_fits_a_phone(browsing: Visitor, file: Path) -> None:
+def test_the_live_page_fits_a_phone(browsing: Visitor, one_file: Path) -> None:
     browsing.driver.set_window_size(390, 844)
     browsing.open("about:blank")
-    browsing.open(file.as_uri())
+    browsing.open(one_file.as_uri())
     browsing.wait("return /^Ready/.test(text('.state .told')) && deep('.stage .plot svg')")
     browsing.is_well()
     browsing.driver.set_window_size(1440, 1000)

@@ -138,8 +138,12 @@ def test_rows_come_prompt_by_prompt_while_it_is_measured(visit: Visit, app_serve
     with app_server.at_most(race=0) as allow:
         start(page)
         expect(page.get_by_text("So far: 0 of 2 prompts.")).to_be_visible()
+        expect(page.get_by_test_id("stProgress")).to_contain_text("Measuring prompt 1 of 2, story-1")
+        expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
         allow(race=1)
         expect(page.get_by_text("So far: 1 of 2 prompts.")).to_be_visible()
+        expect(page.get_by_test_id("stProgress")).to_contain_text("Measuring prompt 2 of 2, code-1")
+        expect(page.get_by_test_id("stDataFrame")).to_have_count(1)
     wait_for_race(page)
     expect(page.get_by_text("So far:")).to_have_count(0)
 

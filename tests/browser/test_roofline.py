@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Visit
-from tests.support.layout import placed
 from tests.support.visitor import PHONE, expect_no_sideways_scroll
 
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
@@ -39,8 +38,7 @@ def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(visit: V
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     expect(headline).to_have_text(re.compile("^Helps"))
-    expect(page.locator(".roofline .memory")).to_be_visible()  # the price: more machines
-    expect(page.locator(".map td[aria-current]")).to_have_text(f"{speedup(page):.2f}")
+    expect(page.locator(".roofline .memory")).to_contain_text("several machines")  # the price
     page.get_by_text("Plain words", exact=True).click()  # other words leave the sliders where they are
     expect(slider(page, "Texts at once")).to_have_attribute("aria-valuetext", "512 texts")
 
@@ -73,6 +71,3 @@ def test_it_fits_a_phone_and_every_name_in_the_roof_is_inside(visit: Visit) -> N
         expect_no_sideways_scroll(page)
         slider(page, "Batch size").focus()
         page.keyboard.press("ArrowRight")
-    for part in page.locator(".map td").all()[:11]:
-        [box] = placed(part)
-        assert box["x"] + box["width"] <= PHONE["width"]

@@ -65,12 +65,12 @@ def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported
     page.keyboard.press("ArrowLeft")
     expect(sentence).to_have_text("The target checks all 4 in one pass.")
     page.keyboard.press("ArrowLeft")
-    expect(sentence).to_have_text("The draft proposes 4 tokens.")
+    expect(sentence).to_have_text("The draft guesses 4 tokens.")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
     expect(round_number(page)).to_have_text("Round 5 of 21")
     page.keyboard.press("Shift+ArrowLeft")
-    expect(sentence).to_have_text("The draft proposes 4 tokens.")
+    expect(sentence).to_have_text("The draft guesses 4 tokens.")
     page.keyboard.press("End")
     expect(round_number(page)).to_have_text("Round 21 of 21")
     page.get_by_label("First step").click()
@@ -212,7 +212,7 @@ def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
 
 def test_unjudged_greedy_and_unrecorded_tokens_explain_themselves(context: BrowserContext) -> None:
     page = visit_stage(context, "step=0")
-    assert page.locator(".strip .chip").first.get_attribute("aria-label").endswith("proposed, round 1")  # type: ignore[union-attr]
+    assert page.locator(".strip .chip").first.get_attribute("aria-label").endswith("guessed, round 1")  # type: ignore[union-attr]
     page.locator(".strip .chip").first.click()
     expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
     page = visit_stage(context, "greedy&step=99")

@@ -93,7 +93,7 @@ def test_a_judged_tree_is_drawn_in_columns_and_said_in_words_marks_and_costs(con
 
 def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserContext) -> None:
     page = open_tree(context, PROPOSED)
-    expect(page.locator(".sentence")).to_have_text("The draft proposes a tree: 20 guesses for the next 3 places.")
+    expect(page.locator(".sentence")).to_have_text("The draft guesses a tree: 20 guesses for the next 3 places.")
     expect(note(page)).to_have_text(re.compile("20 guesses, place by place"), use_inner_text=True)
     before = boxes_of(nodes(page))
     page.get_by_label("Forward one step").click()
@@ -209,7 +209,7 @@ def test_the_inspector_works_on_every_guess(context: BrowserContext, more: str) 
 def test_a_large_proposed_tree_shows_its_most_probable_rows_opens_and_keeps_its_secret(context: BrowserContext) -> None:
     page = open_tree(context, PROPOSED, WIDE)
     fold = page.locator(".strip .current .fold")
-    expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best \."))
+    expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best [\d.]+ %"))
     shown = nodes(page).and_(page.locator(":visible"))
     hidden = int(re.findall(r"\d+", fold.inner_text())[0])
     expect(shown).to_have_count(20 - hidden)

@@ -58,7 +58,9 @@ def test_titles_stand_at_one_height_on_all_pages(visit: Visit, screen: ViewportS
     tops = {}
     for path in TITLES:
         page = visit(path.removeprefix("/"), "[data-testid=stMain] h1", viewport=screen)
-        [box] = placed(page.locator("[data-testid=stMain] h1").first)
+        title = page.locator("[data-testid=stMain] h1").first
+        expect(title).to_have_css("font-weight", "600")  # the app's style is there
+        [box] = placed(title)
         tops[path] = round(box["y"])
     assert len(set(tops.values())) == 1, tops
 

@@ -39,7 +39,7 @@ def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is
     visit: Visit, app_server: AppServer, query: str
 ) -> None:
     page = visit(query, CHIP)
-    expect(page.get_by_text("small model drafts")).to_be_visible()
+    expect(page.get_by_text("a small model, guesses tokens")).to_be_visible()
     expect(stage(page).locator(".badge")).to_have_text("recorded run")
     expect(stage(page).locator(".legend .accepted")).to_be_visible()
     expect(stage(page).locator(".legend .rejected")).to_be_visible()
@@ -210,3 +210,26 @@ def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page.wait_for_function("document.cookie.includes('specviz_view=full')")
     again = visit("", CHIP)
     expect(again.locator(".stage[data-view=full]")).to_be_visible()
+
+
+@pytest.mark.parametrize("view", ["simple", "full"])
+def test_a_link_shows_what_its_sender_sees(visit: Visit, view: str) -> None:
+    """Whatever the one who opens it has chosen: the copied link, and the page's address after a change and a choice."""
+    page = visit(f"?view={'full' if view == 'simple' else 'simple'}", CHIP)
+    page.get_by_role("button", name="Show less" if view == "simple" else "Show everything").click()
+    expect(page.locator(f".stage[data-view={view}]")).to_be_visible()
+    page.get_by_role("button", name="Copy link").click()
+    links = [page.evaluate("navigator.clipboard.readText()"), page.url]
+    page.get_by_role("button", name="Run again").click()
+    wait_for_live_run(page)
+    links.append(page.url)
+    for link in links:
+        assert f"view={view}" in link
+    stranger = visit("", CHIP, once=True)
+    name = "Show everything" if view == "simple" else "Show less"
+    if view == "simple":
+        stranger.get_by_role("button", name=name).click()
+        stranger.wait_for_function("document.cookie.includes('specviz_view=full')")
+    for link in links:
+        stranger.goto(link)
+        expect(stranger.locator(f".stage[data-view={view}]")).to_be_visible()

@@ -6,7 +6,7 @@ from tests.conftest import Visit
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll
 
 ADDRESS = "worksheet?gamma=10", ".chart .main-svg"  # its widest figures
-SLIDERS = ("Acceptance of checked guesses", "Draft length", "Cost of a guess", "Cost of a check")
+SLIDERS = ("Acceptance of judged guesses", "Draft length", "Cost of a guess", "Cost of a check")
 CUT = "nodes => nodes.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
 
 

@@ -73,7 +73,8 @@ COMPARE_KEYS = {
     "target", "draft", "draft_length", "draft_sampling", "verification", "tree", "temperature", "seed", "seeds",
     "target_dtype", "draft_dtype", "threads",
     "prompt_tokens", "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high",
-    "predicted_speedup", "calibrated", "identical", "quality", "verdict", "all_seeds",
+    "predicted_speedup", "predicted_low", "predicted_high", "calibrated", "identical", "quality", "verdict",
+    "all_seeds",
 }  # fmt: skip
 PLAIN_KEYS = {"seconds", "seconds_all", "new_tokens_all", "prefill_seconds", "token_ids", "text"}
 SPECULATIVE_KEYS = PLAIN_KEYS | {
@@ -125,7 +126,7 @@ def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path)
     assert result["predicted_speedup"] > 0
     assert result["seeds"] == [0]
     assert result["all_seeds"]["drafted"] == result["speculative"]["drafted"]
-    said = ("target alone", "speculative", "× measured", "× modelled; texts identical", result["verdict"]["reason"])
+    said = ("target alone", "speculative", "× measured", "× modelled", "; texts identical", result["verdict"]["reason"])
     assert [words for words in said if words not in shown] == []
 
 
@@ -246,7 +247,7 @@ def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
     costs = json.loads(file.read_text())
     assert set(costs) == {
         "target", "target_dtype", "draft", "draft_dtype", "threads", "step_seconds", "cost_ratio", "verification",
-        "overhead", "tree_verification", "dtypes",
+        "overhead", "tree_verification", "blocks", "intervals", "dtypes",
     }  # fmt: skip
     assert list(costs["verification"]) == [str(k) for k in range(1, 18)]
     assert list(costs["tree_verification"]) == ["2", "4", "6", "8", "12", "16", "20", "32", "48", "64"]
@@ -260,7 +261,9 @@ def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
         assert choice["dtype"] == min(total, key=lambda dtype: total[dtype])
         assert choice["reason"] in shown
     assert costs["verification"]["1"] == 1
-    assert f"c                {costs['cost_ratio']:.3f}" in shown
+    low, high = costs["intervals"]["cost_ratio"]
+    assert f"c                {costs['cost_ratio']:.3f}   {low:.3f} to {high:.3f}" in shown
+    assert list(costs["intervals"]["verification"]) == list(costs["verification"])
 
 
 # Text that tries to steer a terminal

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layoutOf, merged } from "../../assets/chart/layout.js";
+import { layoutOf, merged, themed } from "../../assets/chart/layout.js";
 
 const LOOK = { ink: "black", mute: "grey", line: "silver", veil: "clear", background: "white", font: "serif", room: 28 };
 
@@ -22,4 +22,11 @@ test("a chart keeps the shared look and adds its own", () => {
 
 test("a legend, which is as wide as the axis, leaves the button that saves its room", () => {
   assert.equal(/** @type {{ r: number }} */ (layoutOf({}, LOOK, 640).margin).r, 28);
+});
+
+test("a figure has the theme's colours where it names them, and is not changed itself", () => {
+  const figure = { data: [{ line: { color: "var(--ink)" }, colorscale: [[0, "#D55E00"], [0.5, "var(--line)"]], name: "var(--ink) in a text", x: [1, null] }] };
+  const [shown] = themed(figure, LOOK).data;
+  assert.deepEqual(shown, { line: { color: "black" }, colorscale: [[0, "#D55E00"], [0.5, "silver"]], name: "var(--ink) in a text", x: [1, null] });
+  assert.equal(figure.data[0].line.color, "var(--ink)");
 });

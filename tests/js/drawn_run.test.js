@@ -9,7 +9,7 @@ import { everyLength, replayOf } from "../../assets/trace/replay.js";
 import { running } from "../../assets/trace/running.js";
 import { drafted, emitted, guessesOf, roundOf, sentRun, traceOf, treeRound } from "./made_rounds.js";
 
-/** @import { Autoregressive, Round, SentRun, SentStage, Trace } from "../../assets/shared/payloads.js" */
+/** @import { Autoregressive, ReplayTimes, Round, SentRun, SentStage, Trace } from "../../assets/shared/payloads.js" */
 
 const STATE = { running: false, longest_draft: 16 };
 /** @type {(run: SentRun, more?: object) => SentStage} */
@@ -95,7 +95,7 @@ test("the same run is computed once, unless something else is asked of it", () =
 
 test("the lessons have words of their own", () => {
   const sentence = (/** @type {object} */ diagram) => drawnRun(stage(sentRun(traceOf(ROUNDS)), { diagram })).rounds[0].sentences[0];
-  assert.equal(sentence({ words: "technical", picture: "way" }), "The draft proposes 4 tokens.");
+  assert.equal(sentence({ words: "technical", picture: "way" }), "The draft guesses 4 tokens.");
   assert.equal(sentence({ words: "plain", picture: "way" }), "The intern suggests 4 words.");
   assert.match(sentence({ words: "plain", picture: "alone" }), /^Word 1 of 3/);
 });
@@ -103,7 +103,7 @@ test("the lessons have words of their own", () => {
 // the draft is wrong at the third and the sixth place
 const OUTPUT = [1, 2, 3, 4, 5, 6, 7, 8];
 const GUESSES = guessesOf(OUTPUT, [1, 2, 33, 4, 5, 66, 7, 8]);
-const FREE = { steps: Array(17).fill(1), said: "estimated" };
+const FREE = { steps: Array(17).fill(1), between: null, said: "estimated" };
 
 /** @type {(ids: number[], statuses: string, own: number) => Round} */
 const made = (ids, statuses, own) => ({ ...roundOf("", statuses.includes("r") ? "correction" : "bonus"), drafted: ids.map((id, i) => drafted(id, statuses[i], ` ${id}`)), emitted: emitted(statuses.includes("r") ? "correction" : "bonus", own) });
@@ -120,6 +120,7 @@ test("at its own draft length the run is replayed round for round", () => {
     discarded: 2,
     per_call: 8 / 3,
     speedup: 8 / 3,
+    interval: null,
   });
   assert.deepEqual([replay.tokens[0], replay.times, replay.exact], [" 1", "estimated", true]);
   assert.deepEqual(Object.keys(replay.lengths).map(Number), Array.from({ length: 16 }, (_, i) => i + 1));
@@ -159,12 +160,15 @@ test("prompt lookup proposes as much as it finds, and an accepted end of text en
 
 test("speedups are the tokens over what the rounds take; without steps they are not known", () => {
   const steps = Array.from({ length: 17 }, (_, guesses) => 1 + guesses);
-  const speedup = (/** @type {number[] | null} */ known) => {
-    const replay = replayOf(sentRun(RUN, { guesses: GUESSES, times: { steps: known, said: "" } }), STATE);
+  const at4 = (/** @type {Omit<ReplayTimes, "said">} */ times) => {
+    const replay = replayOf(sentRun(RUN, { guesses: GUESSES, times: { ...times, said: "" } }), STATE);
     assert.ok(replay.why_not === null);
-    return replay.lengths[4].speedup;
+    return [replay.lengths[4].speedup, replay.lengths[4].interval];
   };
-  assert.deepEqual([speedup(steps), speedup(null)], [8 / (5 + 5 + 2), null]);
+  assert.deepEqual(at4({ steps, between: null }), [8 / 12, null]);
+  assert.deepEqual(at4({ steps: null, between: null }), [null, null]);
+  const twice = steps.map((each) => 2 * each);
+  assert.deepEqual(at4({ steps, between: [steps, twice] }), [8 / 12, [8 / 24, 8 / 12]], "the longest rounds give the lowest speedup");
 });
 
 test("where a replay is impossible one line says why", () => {

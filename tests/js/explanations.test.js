@@ -34,10 +34,10 @@ const BLOCK = [judged("a", "accepted", 0.3, 0.9), judged("b", "accepted", 0.6, 0
 
 test("a token can be in the accepted block although the block up to it failed", () => {
   const all = round([...BLOCK, OWN]);
-  assert.match(blockToken(all, BLOCK[0], 0), /failed \(drew \.90, chance \.30\), but a longer block passed/);
-  assert.match(blockToken(all, BLOCK[1], 1), /passed \(drew \.20, chance \.60\), and so did a longer one/);
+  assert.match(blockToken(all, BLOCK[0], 0), /failed \(drew 90 %, chance 30 %\), but a longer block passed/);
+  assert.match(blockToken(all, BLOCK[1], 1), /passed \(drew 20 %, chance 60 %\), and so did a longer one/);
   assert.match(blockToken(all, BLOCK[2], 2), /is the longest one that passed/);
-  assert.match(blockToken(all, BLOCK[3], 3), /No block with this token passed.*drew \.80.*“own” is drawn in its place/);
+  assert.match(blockToken(all, BLOCK[3], 3), /No block with this token passed.*drew 80 %.*“own” is drawn in its place/);
 });
 
 /** @type {Chip[]} a tree: x failed, y was accepted; after y: v accepted before w; z follows x, zz follows z */

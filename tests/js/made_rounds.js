@@ -14,7 +14,7 @@ export const MODEL = {
   title: "",
   gives: "The draft gave it",
   certain: "",
-  says: "The draft proposes",
+  says: "The draft guesses",
   proposes: "",
   nothing: "Nothing is drafted.",
 };

@@ -40,30 +40,30 @@ for (const [statuses, kind, sentence] of JUDGEMENTS) {
   });
 }
 
-const LOOKUP = { proposes: "A match in the text so far proposes {tokens}.", nothing: "No match in the text so far: nothing is drafted." };
+const LOOKUP = { proposes: "A match in the text so far gives {tokens}.", nothing: "No match in the text so far: nothing is drafted." };
 
 test("a proposal and its check in plain words", () => {
   const check = (/** @type {string} */ what) => `The target checks ${what} in one pass.`;
   const alone = "The target makes one plain pass.";
-  assert.deepEqual(told(roundOf("aaar")).slice(0, 2), ["The draft proposes 4 tokens.", check("all 4")]);
-  assert.deepEqual(told(roundOf("ar"), { remaining: 3 }).slice(0, 2), ["Only 3 tokens are left: the draft proposes 2.", check("both")]);
+  assert.deepEqual(told(roundOf("aaar")).slice(0, 2), ["The draft guesses 4 tokens.", check("all 4")]);
+  assert.deepEqual(told(roundOf("ar"), { remaining: 3 }).slice(0, 2), ["Only 3 tokens are left: the draft guesses 2.", check("both")]);
   assert.deepEqual(told(roundOf("", "bonus"), { remaining: 1 }).slice(0, 2), ["One token is left to write: nothing is drafted.", alone]);
   assert.deepEqual(told(roundOf("", "bonus"), { remaining: 9 }, LOOKUP).slice(0, 2), [LOOKUP.nothing, alone]);
-  assert.deepEqual(told(roundOf("r"), { remaining: 9 }, LOOKUP).slice(0, 2), ["A match in the text so far proposes 1 token.", check("it")]);
+  assert.deepEqual(told(roundOf("r"), { remaining: 9 }, LOOKUP).slice(0, 2), ["A match in the text so far gives 1 token.", check("it")]);
 });
 
 test("who drafts, in words", () => {
-  const heads = { says: "The heads on the target propose", at_once: true };
-  assert.equal(told(roundOf("aard"), {}, heads)[0], "The heads on the target propose 4 tokens, all at once.");
-  assert.equal(told(roundOf("r"), {}, heads)[0], "The heads on the target propose 1 token.");
-  assert.equal(told(roundOf("ar"), { remaining: 3 }, { says: "The head proposes" })[0], "Only 3 tokens are left: the head proposes 2.");
+  const heads = { says: "The heads on the target guess", at_once: true };
+  assert.equal(told(roundOf("aard"), {}, heads)[0], "The heads on the target guess 4 tokens, all at once.");
+  assert.equal(told(roundOf("r"), {}, heads)[0], "The heads on the target guess 1 token.");
+  assert.equal(told(roundOf("ar"), { remaining: 3 }, { says: "The head guesses" })[0], "Only 3 tokens are left: the head guesses 2.");
   const person = { by_hand: true, nothing: "You skip: nothing is drafted." };
   assert.equal(told(roundOf("", "bonus"), { remaining: 1 }, person)[0], "You skip: nothing is drafted.");
 });
 
 test("a draft with another tokenizer, unreported tokens and the end of the text are said", () => {
   const other = { ...roundOf("", "bonus"), draft_tokens: ["␣wa"] };
-  assert.equal(told(other)[0], "The draft’s text does not fit the target’s tokens: nothing is proposed.");
+  assert.equal(told(other)[0], "The draft’s text does not fit the target’s tokens: nothing is drafted.");
   assert.equal(told(roundOf("ar"), { ends: true })[2], "It accepts 1 and replaces the second. The text ends here.");
   const unknown = { ...roundOf("ar"), drafted: [drafted(0, "a"), { ...drafted(1, "r"), text: null }] };
   assert.match(told(unknown)[2], /The tokens that it did not accept are not reported\.$/);
@@ -97,10 +97,10 @@ const TREES = [
 test("a tree in words", () => {
   for (const [nodes, kind, sentence] of TREES) assert.equal(told(treeRound(nodes, kind), { ends: kind === "none" }, {}, "tree")[2], sentence);
   const [proposed, checked] = told(treeRound(TREES[0][0], "correction"), {}, {}, "tree");
-  assert.equal(proposed, "The draft proposes a tree: 6 guesses for the next 2 places.");
+  assert.equal(proposed, "The draft guesses a tree: 6 guesses for the next 2 places.");
   assert.equal(checked, "The target checks all 6 guesses in one pass.");
-  const pair = told(treeRound("r-1 a-1", "bonus"), {}, { says: "You propose" }, "tree");
-  assert.deepEqual(pair.slice(0, 2), ["You propose a tree: 2 guesses for the next place.", "The target checks both in one pass."]);
+  const pair = told(treeRound("r-1 a-1", "bonus"), {}, { says: "You guess" }, "tree");
+  assert.deepEqual(pair.slice(0, 2), ["You guess a tree: 2 guesses for the next place.", "The target checks both in one pass."]);
 });
 
 /** @type {[string, Kind, string, string][]} */

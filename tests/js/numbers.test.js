@@ -3,25 +3,25 @@ import { test } from "node:test";
 
 import { counted, milliseconds, percent, prob, seconds, times } from "../../assets/shared/numbers.js";
 
-test("a probability shows two digits that count", () => {
+test("a probability is in per cent, with two digits that count", () => {
   /** @type {[number, string][]} */
   const cases = [
-    [0, "0"],
-    [1, "1"],
-    [0.5, ".50"],
-    [0.314, ".31"],
-    [0.0784, ".078"],
-    [0.00784, ".0078"],
-    [0.00004, "<.0001"],
-    [0.9949, ".99"],
-    [0.9952, ".995"],
-    [0.9996, ">.999"],
+    [0, "0 %"],
+    [1, "100 %"],
+    [0.5, "50 %"],
+    [0.314, "31 %"],
+    [0.0784, "7.8 %"],
+    [0.00784, "0.78 %"],
+    [0.00004, "<0.01 %"],
+    [0.9949, "99 %"],
+    [0.9952, "99.5 %"],
+    [0.9996, ">99.9 %"],
   ];
   for (const [value, text] of cases) assert.equal(prob(value), text);
 });
 
 test("no probability below 1 is rounded to 1", () => {
-  for (let value = 0.99; value < 1; value += 0.0001) assert.match(prob(value), /^(\.99\d?|>\.999)$/);
+  for (let value = 0.99; value < 1; value += 0.0001) assert.match(prob(value), /^(99(\.\d)?|>99\.9) %$/);
 });
 
 test("a number that is not known is a dash", () => {

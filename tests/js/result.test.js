@@ -17,9 +17,10 @@ import { Result } from "../../assets/stage/result.js";
 function fake() {
   /** @type {Fake["parts"]} */
   const parts = {};
-  const part = () => ({ textContent: "", replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   /** @type {Fake["marks"]} */
   const marks = {};
+  const classList = { toggle: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on) };
+  const part = () => ({ textContent: "", classList, replaceChildren(/** @type {unknown[]} */ ...nodes) { this.textContent = nodes.map(words).join(""); } });
   const stage = {
     dataset: {},
     querySelector: (/** @type {string} */ selector) => (parts[selector] ??= part()),
@@ -36,18 +37,24 @@ function words(node) {
   return tip ? `[${textContent}: ${tip}]` : textContent;
 }
 globalThis.document = /** @type {Document} */ (/** @type {unknown} */ ({
-  createElement: () => ({ textContent: "", setAttribute(/** @type {string} */ _, /** @type {string} */ tip) { Object.assign(this, { tip }); } }),
+  createElement: () => ({
+    textContent: "",
+    setAttribute(/** @type {string} */ _, /** @type {string} */ tip) { Object.assign(this, { tip }); },
+    append(/** @type {unknown[]} */ ...nodes) { this.textContent += nodes.map(words).join(""); },
+  }),
 }));
 
 /** @type {ReplayedLength} */
-const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234 };
+const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234, interval: null };
 const DONE = {
   running: false, draft_length: 4, name: "nano, 4", differs: "", measured: "measured on a machine",
   rounds: [{ after: { emitted: 3, acceptance: 0.4, speedup: 1.1 } }, { after: { emitted: 7, acceptance: 0.59, speedup: 1.54 } }],
-  result: { says: "1.54 times as fast", reason: "It pays", trusted: true, estimated: 1.8 },
+  result: { says: "1.54 times as fast", reason: "It pays", trusted: true, speedup: 1.54, interval: null },
   replay: { why_not: null, tokens: Array(16).fill("a"), lengths: { 6: AT_6 }, times: "estimated from this run’s times", exact: true },
 };
-const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, estimated: 1.2, trusted: true, pinned: false };
+const EQUATION = "[3.50 tokens a round: tip-tokens] ÷ [2.27 steps: tip-steps] = [1.54×: tip-speedup] ";
+const AT_6_EQUATION = "[5.00 tokens a round: tip-tokens] ÷ [4.05 steps: tip-steps] = [about 1.23×: tip-speedup] ";
+const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, ranked: "", trusted: true, pinned: false };
 
 /** @param {object} [changes] */
 const run = (changes) => /** @type {StagePayload} */ (/** @type {unknown} */ ({ ...DONE, ...changes }));
@@ -55,11 +62,12 @@ const run = (changes) => /** @type {StagePayload} */ (/** @type {unknown} */ ({ 
 /**
  * @param {StagePayload} data
  * @param {ReplayedLength | null} [replayed]
+ * @param {boolean} [over]
  */
-function shown(data, replayed = null) {
-  const { stage, parts, texts, marks } = fake();
-  new Result(stage).show(data, { length: 6, run: replayed, released: false });
-  return { what: !parts[".says .term"].hidden, says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks };
+function shown(data, replayed = null, over = true) {
+  const { stage, texts, marks } = fake();
+  new Result(stage).show(data, { length: 6, run: replayed, released: false }, over);
+  return { when: texts[".says .when"], says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks, texts };
 }
 
 test("during the tour nothing is run, and the line does not say so", () => {
@@ -78,55 +86,53 @@ test("the result and its reason are those of the run, and one line compares it w
   ];
   for (const [changes, change] of cases) assert.equal(shown(run(changes)).change, change);
   const { says, reason, marks } = shown(run({ before: BEFORE }));
-  assert.deepEqual([says, reason, marks], ["1.54 times as fast", "It pays", { "data-result": true, "data-doubt": false }]);
+  assert.deepEqual([says, reason, marks], ["1.54 times as fast", `${EQUATION}It pays`, { "data-result": true, "data-doubt": false, long: false }]);
   assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).marks["data-doubt"], true);
   assert.deepEqual(shown(run({ result: undefined })).marks, { "data-result": false }, "a link can hide it");
 });
 
-test("where the machine was busy, the two runs are not ranked by time: only by what is exact, and by calibrated costs", () => {
-  const busy = { ...DONE.result, trusted: false };
+test("where the machine was busy, quiet measurements rank the two runs; without them only what is exact is compared", () => {
+  const busy = { ...DONE.result, trusted: false, speedup: null };
   const start = "busy machine, so time cannot rank them. Exact:";
-  const exact = `This run: ${start} was 86 % accepted, 4.25 tokens a call (small, 4) → now 59 %, 3.50 (nano, 4).`;
-  /** @type {Array<[object, string, string]>} */
+  const ranked = "More are accepted, but each guess costs more: by quiet measurements slower.";
+  /** @type {Array<[object, string]>} */
   const cases = [
-    [{ before: BEFORE, result: busy }, exact, "It pays By such estimates this one is faster: the run before has 1.20×."],
-    [{ before: { ...BEFORE, estimated: 2 }, result: busy }, exact, "It pays By such estimates this one is slower: the run before has 2.00×."],
-    [{ before: { ...BEFORE, estimated: 1.84 }, result: busy }, exact, "It pays By such estimates both are about as fast: the run before has 1.84×."],
-    [{ before: { ...BEFORE, estimated: null }, result: busy }, exact, "It pays"],
-    [{ before: BEFORE, result: { ...busy, estimated: null } }, exact, "It pays"],
+    [{ before: BEFORE, result: busy }, `This run: ${start} was 86 % accepted, 4.25 tokens a call (small, 4) → now 59 %, 3.50 (nano, 4).`],
+    [{ before: { ...BEFORE, ranked }, result: busy }, ranked],
+    [{ before: { ...BEFORE, ranked, trusted: false } }, ranked],
+    [{ before: { ...BEFORE, ranked, trusted: false }, running: true }, "was 86 % accepted, 1.56× not trusted (small, 4) → now … (nano, 4)"],
     [
       { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" },
       `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens a call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
-      "It pays",
     ],
   ];
-  for (const [changes, change, reason] of cases) {
+  for (const [changes, change] of cases) {
     const said = shown(run(changes));
-    assert.deepEqual([said.change, said.reason], [change, reason]);
+    assert.equal(said.marks.long, change.length > 170, "it has smaller letters then, and is not cut");
+    assert.equal(said.change, change);
+    assert.match(said.reason, /It pays$/);
   }
 });
 
 test("the first place of a word that needs it has its explanation", () => {
-  const reason = "It pays if more than 56 % of the checked guesses are accepted. Many checked guesses. At calibrated costs: 1.8.";
+  const reason = "It pays if more than 56 % of the judged guesses are accepted. Many judged guesses. At calibrated costs: 1.8.";
   assert.equal(
     shown(run({ result: { ...DONE.result, reason } })).reason,
-    "It pays if more than 56 % of the [checked guesses: tip-checked] are accepted. Many checked guesses. At [calibrated costs: tip-calibrated]: 1.8.",
+    `${EQUATION}It pays if more than 56 % of the [judged guesses: tip-judged] are accepted. Many judged guesses. At [calibrated costs: tip-calibrated]: 1.8.`,
   );
 });
 
-test("what a speedup is stands only beside one", () => {
-  assert.equal(shown(run()).what, true);
-  assert.equal(shown(run(), AT_6).what, true);
-  for (const says of ["64 tokens in 15 passes; busy machine, its time is not trusted", "The result comes when both have written the whole text."]) {
-    assert.equal(shown(run({ result: { ...DONE.result, says } })).what, false);
-  }
-  assert.equal(shown(run(), { ...AT_6, speedup: null }).what, false);
+test("until all of it was played, the result says that it is the one at the end", () => {
+  assert.equal(shown(run(), null, false).when, "at the end");
+  assert.equal(shown(run(), null, true).when, "");
+  assert.equal(shown(run({ running: true }), null, false).when, "", "there is none yet");
+  assert.equal(shown(run(), AT_6, false).when, "", "an estimate is of the whole text");
 });
 
 test("beside a result of two lines there is room for one line of its reason", () => {
   for (const [characters, size] of [[74, "usual"], [75, "long"], [120, "long"]]) {
     const { stage } = fake();
-    new Result(stage).show(run({ result: { ...DONE.result, says: "a".repeat(Number(characters)) } }), { length: 4, run: null, released: false });
+    new Result(stage).show(run({ result: { ...DONE.result, says: "a".repeat(Number(characters)) } }), { length: 4, run: null, released: false }, true);
     assert.equal(stage.dataset.says, size);
   }
 });
@@ -139,6 +145,7 @@ test("a run has one speedup: the measured one, and where that is not trusted its
   const cases = [
     [{}, null, "1.54×", "59 %, 1.54×", "— accepted, - - speedup estimated, ● measured"],
     [{}, AT_6, "1.54×", "75 %, about 1.23×", "— accepted, - - speedup estimated, ● measured"],
+    [{ ...busy, replay: { ...DONE.replay, lengths: { 4: { ...at4, interval: [1.71, 1.9] } } } }, null, "not trusted", "59 %, 1.71 to 1.90×", "— accepted, - - speedup estimated: busy machine"],
     [busy, null, "not trusted", "59 %, about 1.80×", "— accepted, - - speedup estimated: busy machine"],
     [unknown, null, "not trusted", "59 %", "— accepted, no speedup: busy machine"],
     [{ replay: { why_not: "sampled" } }, null, "1.54×", "59 %, 1.54×", "sampled"],
@@ -153,7 +160,7 @@ test("a run has one speedup: the measured one, and where that is not trusted its
     const found = ["[data-figure=speedup] .value", "[data-figure=lengths] .value", "[data-figure=lengths] .note"].map((part) => texts[part]);
     assert.deepEqual(found, [soFar, atLength, note]);
   }
-  assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, kind: "estimated" });
+  assert.deepEqual(markOf(run(busy), { length: 4, run: null, released: false }), { length: 4, acceptance: 0.59, speedup: 1.8, interval: null, kind: "estimated" });
 });
 
 test("the name of the run before is where the lines leave most room", () => {
@@ -171,40 +178,55 @@ test("the name of the run before is where the lines leave most room", () => {
 
 test("while the slider moves, what is said is estimated and says so", () => {
   const { says, reason, change } = shown(run({ before: BEFORE }), AT_6);
-  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the big model");
-  assert.equal(reason, "Not measured: estimated from this run’s times. Release the slider to run it.");
-  assert.equal(change, "59 % accepted, 1.54× at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
+  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the target");
+  const sure = shown(run({}), { ...AT_6, interval: [1.15, 1.31] });
+  assert.equal(sure.says, "1.15 to 1.31 times as fast, estimated: 16 tokens in 3 passes of the target");
+  assert.match(sure.change, /→ 75 % accepted, 1\.15 to 1\.31× at 6, estimated/);
+  assert.match(shown(run({}), { ...AT_6, interval: [1.231, 1.234] }).says, /^1\.23 times as fast/);
+  assert.equal(reason, `${AT_6_EQUATION}Not measured: estimated from this run’s times. Release the slider to run it.`);
+  assert.equal(change, "59 % accepted, 1.54× at draft length 4 (lines and timeline) → 75 % accepted, about 1.23× at 6, estimated (dashed)");
   const unknown = shown(run({ replay: { ...DONE.replay, times: "not known: this machine was busy" } }), { ...AT_6, speedup: null });
-  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the big model");
-  assert.equal(unknown.reason, "Its speed is not known: this machine was busy. Release the slider to run it.");
+  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the target");
+  assert.equal(
+    unknown.reason,
+    "[5.00 tokens a round: tip-tokens] ÷ [? steps: not known: tip-steps] Its speed is not known: this machine was busy. Release the slider to run it.",
+  );
   assert.ok(unknown.change.endsWith("→ 75 % accepted at 6, estimated (dashed)"));
   const busy = shown(run({ result: { ...DONE.result, trusted: false } }), AT_6);
-  assert.equal(busy.change, "59 % accepted, 1.54× not trusted at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
+  assert.equal(busy.change, "59 % accepted, 1.54× not trusted at draft length 4 (lines and timeline) → 75 % accepted, about 1.23× at 6, estimated (dashed)");
 });
 
 test("a run's figures are two numbers, of a run that goes on not yet", () => {
-  assert.deepEqual(figuresOf(AT_6), { acceptance: 0.75, speedup: 1.234 });
+  assert.deepEqual(figuresOf(AT_6), { acceptance: 0.75, speedup: 1.234, interval: null });
   assert.deepEqual(figuresOf({ ...AT_6, accepted: 0, rejected: 0, discarded: 0 }).acceptance, null);
   assert.deepEqual(lastOf(run()), { acceptance: 0.59, speedup: 1.54 });
   assert.equal(lastOf(run({ running: true })), null);
   assert.equal(lastOf(run({ rounds: [] })), null);
 });
 
-test("the axes grow with a run, with its curves and with the run before, and never shrink", () => {
+test("the axes reach what is drawn, and nothing of a run before the last two", () => {
   const figures = new Figures(fake().stage);
   /** @param {object} [changes] */
   const reach = (changes) => {
     figures.load(run(changes));
-    return figures.reach;
+    const { rounds, speedup } = figures.reach;
+    return { rounds, speedup };
   };
-  assert.deepEqual(reach({ replay: { why_not: "sampled" } }), { rounds: 4, speedup: 1.54 });
+  const sampled = { replay: { why_not: "sampled" } };
+  const of = (/** @type {number[]} */ ...speedups) => ({ ...sampled, rounds: speedups.map((speedup) => ({ after: { speedup } })) });
+  assert.deepEqual(reach(sampled), { rounds: 4, speedup: 1.54 });
   assert.deepEqual(reach({ replay: { ...DONE.replay, lengths: { 6: { ...AT_6, speedup: 1.8 } } } }), { rounds: 4, speedup: 1.8 });
   assert.deepEqual(reach({ before: { ...BEFORE, speedup: [1, null, 1, 1, 2.1], lengths: [[0.5, 2.4], [0.4, null]] } }), { rounds: 5, speedup: 2.4 });
-  assert.deepEqual(reach(), { rounds: 5, speedup: 2.4 });
-  const busy = { ...DONE.result, trusted: false };
-  const wild = { rounds: [{ after: { speedup: 9 } }] };
-  assert.deepEqual(reach({ ...wild, result: busy }), { rounds: 5, speedup: 2.4 }, "a speed that is not trusted stretches no axis");
-  assert.deepEqual(reach({ ...wild, running: true }), { rounds: 5, speedup: 2.4 }, "whether it is trusted is known at the end");
-  assert.deepEqual(reach({ before: { ...BEFORE, trusted: false, speedup: [9] } }), { rounds: 5, speedup: 2.4 });
-  assert.deepEqual(speedupTicks(figures.reach).map(([, words]) => words), ["0×", "1×", "2×"]);
+  assert.deepEqual(reach({ ...of(...Array(39).fill(1.2)), before: { ...BEFORE, speedup: Array(58).fill(1.1) } }), { rounds: 58, speedup: 1.5 });
+  assert.deepEqual(reach({ ...of(...Array(20).fill(1.2)), before: { ...BEFORE, speedup: Array(39).fill(1.2) } }), { rounds: 39, speedup: 1.5 }, "two runs ago there were 58");
+  for (const changes of [{}, { running: true }, { result: { ...DONE.result, trusted: false } }]) {
+    assert.deepEqual(reach({ ...of(3.3, 2, 1.7, 1.6, 1.5), ...changes }), { rounds: 5, speedup: 3.3 }, "the first rounds too");
+  }
+  assert.equal(reach({ before: { ...BEFORE, trusted: false, speedup: [2.6] } }).speedup, 2.6);
+  assert.equal(reach(of(400, 1.5)).speedup, 5, "no round writes more than 4 guesses and a token");
+  assert.equal(reach({ ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }).speedup, 2);
+  assert.equal(figures.reach.lengths, 2, "at each draft length only the whole runs are drawn");
+  figures.load(run(of(4.4, 2, 1.6)));
+  assert.deepEqual(figures.reach, { rounds: 4, speedup: 4.4, lengths: 1.6 });
+  assert.deepEqual(speedupTicks({ speedup: 2.4 }).map(([, words]) => words), ["0×", "1×", "2×"]);
 });

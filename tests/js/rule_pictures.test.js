@@ -55,7 +55,7 @@ test("halfway to p, exactly half as much is lost", () => {
 
 test("the rule is said token by token, in both voices", () => {
   const said = losslessInWords(RULE, "technical");
-  for (const part of ["␣play: .200 + .000 = .200", "␣show: .100 + .200 = .300", "all others: .400 + .100 = .500", "β = Σ min(p, q): .70", "TV(p, q): .30"]) assert.ok(said.includes(part), `${part} in ${said}`);
+  for (const part of ["␣play: 20.0 + 0.0 = 20.0 %", "␣show: 10.0 + 20.0 = 30.0 %", "all others: 40.0 + 10.0 = 50.0 %", "β = Σ min(p, q): 70 %", "TV(p, q): 30 %"]) assert.ok(said.includes(part), `${part} in ${said}`);
   assert.ok(!/token|model|%|[αΣ]|p, q/.test(losslessInWords(RULE, "plain")));
 });
 
@@ -80,7 +80,7 @@ test("the stop drafts the first unsure guess and none after it", () => {
 
 test("the stop is said with the limit, the speedups and their intervals", () => {
   const said = stopsInWords(STOPS, round(["a", "accepted", 0.3], ["b", "rejected", 0.3]), "technical");
-  for (const part of ["a .30; b .30, after the stop", "limit of the stop .40", "one machine: fixed γ", "confidence stop 1.36×, 1.28× to 1.44×", "16 texts, γ = 4 0.70×, 0.63× to 0.77×"]) assert.ok(said.includes(part), `${part} in ${said}`);
+  for (const part of ["a 30 %; b 30 %, after the stop", "limit of the stop 40 %", "one machine: fixed γ", "confidence stop 1.36×, 1.28× to 1.44×", "16 texts, γ = 4 0.70×, 0.63× to 0.77×"]) assert.ok(said.includes(part), `${part} in ${said}`);
   assert.ok(!/token|draft|%|γ/.test(stopsInWords(STOPS, round(["a", "accepted", 0.3]), "plain")));
 });
 

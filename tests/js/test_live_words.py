@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -17,6 +18,7 @@ from tests.support.known import known
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's modules")
 HERE = "measured in this browser"
+STEP = 0.01023  # seconds; no whole milliseconds, so that the clock does not look coarse
 SCRIPT = """
 const { resultOf, comparedInWords } = await import(process.argv[1]);
 const { readFileSync } = await import("node:fs");
@@ -31,16 +33,16 @@ def timed(check: float, guess: float, rest: float = 0.0, kind: str = "model", tu
 
     def of(round: Round) -> Round:
         drafted = len(round.drafted)
-        seconds = {"verify_seconds": 0.01 * (1 + (check - 1) * drafted / 4), "draft_seconds": 0.01 * guess * drafted}
-        return replace(round, **seconds, overhead_seconds=0.01 * rest)
+        seconds = {"verify_seconds": STEP * (1 + (check - 1) * drafted / 4), "draft_seconds": STEP * guess * drafted}
+        return replace(round, **seconds, overhead_seconds=STEP * rest)
 
     plain = known(trace.autoregressive)
-    steps = replace(plain, seconds_per_token=[0.01] * len(plain.token_ids), alternating=turns)
+    steps = replace(plain, seconds_per_token=[STEP] * len(plain.token_ids), alternating=turns)
     drafter = replace(known(trace.drafter), kind=kind)
     return replace(trace, rounds=[of(round) for round in trace.rounds], autoregressive=steps, drafter=drafter)
 
 
-def said_by_the_page(trace: Trace) -> tuple[dict[str, str], dict[str, str], str]:
+def said_by_the_page(trace: Trace) -> tuple[dict[str, Any], dict[str, Any], str]:
     asked = TypeAdapter(Trace).dump_json(trace).decode()
     words = (ASSETS / "live/words.js").as_uri()
     ran = subprocess.run(
@@ -66,7 +68,8 @@ def test_the_reason_is_the_one_of_the_app(trace: Trace, begins: str) -> None:
     here, _, _ = said_by_the_page(trace)
     expected = result_of(trace, None, HERE)
     assert expected.reason.startswith(begins)
-    assert (here["says"], here["reason"]) == (expected.says, expected.reason)
+    assert (here["says"], here["reason"], here["speedup"]) == (expected.says, expected.reason, expected.speedup)
+    assert here["interval"] == (expected.interval and [pytest.approx(end) for end in expected.interval])
 
 
 def test_a_recorded_run_is_never_said_to_be_measured_in_this_browser() -> None:
@@ -78,7 +81,7 @@ def test_a_recorded_run_is_never_said_to_be_measured_in_this_browser() -> None:
 
 
 def unlike(trace: Trace, plain: list[int]) -> Trace:
-    steps = Autoregressive([0.01] * len(plain), plain, alternating=True)
+    steps = Autoregressive([STEP] * len(plain), plain, alternating=True)
     return replace(trace, autoregressive=steps)
 
 
@@ -86,7 +89,7 @@ def test_it_says_whether_both_texts_are_the_same() -> None:
     trace = known(first_trace())
     ids = trace.output.token_ids
     *_, same = said_by_the_page(trace)
-    assert same == f"Texts, identical: the big model alone wrote the same {len(ids)} tokens."
+    assert same == f"Texts, identical: the target alone wrote the same {len(ids)} tokens."
     assert compare_texts(trace).startswith("Identical")
     *_, other = said_by_the_page(unlike(trace, [*ids[:4], ids[4] + 1, *ids[5:]]))
     assert other.startswith("Texts: they differ first at token 5.")

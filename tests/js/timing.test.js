@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clockIsCoarse, costsOf, roundSteps } from "../../assets/live/timing.js";
+import { reasonOf } from "../../assets/live/reason.js";
 import { timedInWords } from "../../assets/live/words.js";
 
 /**
@@ -16,7 +17,8 @@ function run(rounds, steps) {
     drafted: Array.from({ length: guesses }, () => ({ status: "rejected" })), emitted: { kind: "correction" },
     draft_seconds: guesses / 1000, verify_seconds: check / 1000, overhead_seconds: 0,
   }));
-  return { rounds: made, autoregressive: { seconds_per_token: steps.map((step) => step / 1000) }, recorded_on: { machine: "a browser" } };
+  const settings = { draft_length: 4, draft_schedule: "fixed" };
+  return { rounds: made, settings, output: { stopped_by: "length" }, drafter: { kind: "model" }, autoregressive: { seconds_per_token: steps.map((step) => step / 1000) }, recorded_on: { machine: "a browser" } };
 }
 
 test("a short last round, timed once and slow, makes no estimate impossible", () => {
@@ -41,4 +43,37 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
   assert.match(timedInWords(fine), /v\(5\) = 2\.31; a guess takes 0\.77\.$/);
+});
+
+test("a reason has no more digits than the clock gives, and a busy machine gives no costs", () => {
+  const coarse = run(new Array(12).fill([4, 3]), [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
+  const { rounds, autoregressive } = coarse;
+  for (const round of rounds) round.drafted[0].status = "accepted";
+  autoregressive.seconds_per_token = autoregressive.seconds_per_token.concat(autoregressive.seconds_per_token);
+  assert.match(reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), /a guess takes 0\.7 and a check 2\.0 times/);
+  coarse.drafter.kind = "prompt-lookup";
+  const looked = reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true });
+  assert.match(looked, /more than about 4\.7 tokens \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
+  autoregressive.alternating = true;
+  autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((/** @type {number} */ seconds, /** @type {number} */ i) => (i === 3 ? 0.5 : seconds));
+  assert.equal(timedInWords(coarse), "Timed, one run, on a browser: the machine was too busy to tell.");
+});
+
+test("with a clock of whole milliseconds, what a round takes is near what it takes", () => {
+  let seed = 7;
+  const chance = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  for (let machine = 0; machine < 40; machine += 1) {
+    const [step, guess, check] = [1.2 + 4 * chance(), 0.05 + 0.25 * chance(), 2 * chance()];
+    let now = 100 * chance();
+    const took = (/** @type {number} */ steps) => -Math.floor(now) + Math.floor((now += step * steps * (0.95 + 0.1 * chance())));
+    const taken = new Array(20).fill(4).map((guesses) => ({ draft: took(guesses * guess), check: took(1 + check), plain: [took(1), took(1), took(1)] }));
+    const made = run(taken.map((each) => [4, each.check]), taken.flatMap((each) => each.plain));
+    made.rounds.forEach((/** @type {any} */ round, /** @type {number} */ i) => (round.draft_seconds = taken[i].draft / 1000));
+    const costs = costsOf(made);
+    assert.ok(costs);
+    for (const guesses of [1, 4, 8, 16]) {
+      const share = roundSteps(costs, guesses) / (1 + guesses * guess + (guesses * check) / 4);
+      assert.ok(share > 0.7 && share < 1.4, `${guesses} guesses: ${share} of what they take`);
+    }
+  }
 });

@@ -83,6 +83,13 @@ def test_the_lessons_of_a_pass_and_of_many_texts_hand_what_was_measured_to_their
         assert sum(each["ms"]) == pytest.approx(whole, rel=0.05)  # medians of parts
 
 
+def test_a_text_in_paragraphs_is_shown_in_paragraphs_and_explains_a_word_once() -> None:
+    page = open_page(lesson="stop")
+    (shown,) = (html.proto.body for html in page.get("html") if "explains" in html.proto.body)
+    assert shown.count('<p class="explains">') == shown.count("</p>") == 3
+    assert shown.count('id="tip-step-stop-target-model"') <= 1
+
+
 @pytest.mark.parametrize(("lesson", "name"), [("7", "same"), ("theatre", "no-gain")])  # a number, an older name
 def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str) -> None:
     page = open_page(lesson=lesson, words="plain")
@@ -158,7 +165,7 @@ def test_every_question_method_and_word_is_on_its_part_with_the_source_of_its_fi
     assert all(member.title.in_(words) in texts(page) for member in family().methods)
     assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
     listed = payload_of(open_page(part="words", words=words).get_by_key("learn-vocabulary"))["words"]
-    assert [word["name"] for word in listed][:2] == ["draft model", "target model"]
+    assert [word["name"] for word in listed][:2] == ["token", "draft model"]
     assert words == "technical" or all(word["symbol"] == "" for word in listed)
 
 

@@ -69,7 +69,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
     assert table["tokens per target call"][0] == "4.00"
     stage = stage_payload_of(page, "play_run")
-    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["says"]) == ("person", "You propose")
+    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["says"]) == ("person", "You guess")
     assert "how much you type" in stage["why_not"]
 
 
@@ -123,7 +123,7 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
     assert "tokens per target call." in texts(page)
     rows = page.table[0].value
     assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
-    assert list(rows["target calls"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
+    assert list(rows["target passes"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
     page.text_input(key="play_name").set_value("=Ada").run()
     assert visit(page).play.name == "=Ada"
     page.button(key="play_other").click().run()

@@ -70,7 +70,7 @@ def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, service: FakeS
     page.radio(key="proof_verification").set_value("block").run()
     page.selectbox(key="proof_tree").set_value("2,2").run()
     assert page.slider(key="proof_gamma").value == 2
-    assert page.radio(key="proof_verification").value == "token", "a tree is verified token by token"
+    assert page.radio(key="proof_verification").value == "token", "a tree is judged token by token"
     assert page.radio(key="proof_verification").disabled
     page.button(key="proof_draw").click().run()
     settings = service.commands[0].request.settings

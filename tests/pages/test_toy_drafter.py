@@ -61,5 +61,5 @@ def test_the_stage_and_the_offline_page_say_what_it_does() -> None:
     (data,) = drawn_traces(trace)
     assert data["drafter"] == "toy"
     assert data["method"]["certain"] == "The toy repeats it (q = 1)."
-    assert "The toy proposes 4 tokens, all at once." in json.dumps(data["rounds"])
+    assert "The toy guesses 4 tokens, all at once." in json.dumps(data["rounds"])
     assert "A <b>toy drafts</b> a few tokens." in offline_page(trace)

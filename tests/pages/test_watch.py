@@ -27,7 +27,7 @@ def test_the_first_screen_plays_a_recorded_run_and_the_controls_and_a_link_ask_f
     assert (data["run_id"], data["badge"]) == ("first", "recorded run")
     assert data["measured"].startswith("measured on "), "the badge's title says where"
     assert len(trace_in(data)["rounds"]) == len(recorded.rounds)
-    assert "small model drafts" in texts(page)
+    assert "a small model, guesses tokens" in texts(page)
     assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
     assert page.text_area(key="prompt").value == recorded.prompt.text
     assert data["gamma"] == recorded.settings.draft_length
@@ -66,7 +66,7 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
     assert "Identical: both wrote the same 64 tokens." in texts(page)
-    assert f"64 tokens in {len(now['rounds'])} passes of the big model instead of 64" in data["result"]["says"]
+    assert f"64 tokens in {len(now['rounds'])} passes of the target instead of 64" in data["result"]["says"]
     assert ("times as fast" in data["result"]["says"]) == data["result"]["trusted"]
     first, second = (text.value for text in page.text)
     assert first == second != ""

@@ -89,7 +89,7 @@ def test_before_any_run_it_starts_from_the_recorded_one_and_says_so(page: AppTes
     assert not more.proto.expanded
     inside = {slider.key for slider in more.slider}
     shown = [slider.label for slider in page.slider if slider.key not in inside]
-    assert shown == ["Acceptance of checked guesses", "Draft length", "Cost of a guess", "Cost of a check"]
+    assert shown == ["Acceptance of judged guesses", "Draft length", "Cost of a guess", "Cost of a check"]
     assert inside == {"worksheet_overhead", "worksheet_operations"}
     assert [metric.label for metric in page.metric] == ["Speedup", "Pays above", "Best length"]
     assert re.findall("[αγĉτ]", " ".join([*shown, *(metric.label for metric in page.metric)])) == []
@@ -124,7 +124,7 @@ def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(pa
     assert "draft length 10 instead of 4" in texts(page)
     verdicts = [look.looks for look in LOOKS.values()] + ["it helps", "it pays:", "no real gain"]
     assert [word for word in verdicts if word in texts(page)] == [], "one verdict, in the words of the judge"
-    assert "44 / 75 = **59 % of the drafted tokens accepted**; at γ = 4" in texts(page)
+    assert "44 / 75 = **59 % of the guesses accepted**; at γ = 4" in texts(page)
 
 
 def judged(page: AppTest) -> Judgement:
@@ -139,9 +139,9 @@ def test_counts_lead_to_alpha_at_the_draft_length_at_which_they_were_counted(pag
     page.number_input(key="worksheet_drafted").set_value(80).run()
     page.slider(key="worksheet_gamma").set_value(2).run()
     for each in (page, opened(page.query_params)):
-        assert "44 / 80 = **55 % of the drafted tokens accepted**; at γ = 8" in texts(each)
+        assert "44 / 80 = **55 % of the guesses accepted**; at γ = 8" in texts(each)
     older = opened({"gamma": "3", "drafted": "30", "accepted": "10"})
-    assert "10 / 30 = **33 % of the drafted tokens accepted**; at γ = 3" in texts(older)
+    assert "10 / 30 = **33 % of the guesses accepted**; at γ = 3" in texts(older)
     page.slider(key="worksheet_gamma").set_value(4).run()
     page.number_input(key="worksheet_drafted").set_value(400).run()
     page.number_input(key="worksheet_accepted").set_value(300).run()
@@ -150,7 +150,7 @@ def test_counts_lead_to_alpha_at_the_draft_length_at_which_they_were_counted(pag
     assert "which is impossible" in texts(page)
 
 
-UNTOLD = "**Cannot be told without the cost of a round on your machine.**"
+UNTOLD = "**Not known without the cost of a round on your machine.**"
 OPT = "OPT-30B, one A100"
 
 
@@ -183,7 +183,7 @@ def test_hardly_any_accepted_guess_is_the_verdict_of_the_whole_page(page: AppTes
         assert UNTOLD not in texts(each)
         assert metric(each, "At most") == "1.00×"
         assert "**What to check in llama.cpp.**" in texts(each)
-        assert "The text counts tokens, not calls" in texts(each)
+        assert "The text counts tokens, not passes" in texts(each)
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,6 @@ def _doors(tree: ast.Module) -> Iterator[str]:
             yield f"class action {node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and COMPONENT.fullmatch(node.value):
             yield node.value
-        elif isinstance(node, ast.Assign) and ast.unparse(node.value) == "checked":
-            yield f"guards {_target(node)}"
         elif isinstance(node, ast.Call):
             yield from _doors_of_a_call(node, options)
 
@@ -80,6 +78,8 @@ def _doors_of_a_call(call: ast.Call, options: list[Assigned]) -> Iterator[str]:
         yield f"keep {ast.literal_eval(call.args[0])}"
     if READS.fullmatch(f"{function}("):
         yield "reads"
+    if function == "instead":
+        yield f"guards {ast.unparse(call.args[0])}.{ast.literal_eval(call.args[1])}"
     if function == "Middleware":
         yield f"middleware {ast.unparse(call.args[0])}"
     if last == "add_argument" and "type" in named and ast.unparse(named["type"]) == "Path":

@@ -63,7 +63,7 @@ def expect_all_in_sight(page: Page) -> None:
     expect_no_sideways_scroll(page)
     page.wait_for_function(
         "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".every((box) => box.scrollHeight <= box.clientHeight)"
+        ".every((box) => box === null || box.scrollHeight <= box.clientHeight)"
     )
 
 

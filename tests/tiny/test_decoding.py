@@ -337,5 +337,5 @@ def test_a_tree_that_a_model_cannot_read_or_a_drafter_cannot_grow_is_refused_in_
     for target, draft in ((by_transformers, DRAFT), (TARGET, by_transformers)):
         with pytest.raises(InputError, match=r"^target is read by transformers' .* draft a chain instead\.$"):
             speculative_decode(target, ModelDrafter(draft), PROMPT, settings)
-    with pytest.raises(InputError, match=r"^prompt lookup, n-grams up to 3 proposes one continuation at a time"):
+    with pytest.raises(InputError, match=r"^prompt lookup, n-grams up to 3 guesses one continuation at a time"):
         speculative_decode(TARGET, PromptLookupDrafter(), PROMPT, settings)

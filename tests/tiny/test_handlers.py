@@ -3,15 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
+from specviz.core.errors import DisturbedError
+from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
+from specviz.data.measured_methods import Quiet
+from specviz.data.quiet_costs import OnMachine, QuietCosts
 from specviz.decoding import ModelDrafter
 from specviz.measure.race import RaceLap, RacePrompt
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
 from specviz.service import protocol as say
 from specviz.service.handlers import run as handler
@@ -28,6 +34,43 @@ from tests.support.tiny_models import ending, tiny_model
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
 TINY = workshop_with(TARGET, DRAFT)
+
+
+def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[Costs] = []
+
+    def steps(*_: Any) -> Iterator[None]:
+        measured.append(Costs(0.01, 0.1 * (1 + len(measured)), {1: 1.0}, 0.0))
+        yield
+        return SimpleNamespace(costs=measured[-1])  # type: ignore[return-value]
+
+    monkeypatch.setattr("specviz.service.workshop.calibration_steps", steps)
+    workshop, found = workshop_with(TARGET, DRAFT), []
+    for attempt in (1, 1, 2, 1, 2):
+        events = handler.calibrate_steps(say.Calibrate(7, RunRequest(""), attempt=attempt), workshop)
+        [item] = [event.item for event in events if isinstance(event, say.Item)]
+        assert item.attempt == attempt
+        found.append(item.costs)
+    first, second = measured
+    assert found == [first, first, second, second, second]
+
+
+def test_on_a_busy_machine_drafts_are_compared_by_the_costs_of_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> Iterator[None]:
+        raise DisturbedError("The repeats do not agree.")
+        yield
+
+    monkeypatch.setattr("specviz.service.workshop.calibration_steps", refused)
+    asked = say.GuessAlong(7, RunRequest(PROMPT, settings=DecodeSettings(max_new_tokens=8)), ["draft"])
+    machine, recorded = describe_machine(), Costs(0.01, 0.3, {1: 1.0}, 0.0)
+    here = OnMachine("", "AMD EPYC", machine, "target", "float32", Quiet(3.0), {"draft": recorded})
+    monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, [here]))
+    events = handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT))
+    [found] = [event.item for event in events if isinstance(event, say.Item)]
+    assert (found.costs, found.costs_of) == (recorded, "AMD EPYC")
+    monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, []))
+    with pytest.raises(DisturbedError):
+        list(handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT)))
 
 
 def command(repeats: int = 2, **settings: Any) -> say.Race:

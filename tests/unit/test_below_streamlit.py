@@ -4,51 +4,43 @@ import ast
 import asyncio
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner
 from streamlit.runtime.session_manager import SessionInfo
-from streamlit.runtime.state import SessionState
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette import starlette_gzip_middleware as compression
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from specviz.ui.shared import below_streamlit as below
+from specviz.ui.shared import leftovers
+from specviz.ui.shared.guard import guard_the_doors
 from tests.support.doors import FILES, ROOT
-
-PATCHED = (  # what a function of the module puts its own in place of
-    (Runtime, "handle_backmsg"),
-    (MemoryUploadedFileManager, "add_file"),
-    (WebsocketSessionManager, "disconnect_session"),
-    (StarletteSessionClient, "write_forward_msg"),
-    (SessionState, "_call_callbacks"),
-    (compression, "_should_bypass_gzip"),
-)
+from tests.support.patched import PATCHED, put_back
 
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streamlit's own again after each test, and without what another test has put around it."""
-    for owner, name in PATCHED:
-        monkeypatch.setattr(owner, name, _own(getattr(owner, name)))
-
-
-def _own(function: Any) -> Any:
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
+    put_back(monkeypatch)
 
 
 def test_no_other_file_looks_below_streamlits_public_names() -> None:
@@ -65,6 +57,20 @@ def _below(file: Path, allowed: bool = True) -> Iterator[str]:
             yield str(node.module)
         elif isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.startswith("streamlit."))
+
+
+def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[object, list[str], list[str]]] = []
+
+    def noted(owner: Any, name: str) -> Any:
+        own = list(signature(getattr(owner, name)).parameters)
+        return lambda ours: taken.append(((owner, name), own, list(signature(ours).parameters)[1:]))
+
+    monkeypatch.setattr(below, "instead", noted)
+    guard_the_doors.__wrapped__()
+    assert {place for place, _, _ in taken} == set(PATCHED)
+    for place, own, ours in taken:
+        assert own[1:] == ours[1:] or ours[-1] in ("more", "replayed"), place
 
 
 # ---- the script that runs
@@ -124,6 +130,69 @@ def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatc
     SessionState()._call_callbacks()
     assert seen == [None]
     assert requests.on_scriptrunner_yield() == "ends the script"
+
+
+def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away(
+    context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: the script of the next page forgot a widget that the callback of the last page still had to read.
+
+    It was an error on the page, or "dictionary changed size during iteration". Streamlit starts the new script at once.
+    """
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    monkeypatch.setattr("streamlit.runtime.state.session_state.get_script_run_ctx", lambda: context)
+    context.fragment_ids_this_run = context.script_requests = None
+    state, storage = SessionState(), MemoryFragmentStorage()
+    seen: list[str] = []
+
+    def next_page() -> None:
+        if other._lock.acquire(blocking=False):
+            other._lock.release()
+            other.on_script_finished(frozenset())
+
+    def callback(_: SessionState, **__: object) -> None:
+        thread = Thread(target=next_page)
+        thread.start()
+        thread.join()
+        seen.append(one["field"])
+
+    monkeypatch.setattr(SessionState, "_call_callbacks", callback)
+    below.let_callbacks_end()
+    one, other, stranger = (script_of(state, each) for each in (storage, storage, MemoryFragmentStorage()))
+    state._set_widget_metadata(WidgetMetadata("$$ID-field", str, str, "string_value"))
+    state._set_key_widget_mapping("$$ID-field", "field")
+    one.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="$$ID-field", string_value="kept")]))
+    assert seen == ["kept"]
+    with one._lock, ThreadPoolExecutor(1) as thread:
+        assert thread.submit(stranger._lock.acquire, blocking=False).result()
+
+
+def test_a_callback_reads_what_came_from_the_page_before_where_the_next_one_has_a_widget_of_that_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before: the page failed, with a KeyError. The last values of a page can come when the next one is drawn."""
+    seen: list[str] = []
+    monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: seen.append(state["field"]))
+    below.let_callbacks_end()
+    state = SessionState()
+    for widget in ("$$ID-one-field", "$$ID-next-field"):
+        state._set_widget_metadata(WidgetMetadata(widget, str, str, "string_value"))
+        state._set_key_widget_mapping(widget, "field")
+    for came in (["one"], ["next"], ["one", "next"], ["next", "one"]):
+        state._new_widget_state.clear()
+        for page in came:
+            state._new_widget_state.set_widget_from_proto(WidgetState(id=f"$$ID-{page}-field", string_value=page))
+        state._call_callbacks()
+        assert state.get_widget_id_from_key("field") == "$$ID-next-field"
+    assert seen == ["one", "next", "next", "next"]
+
+
+def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessionState:
+    """How a script that was started reads and changes its session's state."""
+    nothing: Any = None
+    runner = ScriptRunner("ada", "app.py", state, nothing, nothing, RerunData(), {}, storage, nothing, nothing)
+    runner.start()
+    return runner._session_state
 
 
 # ---- sessions
@@ -189,6 +258,19 @@ def test_the_last_visitor_is_forgotten_too_though_streamlit_keeps_the_session() 
     assert callable(AppSession.shutdown)
 
 
+def test_a_session_that_cannot_be_ended_does_not_keep_the_next_ones(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before: the thread that forgets visitors ended with it, and all that came later stayed."""
+    broken, session = Session(), Session()
+    monkeypatch.setattr(broken, "shutdown", Mock(side_effect=RuntimeError))
+    managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
+    monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
+    assert [leftovers.tidy(True) for _ in range(4)] == [True, True, True, False]
+    assert session.ended == 1
+    assert "cannot be ended" in caplog.text
+
+
 @pytest.mark.parametrize(("runs", "runner", "stored"), [(1, None, True), (0, object(), True), (0, None, False)])
 def test_a_connection_that_never_ran_the_script_takes_no_place_of_a_visitor_who_may_come_back(
     monkeypatch: pytest.MonkeyPatch, runs: int, runner: object, stored: bool
@@ -232,8 +314,10 @@ def test_a_file_is_looked_at_before_it_is_stored() -> None:
     manager.add_file("ada", first)
     with pytest.raises(ValueError, match="no room"):
         manager.add_file("ada", second)
-    assert seen == [({}, "ada", "a", 4), ({"ada": {"a": 4}}, "ada", "b", 4)]
     assert manager.get_files("ada", ["a", "b"]) == [first]
+    manager.add_file(session_id="ada", file=first)
+    manager.add_file(session_id="eve", file=first)
+    assert seen == [({}, "ada", 4), ({"ada": [4]}, "ada", 4), ({"ada": []}, "ada", 4), ({"ada": [4]}, "eve", 4)]
 
 
 def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,10 +331,3 @@ def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.Mo
     client.write_forward_msg(b"1")
     assert client._closed.is_set()
     assert client._send_queue.empty()
-
-
-def test_static_files_are_sent_as_they_are() -> None:
-    below.compress_no_static_file()
-    assert compression._should_bypass_gzip("/app/static/live/weights.bin", "")
-    assert compression._should_bypass_gzip("/below/app/static/a.js", "below")
-    assert not compression._should_bypass_gzip("/_stcore/host-config", "")

@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 
 from specviz.core.metrics import count
+from specviz.core.names import machine_in_words
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import pass_shares, recorded_batches
+from specviz.data.first_run import first_trace
 from specviz.data.lessons.facts import DRAFT, SWEEP, explained, facts_of, method_facts, stopping
 from specviz.data.lessons.questions import TRAINING, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
-from specviz.data.lessons.story import steps
+from specviz.data.lessons.story import Step, steps
 from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.published import GPU_COSTS, ON_A_GPU
-from specviz.data.texts import percent
+from specviz.data.texts import Words, figures_in, percent
+from specviz.data.workloads import find_preset
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.models.catalogue import CARDS_MACHINE, PAIRS, known_models
@@ -117,6 +120,18 @@ def of_methods() -> Claims:
         yield "the block rule takes a little longer", known(block.overhead) > known(usual.overhead)
 
 
+def of_one_pair() -> Claims:
+    first, race = known(first_trace()), json.loads((ROOT / "assets/traces/race.json").read_text(encoding="utf-8"))
+    (lap,) = [lap["figures"] for lap in race["laps"] if lap["figures"]["prompt"].startswith("story")]
+    raced = known(find_preset(lap["prompt"])).text
+    yield "Race has the prompt of the first run", raced == first.prompt.text
+    pair = (first.target.name, known(first.drafter).name, first.settings.draft_length, first.settings.temperature)
+    yield "the same pair, drafts of four", pair == ("wren-base", "wren-nano", 4, 0.0)
+    yield "so has Race", (lap["target"], lap["draft"], lap["draft_length"], lap["temperature"]) == pair
+    study = recorded_batches()
+    yield "so has the study of batches", (study.target, study.draft, study.draft_lengths[-1]) == pair[:3]
+
+
 def of_lossy_rules() -> Claims:
     proof = known(recorded_proof())
     batches = {each.rule: each.batches for each in proof.draws}
@@ -209,6 +224,7 @@ def results(name: str) -> Any:
         of_stopping,
         of_runs,
         of_methods,
+        of_one_pair,
         of_lossy_rules,
         of_what_is_published,
         of_the_browser,
@@ -222,3 +238,52 @@ def test_what_is_stored_supports_what_the_texts_claim(claims: Callable[[], Claim
     found = list(claims())
     assert found
     assert [said for said, holds in found if not holds] == []
+
+
+# Stored speedups in the texts, by what names their machine.
+SPEEDUPS = {
+    r"speedup|together_ms": {"run_machine", "machine"},
+    r"(near|longest|best_draft|biggest|greedy|hot)_speedups?": {"sweep_machine"},
+    r"stop_(fixed|unsure|gain)": {"stop_machine"},
+    r"batch_(alone|together|writing|shortest_together)": {"batch_machine"},
+    r"(nano|eagle|medusa|chain|tree|equal)_speedup": {"methods_machine"},
+}
+
+
+@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
+@pytest.mark.parametrize("words", ["technical", "plain"])
+def test_a_step_that_has_a_stored_speedup_says_on_which_machine(step: Step, words: Words) -> None:
+    """Found: five speedups of one pair on different pages, from two processors, and some without a word of which."""
+    options = [each.meaning.in_(words) for each in step.question.options]
+    text = figures_in(step.text.in_(words))
+    for pattern, machines in SPEEDUPS.items():
+        has = [
+            name
+            for said in (step.text.in_(words), *options)
+            for name in figures_in(said)
+            if re.fullmatch(pattern, name)
+        ]
+        assert not has or machines & set(text), f"{has} without any of {machines}"
+
+
+def test_an_answer_with_stored_figures_names_the_machines_below_or_in_it() -> None:
+    for entry in faq().questions:
+        if entry.measured == "several":
+            named = [name for name in figures_in(entry.answer.technical) if name.endswith("_machine")]
+            assert len(set(named)) >= 4
+        elif entry.source == "recorded":
+            assert entry.machine in {story_trace("round").recorded_on.machine, recorded_batches().recorded_on.machine}
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [
+        ("Intel(R) Xeon(R) Processor, 2 cores, Linux", "an Intel Xeon"),
+        ("AMD EPYC, 2 cores, Linux", "an AMD EPYC"),
+        ("Apple M3 Pro, 12 cores, Darwin", "an Apple M3 Pro"),
+        ("", "a machine that is not named"),
+        ("x" * 100, f"a {'x' * 40}…"),
+    ],
+)
+def test_a_machine_in_a_sentence_is_short(machine: str, said: str) -> None:
+    assert machine_in_words(machine) == said

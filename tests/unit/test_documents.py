@@ -364,7 +364,7 @@ def rows() -> dict[str, str]:
     return {
         "plain loop": f"{times(found['generate_seconds_over_plain_loop']['median'])} its speed",
         "speculative loop": f"{times(assisted['median'])} its speed ({min(lengths):.2f} to {times(max(lengths))})",
-        "time in the loop": f"{100 * found['decode_overhead_over_model_calls']['median']:.1f} % of the model calls",
+        "time in the loop": f"{100 * found['decode_overhead_over_model_calls']['median']:.1f} % of the models’ passes",
         "recording probabilities": f"{100 * recorded:.1f} %",
         "in Chromium, from another draft": "; ".join(f"{seconds:.2f} s" for seconds in ends),
         "greedy speedup on 10 of the app's stories": of_each_dtype(of_stories),

@@ -108,11 +108,11 @@ def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
 
 def test_headlines() -> None:
     for pieces, accepted, said in (
-        ([" a", " b"], 2, "All 2 tokens accepted! This one target call wrote 3 tokens."),
-        ([" a"], 1, "Your token was accepted! This one target call wrote 2 tokens."),
-        ([" a", " b"], 1, "1 of your 2 tokens accepted. This one target call wrote 2 tokens."),
-        ([" a", " b"], 0, "None of your 2 tokens accepted this time. This one target call wrote 1 token."),
-        ([" a"], 0, "Not this time. This one target call wrote 1 token."),
+        ([" a", " b"], 2, "All 2 tokens accepted! This one target pass wrote 3 tokens."),
+        ([" a"], 1, "Your token was accepted! This one target pass wrote 2 tokens."),
+        ([" a", " b"], 1, "1 of your 2 tokens accepted. This one target pass wrote 2 tokens."),
+        ([" a", " b"], 0, "None of your 2 tokens accepted this time. This one target pass wrote 1 token."),
+        ([" a"], 0, "Not this time. This one target pass wrote 1 token."),
         ([], 0, "Skipped: the target wrote one token itself. Nobody scores."),
     ):
         assert headline(a_round(pieces, accepted)) == said
@@ -157,7 +157,7 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     (data,) = drawn_traces(read)
     assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
-    assert said == ["You propose 2 tokens.", "You skip: nothing is drafted.", "You propose 1 token."]
+    assert said == ["You guess 2 tokens.", "You skip: nothing is drafted.", "You guess 1 token."]
     assert fill_in_trace(Form(), read) is None, "no draft of the controls is a person"
 
 

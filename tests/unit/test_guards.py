@@ -1,17 +1,15 @@
-"""What every answer carries, what is answered to nobody, and how long a request may take."""
+"""What every answer carries, and what is answered to nobody."""
 
-import asyncio
-from collections.abc import Coroutine
-from threading import Thread
 from typing import Any
 
 import pytest
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.testclient import TestClient
 
 from specviz.core.errors import InputError
 from specviz.ui.shared import middleware
-from specviz.ui.shared.middleware import Guards, Message, Receive, Scope, Send, frame_ancestors
+from specviz.ui.shared.middleware import Guards, frame_ancestors
 
 
 def answer(path: str) -> tuple[int, Any]:
@@ -47,45 +45,14 @@ def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytes
             frame_ancestors(text)
 
 
-# ---- slow requests
-
-
-def answered(parts: list[Message], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The kinds of what Streamlit receives of a request of which these parts come, and then nothing."""
-    monkeypatch.setattr(middleware, "SLOWEST", 0.5)
-    received: list[str] = []
-
-    async def streamlit(_: Scope, receive: Receive, __: Send) -> None:
-        while not received or received[-1] == "http.request":
-            received.append((await receive())["type"])
-
-    async def receive() -> Message:
-        return parts.pop(0) if parts else await asyncio.Event().wait()  # type: ignore[func-returns-value]
-
-    async def send(_: Message) -> None:
-        raise AssertionError("nothing is sent")
-
-    finish(Guards(streamlit)({"type": "http", "path": "/"}, receive, send))
-    return received
-
-
-def finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run in a thread of its own: browser tests leave a running event loop in pytest's own thread."""
-    thread = Thread(target=asyncio.run, args=(work,))
-    thread.start()
-    thread.join()
-
-
-def test_a_request_whose_rest_never_comes_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before: it stayed open for as long as its sender wanted."""
-    part = {"type": "http.request", "body": b"x", "more_body": True}
-    assert answered([part], monkeypatch) == ["http.request", "http.disconnect"]
-    end = {"type": "http.request", "body": b"x", "more_body": False}
-    left = {"type": "http.disconnect"}
-    assert answered([part, end, left], monkeypatch) == ["http.request", "http.request", "http.disconnect"]
-
-
 def test_a_name_that_no_file_can_have_is_not_found() -> None:
     """Before: Streamlit answered 500, and logged a traceback of 80 lines each time."""
     assert answer(f"/app/static/{'x' * 300}")[0] == 404
     assert answer(f"/app/static/{'x' * 255}")[0] == 200
+
+
+def test_static_files_are_sent_as_they_are() -> None:
+    """Before: Streamlit compressed those of the live page again for every visitor."""
+    app = Guards(GZipMiddleware(Response("x" * 10_000, media_type="text/plain")))
+    for path, encoding in (("/below/app/static/live/weights.bin", None), ("/_stcore/host-config", "gzip")):
+        assert TestClient(app).get(path).headers.get("content-encoding") == encoding

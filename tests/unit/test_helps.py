@@ -116,7 +116,7 @@ def test_points_pool_their_rows() -> None:
     (point,) = each_row(study.points(frame_of(pair)))
     assert point.speedup == pytest.approx(2.0)  # the geometric mean
     assert point.acceptance_rate == pytest.approx(150 / 200)
-    assert (point.runs, point.prompts, point.outcome, point.sure) == (2, 2, "cannot be told", False)
+    assert (point.runs, point.prompts, point.outcome, point.sure) == (2, 2, "too close to call", False)
     assert point.tokens_per_target_call == 128 / 40
     half = 12.706205 * math.log(2) / math.sqrt(2) * math.sqrt(2)  # of the two logarithms, log 4 and 0
     assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
@@ -175,7 +175,7 @@ def test_what_several_prompts_may_say_of_workloads() -> None:
     every = [*agreed, *uneven, *slow, *same]
     assert said(every) == (
         "Helps on 1 of 6 workloads: story (1.5×); hurts on random words (50 % accepted); about even on "
-        "boilerplate; cannot be told with 3 prompts on code, copy, prose."
+        "boilerplate; too close to call with 3 prompts on code, copy, prose."
     )
     assert set(fair_of(every).query("sure")["workload"]) == {"story", "random", "boilerplate"}
 
@@ -217,11 +217,11 @@ def test_the_reading_by_length() -> None:
     def said(rows: list[SweepRow]) -> str:
         return sentences.length_sentence(points_of(rows))
 
-    assert said(ROWS) == "One prompt a workload cannot tell draft lengths apart."
+    assert said(ROWS) == "One prompt a workload cannot rank draft lengths."
     story = [*prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37)]
     code = [*prompts_at("code", 2, 1.5, 1.2, 1.9), *prompts_at("code", 6, 1.0, 0.8, 1.3)]
     assert said(story) == (
-        "With 3 prompts each, γ = 6 cannot be told apart from the best on any workload. "
+        "With 3 prompts each, it is too close to call: γ = 6 may be the best on every workload. "
         "One length alone is clearly the best on 1 of 1 workloads."
     )
     assert said([*story, *code]) == (
@@ -238,7 +238,7 @@ def test_neighbours_are_told_apart_only_by_what_the_prompts_resolve() -> None:
     ]  # fmt: skip
     every = points_of(rows)
     assert columns(every, "draft_length", "may_be_best") == [(2, True), (4, True), (8, False)]
-    assert "γ = 2 or 4 cannot be told apart" in sentences.length_sentence(every)
+    assert "γ = 2 or 4 may be the best" in sentences.length_sentence(every)
     assert "on none of 1 workloads" in sentences.length_sentence(every)
     # Prompts from 1.0× to 3.0×, and one length 10 % faster on each: the intervals overlap, but not the ratio's.
     slower, faster = (1.0, 2.0, 3.0), (1.1, 2.21, 3.29)
@@ -266,8 +266,7 @@ def test_grammars_and_schedules_are_compared_with_the_same_draft_lengths() -> No
     assert columns(pairs, "prompt", "lengths_without", "lengths_with") == [("constrained-1", (4,), (4,))]
     assert columns(pairs, "acceptance_rate_without", "acceptance_rate_with") == [(0.3, 0.9)]
     assert sentences.grammar_sentence(pairs) == (
-        "With the grammar, acceptance is higher on 1 of 1 prompts: 90 % of the drafted tokens are accepted, 30 % "
-        "without it."
+        "With the grammar, acceptance is higher on 1 of 1 prompts: 90 % of the guesses are accepted, 30 % without it."
     )
     assert study.grammar_pairs(frame_of(free)).empty
     assert "No prompt" in sentences.grammar_sentence(study.grammar_pairs(frame_of([])))

@@ -9,7 +9,7 @@ import pytest
 from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Autoregressive, EmittedToken, Round
+from specviz.core.trace import Autoregressive, EmittedToken, Round, Trace
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
@@ -31,6 +31,7 @@ from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.support.replaying_engine import header, output
+from tests.unit.test_verdict import CALIBRATED, in_turns
 
 PLAN = SweepPlan((), (), (1,))
 DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
@@ -267,6 +268,62 @@ def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(servic
         assert (page.costs.known, page.costs.formats[pair_key(REQUEST)]) == ({}, (refused,))
         page.submit(REQUEST, None, fresh=True)
     assert sum(isinstance(command, say.Calibrate) for command in service.commands) == 2
+
+
+WILD = replace(CALIBRATED, cost_ratio=0.88)  # of a calibration under load
+
+
+def answered(service: FakeService, page: Watching, costs: Costs, run: Trace) -> None:
+    """The engine measures what was asked for last, and the page looks at it."""
+    command = service.commands[-1]
+    found = say.CostsResult(costs, attempt=command.attempt)
+    service.tell(say.Item(command.job, "calibrate", found), say.Finished(command.job))
+    page.costs.measure(REQUEST, run)
+
+
+def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(service: FakeService) -> None:
+    """Found: a calibration taken under load stayed for ever, whatever the runs after it measured."""
+    page, steady = Watching(asked=(REQUEST, None)), in_turns()
+    page.costs.measure(REQUEST, steady)
+    answered(service, page, WILD, steady)
+    assert [command.attempt for command in service.commands] == [1, 2]
+    answered(service, page, CALIBRATED, steady)
+    assert page.costs.known == {pair_key(REQUEST): CALIBRATED}
+    page.costs.measure(REQUEST, steady)
+    assert len(service.commands) == 2, "they explain it"
+
+
+def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None:
+    page, steady = Watching(asked=(REQUEST, None)), in_turns()
+    page.costs.measure(REQUEST, steady)
+    for _ in range(say.MOST_ATTEMPTS):
+        answered(service, page, WILD, steady)
+    for _ in range(3):
+        page.costs.measure(REQUEST, steady)
+    assert [command.attempt for command in service.commands] == list(range(1, say.MOST_ATTEMPTS + 1))
+
+
+def test_what_another_visitor_had_measured_again_is_taken() -> None:
+    service, first = EngineService(["none"]), say.Calibrate(1, REQUEST)
+    key = known(sharing_key(first))
+    service._costs[key] = say.CostsResult(WILD)
+    assert known(service._found(key, first)).costs == WILD
+    again = say.Calibrate(2, REQUEST, attempt=2)
+    assert sharing_key(again) == key
+    assert service._found(key, again) is None
+    service._costs[key] = say.CostsResult(CALIBRATED, attempt=2)
+    assert all(known(service._found(key, command)).costs == CALIBRATED for command in (first, again))
+
+
+def test_only_a_run_that_was_timed_for_this_visitor_doubts_costs() -> None:
+    page, run = Watching(), recorded_run(in_turns(), "live-1")
+    for source, seen in (("recorded", None), ("stored", None), ("live", run.trace)):
+        page.shown = replace(run, source=source)  # type: ignore[arg-type]
+        assert page._timed_now is seen
+    page.shown = replace(
+        run, source="live", trace=replace(run.trace, output=replace(run.trace.output, stopped_by=None))
+    )
+    assert page._timed_now is None, "it goes on"
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:

@@ -43,9 +43,9 @@ CASES: list[tuple[float, float, Word]] = [  # low, high
     (0.96, 0.99, "hurts"),
     (0.97, 1.03, "about even"),
     (1 / NEUTRAL + 1e-9, NEUTRAL - 1e-9, "about even"),
-    (0.99, 1.06, "cannot be told"),
-    (0.9, 2.5, "cannot be told"),
-    (0.3, 1.2, "cannot be told"),
+    (0.99, 1.06, "too close to call"),
+    (0.9, 2.5, "too close to call"),
+    (0.3, 1.2, "too close to call"),
 ]
 
 PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), Model(0.8, 4, 0.1, 1.2, 0.1))
@@ -72,7 +72,7 @@ def test_all_pages_say_the_same_word(low: float, high: float, word: Word, monkey
     assert watch.headline == race.headline == compare.headline == f"{word[0].upper()}{word[1:]}, {middle:.2f}×"
     for verdict in (watch, race, compare):
         assert verdict.label == LOOKS[word].label
-        assert verdict.certain == (word != "cannot be told")
+        assert verdict.certain == (word != "too close to call")
         assert f":material/{LOOKS[word].icon}: :{LOOKS[word].color}[" in headline(verdict)
         assert verdict.judgement.said == word  # as a finished prompt of a race says it
         faster = {"helps": "speculative faster: ", "hurts": "speculative slower: "}
@@ -80,7 +80,7 @@ def test_all_pages_say_the_same_word(low: float, high: float, word: Word, monkey
 
     rows = frame_of([row_at("story", 4, ratio, number=number) for number, ratio in enumerate(ratios)])
     (point,) = points(rows).itertuples()
-    assert (point.outcome, point.sure) == (word, word != "cannot be told")
+    assert (point.outcome, point.sure) == (word, word != "too close to call")
     assert point.low == pytest.approx(low, rel=1e-3)
     assert word in workload_sentence(studies_of(rows)[0].fair).lower()
     assert OUTCOMES[word] in " ".join(conclusions(rows))
@@ -111,7 +111,7 @@ def test_intervals_of_nothing_and_of_one_run() -> None:
     assert judge(1.5, (math.nan, math.nan)) == judge(1.5, None)
     low, high = if_timed_again((1.06, 1.2))
     assert (low, high) == (pytest.approx(1.06 / 1.05), pytest.approx(1.2 * 1.05))
-    assert judge(1.1, if_timed_again((1.04, 1.2))).word == "cannot be told"
+    assert judge(1.1, if_timed_again((1.04, 1.2))).word == "too close to call"
     judged = judge(1.9, None, modelled=True)
     assert (judged.headline, judged.certain) == ("Helps, 1.90×, modelled", False)
     assert judge(1.04, None, modelled=True).headline == "About even, 1.04×, modelled"
@@ -143,12 +143,12 @@ def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_
     random = found["random"]
     assert [each.raced.name for each in found.values() if each.differs] == ["random"]
     assert random.sentence.startswith(
-        f"Random words: {LAP.speedup:.2f}× on Race (hurts), {random.swept.speedup:.2f}× on When it helps (cannot be "
-        "told). Race: random-1 at γ = 4, timed 5 times. When it helps: 10 prompts at γ = 2, "
+        f"Random words: {LAP.speedup:.2f}× on Race (hurts), {random.swept.speedup:.2f}× on When it helps (too close "
+        "to call). Race: random-1 at γ = 4, timed 5 times. When it helps: 10 prompts at γ = 2, "
     )
     rows = recorded_studies()[0].rows.query("preset == 'random-1' and draft_length == 4 and draft_schedule == 'fixed'")
     (speedup,) = rows["speedup"]
-    assert f"at γ = 4, random-1 alone has {speedup:.2f}× (21 % of the checked guesses" in random.sentence
+    assert f"at γ = 4, random-1 alone has {speedup:.2f}× (21 % of the judged guesses" in random.sentence
     assert "Most of the difference is the choice of prompts, then the draft length." in random.sentence
     assert "Also different: the machine (" in random.sentence  # the race was recorded on another one
 

@@ -9,7 +9,7 @@ import yaml
 from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.core.metrics import costs, count, speedup
-from specviz.core.names import ORDINALS, in_words
+from specviz.core.names import ORDINALS, in_words, machine_in_words
 from specviz.core.trace import Round, Trace
 from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
@@ -201,7 +201,7 @@ MOMENTS = {(plan.name, moment.title): moment for plan in OWN for moment in plan.
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 SAID = yaml.safe_load((Path(__file__).parents[1] / "fixtures/moments.yaml").read_text(encoding="utf-8"))
 OF_A_RUN = [key for key, moment in MOMENTS.items() if moment.screen.run]
-PHASES = {"A small model guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
+PHASES = {"The draft guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
 
 
 def figures_of(run: Trace, round: Round) -> dict[str, object]:
@@ -244,6 +244,18 @@ def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
     assert [fact for fact in facts if fact not in text] == []
     assert set(re.findall("“[^”]+”(?:, “[^”]+”)+ and “[^”]+”", text)) <= {figures["all"]}
     assert set(NUMBERS.findall(text)) <= set(NUMBERS.findall(" ".join(facts)))  # none that is not checked
+
+
+def test_a_moment_names_the_figures_of_its_run_and_other_braces_stay() -> None:
+    """Typed figures were wrong as soon as a run was recorded again, and said nothing of the machine."""
+    run = known(MOMENTS["fifty-minutes", "When it pays"].screen.run)
+    text = "title: A\nminutes: 1\ngoals: [a]\nmoments:\n- title: B\n  minutes: 1\n  link: ./?run=story-pays\n"
+    text += '  question: "{speedup} on {run_machine}, {nothing}, {}?"\n  answer: x\n'
+    said = plans.parse_plan(text.encode(), "own").moments[0].question
+    assert said == f"{known(speedup(run)):.2f} on {machine_in_words(run.recorded_on.machine)}, {{nothing}}, {{}}?"
+    for plan in OWN:
+        typed = (plans.FOLDER / f"{plan.name}.yaml").read_text(encoding="utf-8")
+        assert not re.search(r"\d\.\d\d times", typed), "a speedup is typed"
 
 
 @pytest.mark.parametrize("plan", OWN, ids=lambda plan: plan.name)

@@ -33,7 +33,7 @@ from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, on_kind
 from tests.support.tree_rounds import tree_round, tree_trace
 
-PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”-]*")  # no symbols, no Greek, no per cent
+PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”\n-]*")  # no symbols, no Greek, no per cent
 TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
 
 RARE = {place: getattr(runs, f"{place}_round") for place in ("mixed", "full", "drawn", "branch")}
@@ -86,6 +86,24 @@ def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_
     assert linked.preset is not None
 
 
+MOST_FIGURES = 4  # of a paragraph: more are not read
+
+
+@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
+@pytest.mark.parametrize("words", get_args(Words))
+def test_no_paragraph_of_a_step_has_more_figures_than_can_be_read(step: Step, words: Words) -> None:
+    """Found: fourteen in one paragraph."""
+    figures = facts.facts_of(step.trace)
+    for paragraph in step.text.in_(words).split("\n"):
+        named = [name for name in re.findall(r"{(\w+)}", paragraph) if not name.endswith("_machine")]
+        assert len([name for name in named if re.search(r"\d", figures[name])]) <= MOST_FIGURES, paragraph
+
+
+def test_the_lessons_say_where_lookup_fits_and_that_the_total_of_arithmetic_goes_up() -> None:
+    assert "lookup copies from the text, which suits summarising and editing" in said_in(step_named("lossless"))
+    assert "The total of arithmetic goes up" in said_in(step_named("arithmetic"))
+
+
 def check_options(question: Question, figures: Facts) -> None:
     for voice in ("technical", "plain"):
         texts = {fill(getattr(option.text, voice), figures) for option in question.options}
@@ -113,7 +131,7 @@ def test_the_quiz_asks_about_every_main_point_in_plain_words_with_the_right_opti
         check_options(question, {})
         assert all(is_plain(said.plain) for said in says_of(question)), question.text
     asked = " ".join(question.text.technical for question in quiz())
-    for topic in ("draft model do", "verification pass yield", "output the same", "γ trade", "slower", "head", "tree"):
+    for topic in ("draft model do", "target pass yield", "output the same", "γ trade", "slower", "head", "tree"):
         assert topic in asked, topic
     for questions in ([step.question for step in steps()], quiz()):
         rights = [question.right for question in questions]

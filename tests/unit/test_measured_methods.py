@@ -92,10 +92,10 @@ def test_a_table_that_changes_is_cited_at_one_date_and_its_figures_are_typed_onc
 
 def test_the_reading_tells_outcomes_by_intervals() -> None:
     said = by_method.reading(measured(1.5, 1.4, 0.8, 1.02, 0.5, 1.3).temperatures[0], ALL)
-    assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Not told apart from it: wren-eagle, ")
+    assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Too close to it to call: wren-eagle, ")
     assert "Three methods help on these prompts." in said
     assert "Hurts: wren-medusa, early exit (4 layers)." in said
-    assert "Cannot be told: prompt lookup." in said
+    assert "Too close to call: prompt lookup." in said
     assert "No method helps here." in by_method.reading(measured(0.5, 0.6, 0.7).temperatures[0], ALL)
 
 
@@ -189,7 +189,7 @@ def test_the_recorded_study_has_every_point_and_says_how_its_batches_were_made()
     for each in study.speedups:
         assert each.speedup.low < each.speedup.value < each.speedup.high
         assert each.counts.emitted == len(study.prompts) * study.new_tokens
-    assert reading(study).endswith("(0.83–1.17); γ = 2 cannot be told apart from it.")
+    assert reading(study).endswith("(0.83–1.17); too close to it to call: γ = 2.")
     assert "except in the smallest and the largest batches" in page_texts("helps")["batches"]
 
 
@@ -198,25 +198,25 @@ def test_the_gain_shrinks_only_where_the_intervals_say_so_and_the_best_length_is
     assert "the gain shrinks, and the draft hurts." in reading(STUDY)
     assert "the gain shrinks." in reading(fake_study(1.5, 1.2))
     assert "the gain grows." in reading(fake_study(1.2, 1.5))
-    assert "cannot tell the two apart" in reading(fake_study(1.50, 1.52))
+    assert "too close to call" in reading(fake_study(1.50, 1.52))
     assert reading(STUDY).endswith("In batches of 4 γ = 4 has the highest, 0.90× (0.88–0.92).")
     worse = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.7)])
     assert reading(worse).endswith("In batches of 4 γ = 2 has the highest, 0.80× (0.78–0.82).")
     near = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.79)])
-    assert reading(near).endswith("0.80× (0.78–0.82); γ = 4 cannot be told apart from it.")
+    assert reading(near).endswith("0.80× (0.78–0.82); too close to it to call: γ = 4.")
 
 
 def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> None:
     stored = known(stored_methods())
     for part in stored.temperatures:
         named = by_method.rivals(part.methods, ALL)
-        listed = by_method.reading(part, ALL).partition("Not told apart from it: ")[2].split(". ")[0].split(", ")
+        listed = by_method.reading(part, ALL).partition("Too close to it to call: ")[2].split(". ")[0].split(", ")
         assert {each.title for each in named} == set(listed)
         first = max(part.methods, key=lambda each: each.kinds[ALL].best.speedup)
         inside = [each for each in part.methods if each.kinds[ALL].best.high >= first.kinds[ALL].best.speedup]
         assert all(each in named for each in inside if each is not first)  # their intervals contain the highest
     greedy = known(stored.greedy)
-    assert "Not told apart from it: wren-mini, " in by_method.reading(greedy, ALL)
+    assert "Too close to it to call: wren-mini, " in by_method.reading(greedy, ALL)
     assert known(greedy.find("early-exit:2")) not in by_method.rivals(greedy.methods, ALL)
 
 

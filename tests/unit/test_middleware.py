@@ -1,4 +1,4 @@
-"""The title and description that a preview of a link shows. No server."""
+"""What a page's HTML has before any script runs: title, description and the app's style. No server."""
 
 from collections.abc import Mapping
 
@@ -11,11 +11,12 @@ from starlette.types import Receive, Scope, Send
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
+from specviz.core.files import ASSETS
 from specviz.ui.shared.middleware import Previews, with_preview
 from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
 
-HTML = b"<html><head><title>Streamlit</title></head></html>"
+HTML = b"<html><head><title>Streamlit</title></head><body><div></div></body></html>"
 
 
 def asked(path: str, method: str = "GET", kind: str = "text/html") -> tuple[str, Headers, Headers]:
@@ -28,7 +29,9 @@ def asked(path: str, method: str = "GET", kind: str = "text/html") -> tuple[str,
         headers = {"content-type": kind, "content-length": str(len(HTML)), "etag": "1"}
         await StreamingResponse(iter(parts), headers=headers)(scope, receive, send)
 
-    answer = TestClient(Previews(streamlit)).request(method, path, headers={"accept-encoding": "gzip"})
+    answer = TestClient(Previews(streamlit)).request(
+        method, path, headers={"accept-encoding": "gzip", "if-none-match": "1"}
+    )
     return answer.text, Headers(dict(answer.headers)), seen[0]
 
 
@@ -39,7 +42,7 @@ def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
         body, _, _ = asked(f"/{page.name}")
         assert f"<title>{page.title} · specviz</title>" in body
         assert body.count(page.description) == 2
-        assert "Streamlit" not in body
+        assert "<title>Streamlit" not in body
     assert page_at("/class") is not None, "the board of a class is not in the menu, but its link has a preview"
 
 
@@ -47,7 +50,7 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     body, headers, streamlit = asked("/")
     assert headers["content-length"] == str(len(body.encode()))
     assert "etag" not in headers
-    assert "accept-encoding" not in streamlit
+    assert not {"accept-encoding", "if-none-match"} & set(streamlit)
     assert streamlit["host"]
     page = Page("x", "<b>", '"><script>')
     assert b"<script>" not in with_preview(HTML, page)
@@ -55,6 +58,21 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     assert page_at("/") is PAGES[0]
     assert page_at("/race/") == page_at("/race")
     assert page_at("/_stcore/health") is None
+
+
+def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
+    """Streamlit's own style is in the head, and what is the same in both is decided by the later one.
+
+    The script brings the style too, for the first visitor under app.py: the browser's side of Streamlit would remove
+    it whole if it held a "<".
+    """
+    style = (ASSETS / "app.css").read_text(encoding="utf-8")
+    assert "<" not in style, (
+        "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
+    )
+    for page in PAGES:
+        body, _, _ = asked(f"/{page.name}")
+        assert body.endswith(f"<div></div><style>{style}</style></body></html>")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from tests.support.door_contents import MEGA
 from tests.support.doors import FILES, ROOT, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
 
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 SHAPE = Shape("note", value=7, field=14, bracket=14, braces=32, fields=4)
 
 
@@ -168,8 +169,11 @@ NO_DOORS = {
     "models/heads.py: reads": "a model's files",
     "models/hub.py: reads": "a model's files",
     "models/loading.py: reads": "a file of the app",
-    "serve.py: middleware Guards": "adds headers",
-    "serve.py: middleware Previews": "adds titles",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.connection_made": "ends what never comes",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "adds headers, titles, style; ends the slow",
+    "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
+    "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is no message",
+    "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
 }
 
 
@@ -185,7 +189,7 @@ def test_every_door_in_the_code_has_a_row_and_every_row_its_doors() -> None:
 def test_the_figures_in_the_table_and_in_the_text_are_those_of_the_code() -> None:
     table = {name: budget.largest for name, budget in budgets().items()}
     assert table == {name: each.largest for name, each in DOORS.items()}
-    text = " ".join((ROOT / "docs" / "security.md").read_text(encoding="utf-8").split())
+    text = " ".join(SECURITY.split())
     assert [each for each in SAID if each not in text] == []
 
 
@@ -195,3 +199,25 @@ def test_the_test_of_a_row_exists(name: str) -> None:
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert bool(DOORS[name].read) == (budgets()[name].test == MEASURED)
+
+
+PROMISES = re.findall(
+    r"^- \*\*(.+?)\.?\*\*", SECURITY.partition("## What the app promises")[2].partition("\n## ")[0], re.MULTILINE
+)
+HELD = re.findall(r"^\| (.*?) ?\| `(tests/\S+)::(\w+)` \| (.+) \|$", SECURITY, re.MULTILINE)
+STARTED = {"server": "serve.py", "app_server": "app.py", "visited": "app.py", "visit": "app.py"}  # by fixtures
+
+
+def test_every_promise_has_its_tests_and_they_start_the_entries_that_are_named() -> None:
+    assert len(PROMISES) > 10
+    assert list(filter(None, (promise for promise, *_ in HELD))) == PROMISES
+    named = {(file, test): re.findall(r"`(.+?)`", entries) for _, file, test, entries in HELD}
+    assert {place: entries_of(*place) for place in named} == named
+
+
+def entries_of(file: str, test: str) -> list[str]:
+    """The entries with which a test starts servers."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == test]
+    given = [ast.literal_eval(each.args[1]) for each in found.decorator_list if "'entry'" in ast.unparse(each)]
+    return given[0] if given else sorted({STARTED[each.arg] for each in found.args.args if each.arg in STARTED})

@@ -19,7 +19,6 @@ from specviz.measure.race import (
     GreedyQuality,
     LogProbability,
     RaceLap,
-    RacePrompt,
     SampledQuality,
     burst_clock,
     burst_texts,
@@ -325,8 +324,8 @@ def test_the_bar_and_the_time_left_go_by_what_is_finished_and_it_says_what_it_me
     halfway = replace(TIMING, total=2, done=1, repeat=1, repeats=2)  # one prompt of two repeats is to come
     assert race_left(halfway, [one]) == pytest.approx(2 * 10.0)
     assert "About 20 s of measuring left." in progress_line(JobView(1, "running", progress=halfway), [one])
-    assert race_step(WARMING) == "Prompt 1 of 4, story-1: warming up both decoders, not timed"
-    assert race_step(TIMING) == "Prompt 1 of 4, story-1: repeat 3 of 5, both decoders in turns"
+    assert race_step(WARMING) == "Measuring prompt 1 of 4, story-1: warming up both decoders, not timed"
+    assert race_step(TIMING) == "Measuring prompt 1 of 4, story-1: repeat 3 of 5, both decoders in turns"
     assert progress_line(JobView(1, place=2), ()) == "Waiting: place 2 in the queue; nothing is measured yet."
     paused = progress_line(JobView(1, place=1, progress=TIMING), recorded_race()[:2])
     assert paused == "Waiting: place 1 in the queue; 2 prompts are measured so far."
@@ -334,17 +333,13 @@ def test_the_bar_and_the_time_left_go_by_what_is_finished_and_it_says_what_it_me
 
 
 def test_rows_come_prompt_by_prompt_and_say_what_their_interval_supports() -> None:
-    laps, prompts = recorded_race(), [RacePrompt(lap.name, "") for lap in recorded_race()]
-    assert [row["so far"] for row in rows_so_far((), prompts)] == ["next", "to come", "to come", "to come"]
-    some = rows_so_far(laps[:2], prompts)
-    assert [row["prompt"] for row in some] == [lap.name for lap in laps]
-    assert [row["so far"] for row in some][2:] == ["next", "to come"]
+    laps = recorded_race()
+    some = rows_so_far(laps[:2])
+    assert [row["prompt"] for row in some] == [lap.name for lap in laps[:2]]
     assert some[0]["speedup"].startswith(f"{laps[0].speedup:.2f}×")
-    assert some[3]["speedup"] == ""
-    prompt = [RacePrompt("story-1", "")]
     sure, unsure = timed("story-1", 2.0, 2.02, 1.98), timed("story-1", 2.0, 0.7, 2.0)
-    said = [rows_so_far([each], prompt)[0]["so far"] for each in (sure, unsure, ONE)]
-    assert said == ["helps", "cannot be told", "looks like it helps"]
+    said = [row["so far"] for row in rows_so_far([sure, unsure, ONE])]
+    assert said == ["helps", "too close to call", "looks like it helps"]
 
 
 def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeService) -> None:

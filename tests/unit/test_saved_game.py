@@ -131,7 +131,7 @@ def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
 )
 def test_the_headline_names_the_better_guess(target: list[str], said: str) -> None:
     written = "1 token" if len(target) == 1 else f"{len(target)} tokens"
-    assert headline(a_tree_round([DOG, CAT], target)) == f"{said} This one target call wrote {written}."
+    assert headline(a_tree_round([DOG, CAT], target)) == f"{said} This one target pass wrote {written}."
 
 
 def test_what_happened_is_said_of_the_tree_and_drawn() -> None:

@@ -103,7 +103,7 @@ def test_an_address_with_150_runs_delays_another_ones_first_rounds_by_one_turn()
 
 
 def test_first_rounds_come_before_any_run_is_whole_also_where_no_address_is_known() -> None:
-    """150 visitors cannot be told from one with 150 tabs. So each is begun, and then they go on in turn.
+    """150 visitors too close to call from one with 150 tabs. So each is begun, and then they go on in turn.
 
     Found: the 33rd waited until one of 32 was whole, and the 151st for 119 whole runs.
     """

@@ -234,7 +234,7 @@ def test_json_may_be_a_part_of_what_was_pasted(wrap: str) -> None:
         (json.dumps({"timings": LLAMA | {"predicted_n": 60}}), "65 accepted tokens do not fit into 60 written ones"),
         (
             json.dumps(json.loads(HALF) | {"usage": {"completion_tokens": 20}}),
-            "43 calls are counted, but only 20 tokens",
+            "43 passes are counted, but only 20 tokens",
         ),
         (json.dumps({"measured": False, "marginal_accept_rates": [0, 0]}), "holds no measurement"),
         (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), NOTHING_FOUND),

@@ -35,7 +35,7 @@ def test_a_shape_is_children_a_depth_or_a_budget(
         ("4, 2", "children a depth"),
         ("٤", "children a depth"),
         ("dynamic:", "children a depth"),
-        ("8,8", 'from 1 to 64 drafted tokens, and "8,8" has 72'),
+        ("8,8", 'from 1 to 64 guesses, and "8,8" has 72'),
         ("dynamic:0", "from 1 to 64"),
         ("dynamic:65", "from 1 to 64"),
         (",".join("1" * 17), "at most 16 depths"),

@@ -13,6 +13,7 @@ from specviz.core.files import ASSETS
 from specviz.core.metrics import Costs, count
 from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.trace import Trace, dump_trace
+from specviz.core.verdict import verdict_of_run
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
 from specviz.player.payload import SentStage
@@ -240,18 +241,42 @@ def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_o
     busy = replace(trace, rounds=[replace(trace.rounds[0], verify_seconds=1.0), *trace.rounds[1:]])
     busy = replace(busy, autoregressive=in_turns)
     step = known(metrics.costs(trace)).step_seconds
-    free = Costs(step, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # a round is one step: a replay's speedup is its tokens a call
+    bare = Costs(step, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # a round is one step: a replay's speedup is its tokens a call
+    free, unsure = Costs.of_blocks([bare] * 9), ", whose interval is not known"
+    per_call = count(trace.rounds).tokens_per_target_call
     for run, costs, times, at_4 in [
         (trace, None, "estimated from this run’s times", measured),
         (trace, free, "estimated from this run’s times and the pair’s calibrated costs", measured),
-        (busy, free, "estimated from quiet measurements of this pair", count(trace.rounds).tokens_per_target_call),
+        (trace, bare, f"estimated from this run’s times and the pair’s calibrated costs{unsure}", measured),
+        (busy, bare, f"estimated from quiet measurements of this pair{unsure}", per_call),
+        (busy, free, "estimated from quiet measurements of this pair", per_call),
         (busy, None, "not known: this machine was busy", None),
         (alone, None, "not known: this run has no times", None),
     ]:
-        data = replay_of(run, GUESSES, costs=costs)
+        data = replay_of(run, GUESSES, costs=costs, known=costs)
         assert (data["times"], data["lengths"]["4"]["speedup"]) == (times, at_4 and pytest.approx(at_4, abs=0.005))
-    replayed = replay_of(busy, GUESSES, costs=free)["lengths"].values()
+    replayed = replay_of(busy, GUESSES, costs=None, known=free)["lengths"].values()
     assert all(one["speedup"] == one["per_call"] for one in replayed)
+    assert all(one["interval"] == [one["per_call"]] * 2 for one in replayed), "the repeats of these costs agree"
+
+
+def test_estimates_at_other_lengths_have_the_interval_of_their_costs_and_at_the_run_s_own_its_own() -> None:
+    """Found: a calibration taken under load gave a curve that zigzagged, and its peak was the verdict."""
+    trace = replace(FIRST, autoregressive=replace(known(FIRST.autoregressive), alternating=True))
+    own, verdict = known(metrics.costs(trace)), known(verdict_of_run(trace))
+    slope = (own.verification[5] - 1) / 4
+    blocks = [
+        Costs(own.step_seconds, own.cost_ratio, {k: 1 + (k - 1) * slope * part for k in range(1, 18)}, own.overhead)
+        for part in (0.7, 0.8, 0.9, 0.9, 1.0, 1.1, 1.1, 1.2, 1.3)
+    ]
+    costs = Costs.of_blocks(blocks)
+    lengths = replay_of(trace, GUESSES, costs=costs)["lengths"]
+    assert lengths["4"]["interval"] == pytest.approx(known(verdict.interval), abs=0.005)
+    widths = [high / low for low, high in (lengths[length]["interval"] for length in ("4", "8", "16"))]
+    assert widths == sorted(widths)
+    assert widths[2] > 1.02 * widths[0], "what the costs do not know adds to it"
+    alone = replay_of(trace, GUESSES)["lengths"]
+    assert {one["interval"] for one in alone.values()} == {None}, "a run alone does not know its costs' interval"
 
 
 def test_guesses_are_sent_where_the_run_can_be_replayed_with_them() -> None:

@@ -169,7 +169,7 @@ def test_what_a_sweep_concludes() -> None:
     text = said(*prompts_at("own", 4, 0.7, 1.5, 1.1, 0.9))
     assert "at draft length 4 speculative decoding runs at" in text
     assert "95 % interval over 4 prompts" in text
-    assert "It cannot be told with these prompts: the interval contains 1." in text
+    assert "It is too close to call with these prompts: the interval contains 1." in text
     assert "best draft length" not in text
     assert "It helps." in said(*prompts_at("own", 4, 1.5, 1.52, 1.49))
     assert "It hurts: it is slower than the target alone." in said(*prompts_at("own", 4, 0.5, 0.52, 0.49))

@@ -231,13 +231,13 @@ def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
 def test_the_stage_knows_who_drafts_and_says_it() -> None:
     round = Round(0, 0.0, 1.0, 0.0, [DraftedToken(i, "a", "accepted") for i in range(4)], EmittedToken("bonus", 9, "b"))
     told = {
-        ("eagle", "x"): "The head on the target proposes 4 tokens.",
-        ("medusa", "x"): "The heads on the target propose 4 tokens, all at once.",
-        ("early-exit", "early-exit:2"): "The target’s first 2 layers propose 4 tokens.",
-        ("early-exit", "early-exit:x"): "The target’s first layers propose 4 tokens.",
-        ("prompt-lookup", "x"): "A match in the text so far proposes 4 tokens.",
-        ("person", "you"): "You propose 4 tokens.",
-        ("somebody", "x"): "The draft proposes 4 tokens.",
+        ("eagle", "x"): "The head on the target guesses 4 tokens.",
+        ("medusa", "x"): "The heads on the target guess 4 tokens, all at once.",
+        ("early-exit", "early-exit:2"): "The target’s first 2 layers guess 4 tokens.",
+        ("early-exit", "early-exit:x"): "The target’s first layers guess 4 tokens.",
+        ("prompt-lookup", "x"): "A match in the text so far gives 4 tokens.",
+        ("person", "you"): "You guess 4 tokens.",
+        ("somebody", "x"): "The draft guesses 4 tokens.",
     }
     runs = [run_of([round], drafter=DrafterInfo(kind, name)) for kind, name in told]
     found = drawn_traces(*runs, replace(fake_trace(tokens=8), drafter=None, rounds=[]))

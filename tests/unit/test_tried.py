@@ -9,11 +9,14 @@ from unittest.mock import Mock
 import pytest
 
 from specviz.core.judge import Judgement
-from specviz.core.metrics import count
+from specviz.core.metrics import Costs, Estimate, count
 from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
+from specviz.data.measured_methods import Quiet
+from specviz.data.quiet_costs import OnMachine, QuietCosts
+from specviz.measure import ranking
 from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult
 from specviz.service.run_store import StoredRun
@@ -72,6 +75,12 @@ def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
     assert run_name(replace(RUN, drafter=None, rounds=[])) == "no draft, 4"
 
 
+@pytest.fixture(autouse=True)
+def nothing_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No quiet costs come with the app: only a calibration says what a pair costs."""
+    monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, []))
+
+
 def watching_of(*requests: RunRequest) -> Watching:
     watching = Watching()
     for number, request in enumerate(requests, start=1):
@@ -87,6 +96,7 @@ def judged(speedup: float, interval: tuple[float, float] | None = None, trusted:
     return Verdict(Judgement("helps", speedup, "interval"), "", None, None, interval, trusted=trusted)
 
 
+QUIETLY = Estimate(1.75, (1.7, 1.81))
 FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
 
 
@@ -116,12 +126,28 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), 1.75)) for name, value in ON_SCREEN}
+    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
-        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.75×",
+        "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.70 to 1.81×",
     )  # fmt: skip
+    unsure = Try(1, own, None, Estimate(1.75, None))
+    assert {name: value(unsure) for name, value in ON_SCREEN}["estimated"] == "about 1.75×"
+    saved = {name: value(Try(1, own, None, QUIETLY, "AMD EPYC")) for name, value in COLUMNS}
+    last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")
+    assert [saved[name] for name in last] == [1.75, 1.7, 1.81, "AMD EPYC"]
     none = {name: value(Try(1, own, None)) for name, value in ON_SCREEN}
     assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
+
+
+def test_the_costs_that_come_with_the_app_rank_runs_whose_own_times_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    known_here = OnMachine(
+        "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
+        {RUN.drafter.asked_as if RUN.drafter else "": Costs.of_blocks([CALIBRATED] * 9)},
+    )  # fmt: skip
+    monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, [known_here]))
+    own = tries(watching_of(REQUEST))[1]
+    assert known(own.estimated).interval
+    assert own.costs_of == "a machine"
 
 
 def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +221,7 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
     other = shown(FORMULA, 2)
     runs = [Try(0, first, quiet), Try(1, first, busy), Try(2, other, quiet), Try(3, other, None)]
     found = by_name(tried_figure(runs))
-    assert list(found) == [runs[0].draft, runs[2].draft]
+    assert list(found) == ["break-even 1×", runs[0].draft, runs[2].draft]
     assert found[runs[0].draft]["marker"]["symbol"] == ["circle", "circle-open"]
     assert found[runs[0].draft]["text"] == ["0", "1"]
     assert found[runs[0].draft]["error_y"]["array"] == [pytest.approx(0.1)] * 2
@@ -210,7 +236,7 @@ def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does
     places = [place for text, place in zip(points["text"], points["textposition"], strict=True) if text]
     assert points["text"][:2] == ["0", "1"]
     assert len(places) == len(set(places)) == len(tried.PLACES), "where there is no room for a number, it is in the tip"
-    assert [number for number, _ in points["customdata"]] == list(range(12))
+    assert points["customdata"] == [(number, "1.10×") for number in range(12)]
     points = by_name(tried_figure([runs[0], Try(1, first, judged(0.9))]))[runs[0].draft]
     assert points["textposition"] == ["middle right"] * 2
     figure = tried_figure([Try(0, first, judged(2.0, (1.9, 2.1))), Try(1, first, judged(9.0, (5.0, 13.0), False))])
@@ -219,5 +245,27 @@ def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))
     assert 2.0 < points["y"][1] < high
     assert points["error_y"]["arrayminus"][1] == 0, "the whole bar is above the axis"
-    assert (points["text"], points["customdata"]) == (["0", "1 ↑"], [(0, 2.0), (1, 9.0)])
-    assert figure["layout"]["annotations"][0]["xanchor"] == "left", "the label covers no point on the right"
+    assert points["text"] == ["0", "1 ↑"]
+    assert points["customdata"] == [(0, "2.00× (1.90 to 2.10)"), (1, "9.00× (5.00 to 13.00), busy machine")]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize(
+    "timed",
+    [(1.5, (1.4, 1.6)), (1.9, (1.2, 2.9)), (1.3, (0.7, 3.8)), (0.4, (0.02, 0.9)), (4.8, (4.1, 5.2)), (9.0, None)],
+)
+def test_no_bar_of_an_interval_is_cut_by_the_axis_and_no_label_lies_in_the_plot(
+    timed: tuple[float, tuple[float, float] | None], trusted: bool
+) -> None:
+    first = known(first_run())
+    figure = tried_figure([Try(0, first, judged(1.2)), Try(1, first, judged(*timed, trusted))])
+    assert figure["layout"]["xaxis"]["range"][0] < 0, "a mark at 0 % is drawn whole"
+    points, (low, high) = by_name(figure)[Try(0, first, None).draft], figure["layout"]["yaxis"]["range"]
+    bars = points["error_y"]
+    for speed, above, below in zip(points["y"], bars["array"], bars["arrayminus"], strict=True):
+        assert low <= speed - below <= speed + above < high
+    beyond = timed[1][1] > high if timed[1] else timed[0] > high
+    assert points["text"][1] == ("1 ↑" if beyond else "1"), "a bar that goes on says so"
+    assert not (beyond and trusted), "the axis reaches all that is trusted"
+    assert high >= 1.1 * timed[0] or (not trusted and timed[0] > tried.WILD)
+    assert not figure["layout"].get("annotations")

@@ -59,9 +59,9 @@ def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:
     assert "Imported from" in page
     assert "0 parameters" not in page
     assert "<dt>Sampling</dt><dd>not reported</dd>" in page
-    assert "A <b>cheap draft proposes</b> a few tokens." in page
+    assert "A <b>cheap draft guesses</b> a few tokens." in page
     alone = replace(fake_trace(tokens=12), drafter=None, rounds=[])
-    assert "<p>The <b>big model writes alone</b>: each pass gives one token.</p>" in offline_page(alone)
+    assert "<p>The <b>target</b>, a big model, writes alone: each pass gives one token.</p>" in offline_page(alone)
     assert NOT_REPORTED in round_picture(TRACE, 8)
 
 

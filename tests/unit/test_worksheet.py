@@ -66,7 +66,7 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     assert "α = 0.83 per judgement" in said
     assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
     assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone" in verdict
-    assert "It pays above 83 % of the checked guesses accepted; the slider says 80 %." in verdict
+    assert "It pays above 83 % of the judged guesses accepted; the slider says 80 %." in verdict
     assert "No acceptance breaks even" in break_even_sentence(never)
     assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
     assert "Any acceptance breaks even" in break_even_sentence(always)
@@ -240,6 +240,10 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
     start, newest = calibrated(("wren-base", "wren-nano", "exact"), COSTS, [fake_trace(), run])
     assert newest is run
     assert start.model.draft_length == 5
+    assert "their interval is not known; acceptance" in start.source
+    repeated = Costs.of_blocks([replace(COSTS, cost_ratio=0.1 + turn / 100) for turn in range(9)])
+    sure, _ = calibrated(("wren-base", "wren-nano", "exact"), repeated, [run])
+    assert "95 % intervals: c 0.11 to 0.17, v(6) 1.50; acceptance" in sure.source
     assert start.model.verification == pytest.approx(1.5)
     assert start.verification_at(9) == pytest.approx(1.9)
     alone, none = calibrated(("other", "wren-nano", "exact"), COSTS, [run])

@@ -157,7 +157,7 @@ def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused
     found = measured(None, ISSUE + "\nvllm:generation_tokens_total 3720")
     assert found.share == pytest.approx(0.5)
     assert found.speed == pytest.approx((2.72 + 1) / (found.round_cost + 1))
-    assert "About 50 % of the calls drafted" in advice.headline(found, "x")
+    assert "About 50 % of the passes checked a draft" in advice.headline(found, "x")
     assert outlook(found).places[-1].speed < outlook(measured(None)).places[-1].speed
     with pytest.raises(InputError, match="faster than one plain step"):
         measured(4.0)

@@ -114,7 +114,7 @@ def _sizes(parts: Sequence[Part]) -> list[int]:
 
 def _drafted(end: Meta) -> int:
     if not end.spec_verify_ct:
-        raise InputError("The record does not say how many verifications were made (spec_verify_ct in its last part).")
+        raise InputError("The record does not say how many checks were made (spec_verify_ct in its last part).")
     if end.proposed is None:
         raise InputError("The record does not say how many tokens were drafted (spec_num_proposed_drafts).")
     if end.proposed % end.spec_verify_ct:
@@ -127,7 +127,7 @@ def _accepted_last(sizes: Sequence[int], end: Meta, drafted: int) -> int:
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != end.spec_verify_ct:
         raise InputError(
             f"The stream has {len(sizes)} parts with tokens, but the prompt’s pass and {end.spec_verify_ct} "
-            f"verifications wrote them, so its parts are not the steps: {HOW}."
+            f"checks wrote them, so its parts are not the steps: {HOW}."
         )
     if max(sizes) > drafted + 1:
         raise InputError(f"A part of the stream has {max(sizes)} tokens, more than a draft of {drafted} gives.")

@@ -10,7 +10,7 @@ from typing import Literal
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.metrics import costs, count, speedup
-from specviz.core.names import ORDINALS, in_words
+from specviz.core.names import ORDINALS, in_words, machine_in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
@@ -22,6 +22,7 @@ from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, perc
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
 LOAD = ", busy, so speedups are too high"
+UNCONTROLLED = ", whose load was not controlled"
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
@@ -44,7 +45,7 @@ def facts_of(name: str) -> Facts:
         **_of_tree(trace),
         **method_facts(),
         **_of_batches(),
-        **written("stopping", limit=UNSURE_BELOW, found=stopping()),
+        **written("stopping", limit=UNSURE_BELOW, on=machine_in_words(stopping().machine), found=stopping()),
     }
 
 
@@ -70,7 +71,11 @@ figure_texts = AppTexts("figures", Parts)
 def _of_counts(trace: Trace) -> Facts:
     counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
     wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
-    return written("counts", run=trace, counts=counts, gain=gain, most=most, wasted=wasted, saved=saved)
+    on = machine_in_words(trace.recorded_on.machine)
+    judged = counts.accepted + counts.rejected
+    return written(
+        "counts", run=trace, on=on, counts=counts, judged=judged, gain=gain, most=most, wasted=wasted, saved=saved
+    )
 
 
 def _of_costs(trace: Trace) -> Facts:
@@ -115,6 +120,7 @@ def _of_sweeps() -> Facts:
     return written(
         "sweeps",
         figures=figures,
+        on=machine_in_words(figures.recorded_on),
         prompts=len(best.speedups),
         near_lengths=any_of([in_words(row.draft_length) for row in near], "and"),
         near_speedups=span(min(row.speedup for row in near), max(row.speedup for row in near), ""),
@@ -134,7 +140,13 @@ def _of_passes() -> Facts:
     return {
         **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
         **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        **written("passes", found=found, weights=found.weights / 1e6, step_ms=exact.ms["whole"].median),
+        **written(
+            "passes",
+            on=machine_in_words(found.machine.machine),
+            found=found,
+            weights=found.weights / 1e6,
+            step_ms=exact.ms["whole"].median,
+        ),
     }
 
 
@@ -144,8 +156,9 @@ def _of_batches() -> Facts:
     alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, short)
     low, high = (explained(alone, together, end) for end in (together.full_speedup.low, together.full_speedup.high))
     return written(
-        "batches", study=study, checked=length + 1, alone=alone, together=together, shortest=shortest, part_low=low,
-        part_high=high, rise=together.verification.value / alone.verification.value,
+        "batches", on=machine_in_words(study.recorded_on.machine),
+        load="" if study.quiet else UNCONTROLLED, checked=length + 1, alone=alone, together=together,
+        shortest=shortest, part_low=low, part_high=high, rise=together.verification.value / alone.verification.value,
         step_ms=1000 / alone.plain_tokens_per_second,
     )  # fmt: skip
 
@@ -157,7 +170,7 @@ def explained(alone: BatchSpeedup, together: BatchSpeedup, writing: float) -> fl
 
 
 def _of_sureness(trace: Trace) -> Facts:
-    """How many checked guesses were accepted, of those that the draft was sure of and of the others."""
+    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
     judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
     unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]
@@ -188,7 +201,7 @@ def method_facts() -> Facts:
     stories = {name: chain_of(name, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
-        "methods_machine": measured.machine.machine if measured else UNKNOWN,
+        "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
         "methods_load": LOAD if measured and measured.disturbed else "",
         "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
         "methods_length": in_words(recorded_runs.DRAFT_LENGTH),
@@ -252,11 +265,22 @@ def stopping() -> Stopping:
     other prompts of its workload, so that no length profits from the prompt's own luck, as on When it helps.
     """
     try:
-        with SWEEP.open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if _counts(row)]
+        rows = _swept()
         return _compared(rows[0]["machine"], {schedule: _by_prompt(rows, schedule) for schedule in SCHEDULES})
     except (OSError, ValueError, LookupError) as error:
         raise InputError(f"{SWEEP.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error
+
+
+def swept_speedups(workload: str, draft_length: int) -> list[float]:
+    """Of each prompt of the recorded sweep, greedy, at this fixed draft length."""
+    its = (row for row in _swept() if (row["workload"], row["draft_schedule"]) == (workload, "fixed"))
+    return [float(row["speedup"]) for row in its if int(row["draft_length"]) == draft_length]
+
+
+@cache
+def _swept() -> list[Row]:
+    with SWEEP.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if _counts(row)]
 
 
 def _counts(row: Row) -> bool:

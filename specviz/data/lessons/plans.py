@@ -8,7 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -22,7 +22,8 @@ from specviz.core.files import ASSETS, content_of
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
 from specviz.data.hidden import PARAMETER, hidden_in, unknown_line
-from specviz.data.lessons.recorded_runs import linked_trace
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
 from specviz.data.page_link import shown
 from specviz.data.permalink import request_from_link
 from specviz.data.texts import node_at, repeated
@@ -49,6 +50,8 @@ MAX_GOALS, MAX_MOMENTS = 10, 30
 MAX_PROBLEMS = 30  # that are said
 PLAIN_TAG = re.compile(r"!|tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|map|seq)")
 PLAN_FIELDS = "title, minutes, goals, moments"
+FIGURE = re.compile(r"\{(\w+)\}")
+WITH_FIGURES = ("question", "answer", "mistakes", "do")  # a moment's texts that may name one
 MOMENT_FIELDS = "title, minutes, link, question, answer, mistakes, do"
 FIELDS = "write fields here: {fields}."
 UNKNOWN = "“{name}” is not a field of a plan here. The fields are {fields}."
@@ -240,7 +243,20 @@ def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = No
     if together > read.minutes:
         said = f"The moments take {together} minutes together, and the plan's “minutes” says {read.minutes}."
         raise PlanError([said])
-    return Plan(read.title, read.minutes, read.goals, read.moments, name)
+    return Plan(read.title, read.minutes, read.goals, tuple(map(_with_figures, read.moments)), name)
+
+
+def _with_figures(moment: Moment) -> Moment:
+    """With the figures of its recorded run, where its texts name one, as in {speedup}. Other braces stay."""
+    run = (moment.screen.last("run") or "").removeprefix(STORY)
+    if run not in (*STORY_RUNS, *METHOD_RUNS):
+        return moment
+
+    def figure(match: re.Match[str]) -> str:
+        return facts_of(run).get(match[1], match[0])
+
+    texts: dict[str, Any] = {name: FIGURE.sub(figure, getattr(moment, name)) for name in WITH_FIGURES}
+    return replace(moment, **texts)
 
 
 def _tree(data: bytes) -> tuple[yaml.Node, Any]:

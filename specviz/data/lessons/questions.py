@@ -7,21 +7,25 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from statistics import geometric_mean
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
+from specviz.core.metrics import speedup
+from specviz.core.names import in_words, machine_in_words
 from specviz.data.batches import pass_shares, recorded_batches
+from specviz.data.first_run import first_trace
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
-from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, written
-from specviz.data.lessons.recorded_runs import story_figures, story_trace
+from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
+from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
-from specviz.data.measured_methods import ALL
+from specviz.data.measured_methods import ALL, stored_methods
 from specviz.data.published import REPORTS, SERVED, Report, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 
 Source = Literal["recorded", "computed", "published", "example", "general"]
-Measured = Literal["run", "sweeps", "passes", "methods", "batches"]
+Measured = Literal["run", "sweeps", "passes", "methods", "batches", "several"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
@@ -31,6 +35,7 @@ GAINS: dict[Cited, ServedGain] = {
 }
 CITED: dict[Cited, Report] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
+RACE = ASSETS / "traces" / "race.json"
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
@@ -51,13 +56,14 @@ class FaqEntry:
 
     @property
     def machine(self) -> str:
-        figures = story_figures()
+        figures, methods = story_figures(), stored_methods()
         return {
             "run": story_trace(self.trace).recorded_on.machine,
             "sweeps": figures.recorded_on,
             "passes": pass_shares().machine.machine,
-            "methods": method_facts()["methods_machine"],
+            "methods": methods.machine.machine if methods else UNKNOWN,
             "batches": recorded_batches().recorded_on.machine,
+            "several": "the machines that are named",
         }[self.measured]
 
     @property
@@ -107,7 +113,28 @@ def more_facts() -> Facts:
         **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=touched / CHOSEN),
         **_of_heads(),
         **_of_lossy(),
+        **_of_one_pair(),
     }
+
+
+def _of_one_pair() -> Facts:
+    """One pair of models, greedy, with drafts of four tokens: its speedup in each experiment that has it."""
+    first, race = first_trace(), json.loads(RACE.read_bytes())
+    raced = next(kind for kind in race["kinds"] if kind["kind"] == "story")
+    four = next(row for row in story_figures().draft_lengths if row.draft_length == DRAFT_LENGTH)
+    swept, compared = swept_speedups("story", DRAFT_LENGTH), chain_of("nano", "story")
+    return written(
+        "one_pair",
+        pair=f"{four.draft} and {four.target}",
+        first=(speedup(first) if first else None) or 0.0,
+        first_on=machine_in_words(first.recorded_on.machine) if first else UNKNOWN,
+        raced=raced["speedup"],
+        raced_on=machine_in_words(race["laps"][0]["figures"]["machine"]),
+        four=four.speedup,
+        swept=geometric_mean(swept),
+        swept_prompts=in_words(len(swept)),
+        compared=compared.speedup if compared else 0.0,
+    )
 
 
 def _of_heads() -> Facts:

@@ -8,7 +8,13 @@ from typing import Literal
 from specviz.core.files import ASSETS, read_stored
 from specviz.data.texts import AppTexts, Voices
 
-COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figures of each setting that a question shows
+# What assets/roofline/words.js computes of a setting. An answer may name these of each setting that it shows:
+COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
+# A sentence may name these too:
+ALSO = (
+    *("word", "tokens", "all", "round", "written", "acceptance", "needed", "own"),
+    *("experts", "more_experts", "share", "alone", "together", "rate", "faster"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class PublishedPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    acceptance: int  # per cent of the checked guesses
+    acceptance: int  # per cent of the judged guesses
     length: int
     cost: int  # of a guess, in per cent of a plain pass
 
@@ -87,6 +93,8 @@ class Roofline:
     introduction: Voices
     limits: Voices  # what the model leaves out
     draft: Draft
+    labels: Mapping[str, Voices]  # beside the controls and in the picture
+    sentences: Mapping[str, Voices]  # of the setting of the sliders
     questions: tuple[LoadQuestion, ...]
     batching: Batching
 

@@ -14,7 +14,7 @@ from specviz.data.lessons.glossary import RUN, Word, glossary
 from specviz.data.lessons.plans import PAGES
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
-from specviz.data.lessons.roofline import Roofline, published_peaks, roofline
+from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
 from specviz.data.lessons.story import DONE, Step, Tour, quiz, steps, tour_facts, tour_texts, watch_link
 from specviz.data.measured_methods import stored_methods
 from specviz.data.system_checks import system_checks
@@ -116,7 +116,8 @@ def _parts(file: TextFile[Any]) -> Iterator[str]:
 
 
 def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
-    yield from figure_problems(file, file.node, {}, ("title", "introduction", "limits", "batching"))
+    yield from figure_problems(file, file.node, {}, ("title", "introduction", "limits", "labels", "batching"))
+    yield from figure_problems(file, file.node, dict.fromkeys([*COMPUTED, *ALSO], ""), ("sentences",))
     peaks = published_peaks()
     machines, models = [each.short for each in peaks.machines], [each.name for each in peaks.models]
     for node, asked in zip(file.nodes("questions"), file.content.questions, strict=True):

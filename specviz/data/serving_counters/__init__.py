@@ -27,7 +27,7 @@ NOTHING_FOUND = (
 )
 ONLY_A_RATE = (
     "The text names how much was accepted, but not the counts: paste also how many tokens were drafted and accepted, "
-    "and in how many calls of the target, under the names that the system itself gives them."
+    "and in how many passes of the target, under the names that the system itself gives them."
 )
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 Read = ServingCounters | None

@@ -24,7 +24,7 @@ MOST = 1e15  # no server counts further; a longer number is a mistake or an atta
 @dataclass(frozen=True, slots=True)
 class ServingCounters:
     engine: str
-    tokens_per_target_call: float | None  # includes the target's own token; None if the text counts no calls
+    tokens_per_target_call: float | None  # includes the target's own token; None if the text counts no passes
     draft_length: float | None = None  # mean drafted tokens per round, of a tree its depth; None if the text is silent
     survival: tuple[float, ...] = ()  # share of rounds in which position 1, 2, ... was accepted
     running: float | None = None  # requests that are decoded together
@@ -82,7 +82,9 @@ class ServingCounters:
         """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
         if self.tokens_per_target_call is not None:
             return self
-        note = f"Calls are not counted here: γ = {draft_length} is taken from the slider, and a call drafts that many."
+        note = (
+            f"Passes are not counted here: γ = {draft_length} is taken from the slider, and a round drafts that many."
+        )
         tokens = 1 + self.accepted_per_call(draft_length)
         read: dict[str, Any] = {"tokens_per_target_call": tokens, "draft_length": draft_length, "calls_assumed": True}
         return replace(self, **read, notes=(*self.notes, note))
@@ -92,7 +94,7 @@ def checked(counters: ServingCounters) -> ServingCounters:
     """The counters; InputError, one sentence, where they contradict each other."""
     tokens, rate = counters.tokens_per_target_call, counters.acceptance_rate
     if tokens is not None and tokens < 1:
-        raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
+        raise InputError(f"{tokens:.2f} tokens per target call is impossible: every pass writes at least one.")
     if rate is not None and rate > 1.001:
         raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
     if counters.accepted is not None and counters.drafted is not None and counters.accepted > counters.drafted:

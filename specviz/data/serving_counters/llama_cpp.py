@@ -20,7 +20,7 @@ WRITTEN = re.compile(r"(?<!prompt )eval time = *([\d.]{1,20}) ms */ *(\d{1,15}) 
 KIND = re.compile(r"statistics +([\w-]{1,40}): ")
 COUNTS = {"drafts": "#gen drafts", "drafted": "#gen tokens", "accepted": "#acc tokens"}
 CALLS = re.compile(r"#calls\(b,g,a\) = *\d+ +(\d+) ")
-OVER_ALL = "Over all calls of the target, also those that had no draft, it is {:.2f} tokens."
+OVER_ALL = "Over all passes of the target, also those that had no draft, it is {:.2f} tokens."
 SINCE_START = "The statistics count all requests since the server started."
 
 

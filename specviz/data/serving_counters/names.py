@@ -6,13 +6,13 @@ names that its records need. Sources are the systems' own files, named beside ea
 
 from dataclasses import dataclass, fields, replace
 
-OWN = "The tokens of a call include the target’s own token; the accepted ones do not."
+OWN = "The tokens of a pass include the target’s own token; the accepted ones do not."
 RATES = {
     "marginal": "Rates of positions are marginal: accepted at this position / rounds.",
     "conditional": "Rates of positions are conditional in the text: accepted here / accepted before.",
 }
 FROM_WRITTEN = (
-    "The text counts tokens, not calls. A call writes its accepted tokens and one more; the pass over the prompt "
+    "The text counts tokens, not passes. A pass writes its accepted tokens and one more; the pass over the prompt "
     "writes the first token."
 )
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones

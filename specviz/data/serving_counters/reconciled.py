@@ -8,13 +8,13 @@ from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters
 from specviz.data.serving_counters.records import Record, Total, added, latency, read_record
 
-ALL_CALLS = "Counted over all calls of the target, also those that had no draft."
+ALL_CALLS = "Counted over all passes of the target, also those that had no draft."
 ONLY_DRAFTING = (
-    "Only target calls that checked a draft are counted. A draft model drafts in every call; n-gram drafting does not, "
-    "and these figures do not say how often."
+    "Only target passes that checked a draft are counted. A draft model drafts in every round; n-gram drafting does "
+    "not, and these figures do not say how often."
 )
-IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
-LAST = "The text has {} results. The last one is read: they do not say how many calls each is of."
+IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the target did not check them."
+LAST = "The text has {} results. The last one is read: they do not say how many passes each is of."
 MIXED = "The text has {} results that draft different lengths. They are added up: paste one to see it alone."
 CUT_OFF = (
     "{engine} also counts what the limit of tokens cut off: {accepted:,.0f} drafted tokens were accepted, and "
@@ -101,7 +101,7 @@ def by_written(
     if calls < 1:
         raise InputError(
             f"{accepted:,.0f} accepted tokens do not fit into {written:,.0f} written ones: they are counted past the "
-            "end of an answer, so the number of calls is unknown. Paste the counts of a longer answer."
+            "end of an answer, so the number of passes is unknown. Paste the counts of a longer answer."
         )
     length = 1 + accepted / calls
     each = drafted / calls if drafted is not None else None
@@ -133,8 +133,8 @@ def within_written(
         return replace(counters, notes=(*counters.notes, cut))
     if room < 0:
         raise InputError(
-            f"{total.rounds:,.0f} calls are counted, but only {total.written:,.0f} tokens were written: these counters "
-            "do not belong together."
+            f"{total.rounds:,.0f} passes are counted, but only {total.written:,.0f} tokens were written: these "
+            "counters do not belong together."
         )
     note = BOUNDED.format(accepted=total.accepted, room=room)
     return replace(

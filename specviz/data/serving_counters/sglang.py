@@ -23,7 +23,7 @@ STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
 IDLE = r"accept len: *0(?:\.0*)?(?=[\s,]|$)"  # the server verified nothing since its last line
 CONVENTION = "The accept length includes the target’s own token."
 OF_TOTALS = (
-    "{calls:,.0f} verify calls wrote {written:,.0f} tokens, the first token of each request among them. This is of all "
+    "{calls:,.0f} checks wrote {written:,.0f} tokens, the first token of each request among them. This is of all "
     "requests; spec_accept_length is of the last ones only."
 )
 PASTE_STEPS = "Paste speculative_num_steps too"

@@ -19,7 +19,7 @@ IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was draf
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
 OLD_ROUNDING = 0.02  # k is whole: an efficiency of three decimals gives it within this
 PAST_THE_TEXT = (
-    "{rounds:,.0f} calls accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
+    "{rounds:,.0f} passes accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
     "the end of a text is not counted."
 )
 
@@ -179,6 +179,6 @@ def from_text_generation_inference(series: Series) -> ServingCounters | None:
     if skipped is None or calls is None:
         return None
     if requests is None or calls <= requests:
-        raise InputError("tgi_request_generated_tokens_count is missing, or no call came after those of the prompts.")
+        raise InputError("tgi_request_generated_tokens_count is missing, or no pass came after those of the prompts.")
     length = 1 + skipped / (calls - requests)
     return ServingCounters("TGI", length, accepted=skipped, over_all_calls=True, notes=(ALL_CALLS,), convention=OWN)

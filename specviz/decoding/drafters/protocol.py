@@ -144,7 +144,7 @@ class Drafter(Protocol):
     def check_tree(self, settings: DecodeSettings) -> None:
         """Refuse to draft a tree if the drafter cannot."""
         if settings.tree and not self.grows_trees:
-            raise InputError(f"{self.info.name} proposes one continuation at a time: it drafts a chain, not a tree.")
+            raise InputError(f"{self.info.name} guesses one continuation at a time: it drafts a chain, not a tree.")
 
     @abstractmethod
     def begin(self, context: DraftContext) -> Proposer:

@@ -165,7 +165,7 @@ class Draw:
 
 
 class Acceptance(NamedTuple):
-    """The probability that the first drafted token is accepted: three ways to draft and to verify."""
+    """The probability that the first guess is accepted: three ways to draft and to verify."""
 
     products: float  # sum over tokens of p·q: a drawn token, accepted if the target draws the same
     minima: float  # sum of min(p, q): a drawn token, judged by the rule of Leviathan et al. 2023

@@ -30,7 +30,7 @@ OUTCOMES: dict[Word, str] = {
     HELPS: "It helps.",
     HURTS: "It hurts: it is slower than the target alone.",
     EVEN: "It is about even.",
-    UNTOLD: "It cannot be told with these prompts: the interval contains 1.",
+    UNTOLD: "It is too close to call with these prompts: the interval contains 1.",
 }
 
 
@@ -65,7 +65,7 @@ def workload_sentence(fair: pd.DataFrame) -> str:
     parts = [_helps(several, fair) if len(several) else ""]
     unclear = several[several["outcome"] == UNTOLD]
     parts += [_named("hurts on", several, HURTS), _named("about even on", several, EVEN)]
-    parts.append(_named(f"cannot be told with {prompts_each(unclear)} on", unclear, UNTOLD))
+    parts.append(_named(f"too close to call with {prompts_each(unclear)} on", unclear, UNTOLD))
     looks = [_named(f"{LOOKS[word].looks} on", single, word) for word in (HELPS, HURTS, EVEN)]
     if any(looks):
         parts.append(f"with one prompt each, it {', '.join(filter(None, looks))}")

@@ -51,7 +51,7 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
         tokens_per_target_call: new_tokens / rounds, all together.
         outcome: the word of `judge`; of one prompt by its size alone.
-        sure: whether several prompts support the outcome; False for one prompt, and where it cannot be told.
+        sure: whether several prompts support the outcome; False for one prompt, and where it is too close to call.
         repetition: the mean share of an output's 4-grams that occurred earlier in it; NaN where not measured.
     """
     logs = rows.assign(log=rows["speedup"].map(math.log))
@@ -269,7 +269,7 @@ class Study:
         return fair_points(self.fair_rows)
 
     def as_sure(self, found: pd.DataFrame) -> pd.DataFrame:
-        """Points to be drawn: with outcomes that cannot be told where the machine was busy."""
+        """Points to be drawn: with outcomes that are too close to call where the machine was busy."""
         return found.assign(outcome=UNTOLD, sure=False) if self.spoilt.any() else found
 
     @cached_property

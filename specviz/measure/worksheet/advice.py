@@ -21,7 +21,7 @@ from specviz.measure.worksheet.serving import (
     recommended,
 )
 
-UNTOLD = "Cannot be told without the cost of a round on your machine."
+UNTOLD = "Not known without the cost of a round on your machine."
 say = Sentences("advice")
 
 
@@ -176,7 +176,7 @@ def _positions(first: int, last: int) -> str:
 def _longer(found: Production) -> str:
     """Whether one more position could pay: it must add more tokens than the speed times its cost."""
     adds, costs = found.last_adds, (found.round_cost - 1) / found.draft_length
-    worth = "whether a longer draft pays cannot be told from this"
+    worth = "these figures do not say whether a longer draft pays"
     if adds > found.speed * costs * max(GROWING):
         worth = "try a longer draft too"
     elif adds < found.speed * costs * min(GROWING):

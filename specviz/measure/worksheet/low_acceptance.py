@@ -9,7 +9,9 @@ from specviz.measure.worksheet.serving import Production, outlook
 
 NEVER = "Does not pay, whatever a round costs."
 LEAST_GUESS: float = min(*(each.cost_ratio for each in GPU_COSTS), *(each.cost_ratio for each in PUBLISHED))
-ENOUGH = NEUTRAL * (1 + LEAST_GUESS)  # tokens per call: below it, one guess at the least cost gains nothing noticeable
+ENOUGH = NEUTRAL * (
+    1 + LEAST_GUESS
+)  # tokens per target call: below it, one guess at the least cost gains nothing noticeable
 FEW = 100  # rounds: below it another text of the same kind can easily differ
 GUESSES_ARE_RIGHT = 0.3  # accepted / drafted above which a low gain is due to few guesses, not to wrong ones
 COLLAPSED = 0.5  # accepted tokens a round in earlier lines, above which the draft did fit

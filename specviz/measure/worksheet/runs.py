@@ -40,7 +40,7 @@ class Gap:
 
     @property
     def sentence(self) -> str:
-        causes = {"acceptance by position": self.clustering, "verification growth": self.verification}
+        causes = {"acceptance by position": self.clustering, "cost of checks": self.verification}
         causes["overhead"] = self.overhead
         largest = max(causes, key=lambda cause: abs(causes[cause]))
         return (

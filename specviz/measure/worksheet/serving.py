@@ -176,7 +176,7 @@ def production_start(found: Production, costs_from: str) -> Start:
     unloaded = found.speedup is None and not contain_load(costs_from)  # else the costs contain the load
     batch = nearest_batch(counters.running) if unloaded else None
     costs = f"assumed ({costs_from})" if found.speedup is None else INFERRED
-    chosen = f" γ = {length} is from the slider: the text counts no calls." if counters.calls_assumed else ""
+    chosen = f" γ = {length} is from the slider: the text counts no passes." if counters.calls_assumed else ""
     return Start(
         f"from production: {counters.engine}",
         f"{counted}: the acceptance.{chosen} The costs are {costs}.",

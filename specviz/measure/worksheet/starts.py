@@ -127,7 +127,7 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
     acceptance = "from your newest run of this pair" if terms else f"not measured, {OPENING_ALPHA} is assumed"
     start = Start(
         f"this machine, calibrated: {short_name(draft)} → {short_name(target)} ({precision})",
-        f"Costs measured here by calibration; acceptance {acceptance}.",
+        f"Costs measured here by calibration, {between(costs, draft_length)}; acceptance {acceptance}.",
         model,
         counts.drafted,
         counts.accepted,
@@ -135,6 +135,14 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
         target=target,
     )
     return start, newest
+
+
+def between(costs: Costs, draft_length: int) -> str:
+    """How sure calibrated costs are, in words."""
+    draft, check = costs.of_draft, costs.of_check(draft_length + 1)
+    if draft is None or check is None:
+        return "their interval is not known"
+    return f"95 % intervals: c {metrics.span(draft)}, v({draft_length + 1}) {metrics.span(check)}"
 
 
 def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:

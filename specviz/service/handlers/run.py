@@ -1,12 +1,14 @@
 """The engine's work for a run, for what a pair costs, and for what other drafts would have guessed along an output."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 
-from specviz.core.errors import InputError
+from specviz.core.errors import DisturbedError, InputError
 from specviz.core.replay import Prospect, ends_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, Round
+from specviz.data.quiet_costs import quiet_costs
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, fit_drafter, take_turns
 from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
@@ -60,7 +62,8 @@ def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
 def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
     """One `Prospect` for each draft; the output is decoded once for all.
 
-    InputError: a draft cannot be loaded, or the prompt does not fit.
+    On a busy machine the speedups are of costs that were recorded on a quiet one. InputError: a draft cannot be loaded,
+    the prompt does not fit, or the machine is busy and nothing is recorded of a draft.
     """
     job, drafts, settings = command.job, command.drafts, command.request.settings
     if not settings.greedy:
@@ -75,8 +78,15 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
         draft_guesses = yield from drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
-        costs = yield from workshop.costs_of(target, loaded)
-        prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)))
+        place = ""
+        try:
+            costs = yield from workshop.costs_of(target, loaded)
+        except DisturbedError:
+            found = quiet_costs().for_run(replace(plain, drafter=drafter.info))
+            if found is None:
+                raise
+            costs, place = found.drafts[drafter.info.asked_as], found.processor
+        prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)), place)
         yield say.Item(job, "guess along", prospect)
     yield say.Finished(job)
 
@@ -87,7 +97,7 @@ def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield say.Started(job)
-    costs = yield from workshop.costs_of(target, draft)
+    costs = yield from workshop.costs_of(target, draft, command.attempt)
     reasons = workshop.models.reasons(target, own_model(draft), request.precision)
-    yield say.Item(job, "calibrate", say.CostsResult(costs, tuple(reasons)))
+    yield say.Item(job, "calibrate", say.CostsResult(costs, tuple(reasons), attempt=command.attempt))
     yield say.Finished(job)

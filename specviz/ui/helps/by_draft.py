@@ -1,14 +1,16 @@
-"""By drafter: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
+"""By draft: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
+from math import inf
 
 import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
-from specviz.core.judge import NEUTRAL, judge
-from specviz.core.metrics import count, speedup_at
+from specviz.core.judge import NEUTRAL, Interval, judge
+from specviz.core.metrics import Costs, Estimate, count, estimated_at, span, speedup_at
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
@@ -19,7 +21,19 @@ from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.helps_state import ByDraft
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import COLORS, Figure, Part, axis, figure, level, look, marker, scatter, two_charts
+from specviz.ui.shared.figures import (
+    COLORS,
+    Figure,
+    Part,
+    axis,
+    figure,
+    interval,
+    level,
+    look,
+    marker,
+    scatter,
+    two_charts,
+)
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, say, texts
 from specviz.ui.shared.run_controls import preset_label
@@ -35,22 +49,60 @@ class Point:
     draft_length: int
     per_call: float  # tokens per target call: exact
     speedup: float  # modelled
+    interval: Interval | None  # 95 % of it, over the repeats of the costs; None: not known
+    alike: bool  # about as fast as the fastest length, for all that these costs tell
     acceptance_rate: float | None  # accepted / drafted
+
+    @property
+    def said(self) -> str:
+        return f"{Estimate(self.speedup, self.interval).said}×"
 
 
 def points_of(prospect: Prospect) -> list[Point]:
-    def point(length: int) -> Point:
-        rounds = prospect.replay(length)
-        counts, speedup = count(rounds), speedup_at(rounds, prospect.costs)
-        tokens = counts.tokens_per_target_call or 0.0
-        return Point(prospect.draft, length, tokens, speedup or 0.0, counts.acceptance_rate)
+    """Every draft length. Another length is as fast as the fastest one where the interval of their ratio reaches 1.05:
+    a difference that nobody would notice depends on the day."""
+    rounds = {length: prospect.replay(length) for length in range(1, MAX_DRAFT_LENGTH + 1)}
+    found = {length: estimated_at(its, prospect.costs) or Estimate(0.0, None) for length, its in rounds.items()}
+    fastest = max(found, key=lambda length: found[length].speedup)
 
-    return [point(length) for length in range(1, MAX_DRAFT_LENGTH + 1)]
+    def ratio(costs: Costs, length: int) -> float:
+        own, best = (speedup_at(rounds[each], costs) or 0.0 for each in (length, fastest))
+        return best / own if own else inf
+
+    def point(length: int) -> Point:
+        counts, estimate = count(rounds[length]), found[length]
+        slower = prospect.costs.interval(partial(ratio, length=length))
+        alike = slower is None or slower[0] < NEUTRAL
+        tokens = counts.tokens_per_target_call or 0.0
+        rate = counts.acceptance_rate
+        return Point(prospect.draft, length, tokens, estimate.speedup, estimate.interval, alike, rate)
+
+    return [point(length) for length in rounds]
 
 
 def best_of(points: Sequence[Point]) -> Point:
     """The point with the highest modelled speedup; of equal ones, the one with the shortest draft."""
     return max(points, key=lambda point: point.speedup)
+
+
+def best_lengths(points: Sequence[Point]) -> range:
+    """The draft lengths around the fastest one that are about as fast; empty where no interval is known."""
+    best = best_of(points)
+    if best.interval is None:
+        return range(0)
+    first = last = best.draft_length
+    while first > 1 and points[first - 2].alike:
+        first -= 1
+    while last < len(points) and points[last].alike:
+        last += 1
+    return range(first, last + 1)
+
+
+def lengths_in_words(points: Sequence[Point]) -> str:
+    lengths = best_lengths(points)
+    if not lengths:
+        return "not known"
+    return f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else str(lengths[0])
 
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
@@ -61,14 +113,23 @@ def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     lines: list[Part] = []
     for number, points in enumerate(drafts):
-        lines.append(_line(points, "speedup", number, "× modelled"))
+        lines.append(_line(points, "speedup", number, "× modelled") | _ends(points, number))
         best, name = best_of(points), figure_text(spoken(points[0].draft))
+        if len(best_lengths(points)) != 1:
+            continue  # no length is clearly the best
         said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
         mark = marker("star", 15, COLORS[number], edge="#ffffff", width=1)
         star: Part = {"mode": "markers", "marker": mark, "showlegend": False}
         lines.append(scatter(f"{name}, best", [best.draft_length], [best.speedup], said, **star))
     y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))
+
+
+def _ends(points: Sequence[Point], number: int) -> Part:
+    ends = [point.interval or (point.speedup, point.speedup) for point in points]
+    low, high = zip(*ends, strict=True)
+    speedups = [point.speedup for point in points]
+    return {"error_y": interval(speedups, low, high, COLORS[number], thickness=1, width=0)}
 
 
 def _line(points: Sequence[Point], what: str, number: int, unit: str) -> Part:
@@ -130,24 +191,36 @@ def _draw(state: ByDraft) -> None:
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
     st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
     counted = f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output"
-    modelled = "Speedup: modelled with this machine’s costs"
+    modelled = f"Speedup: modelled with this machine’s costs{_elsewhere(state.prospects)}"
     two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
     rows = [
         {
             "draft": spoken(prospect.draft),
             "right guesses": f"{matches.count(True)} of {len(matches)}",
-            "best γ": best.draft_length,
+            "best γ": lengths_in_words(points),
             "speedup (modelled)": best.speedup,
-            "tokens per call (exact)": best.per_call,
+            "95 %": span(best.interval) if best.interval else "not known",
+            "tokens per target call (exact)": best.per_call,
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
             "c": prospect.costs.cost_ratio,
+            "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else "not known",
             "its pass took": 1000 * prospect.draft_guesses.seconds,
         }
-        for prospect, best in zip(state.prospects, map(best_of, drafts), strict=True)
+        for prospect, points in zip(state.prospects, drafts, strict=True)
+        for best in [best_of(points)]
         for matches in [prospect.draft_guesses.matches()]
     ]
     data_table(rows, "fs_table", columns=COLUMNS)
     _strips(state.prospects)
+
+
+def _elsewhere(prospects: Sequence[Prospect]) -> str:
+    """Whose costs are not this machine's, because it was too busy to be calibrated."""
+    found = [prospect for prospect in prospects if prospect.costs_of]
+    if not found:
+        return ""
+    drafts, places = ([*dict.fromkeys(names)] for names in zip(*((p.draft, p.costs_of) for p in found), strict=True))
+    return f"; it is busy, so for {', '.join(map(spoken, drafts))} with those of a quiet {' and '.join(places)}"
 
 
 def _progress_line(view: JobView) -> str:
@@ -159,31 +232,44 @@ def _progress_line(view: JobView) -> str:
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
-    """Which draft would pay most on this text, and at which draft length; `complete` once every draft was compared.
+    """Which draft would pay most on this text, and at which draft lengths; `complete` once every draft was compared.
 
-    Drafts within 5 % of it are as fast, for all that costs of one machine can tell.
+    Drafts within 5 % of it, and those whose intervals meet its own, are as fast for all that these costs can tell.
     """
-    best, *others = sorted(map(best_of, drafts), key=lambda point: -point.speedup)
-    name = spoken(best.draft)
+    winner, *others = sorted(drafts, key=lambda points: -best_of(points).speedup)
+    best = best_of(winner)
+    name, modelled = spoken(best.draft), f"{best.said} (modelled)"
+    if best.interval is None:
+        return f"No verdict, as it is not known how sure these costs are: the highest is {name}, {modelled}."
+    if best.interval[0] <= 1 < best.interval[1]:
+        return f"Whether a draft helps on this text is too close to call: the best, {name}, would reach {modelled}."
     if judge(best.speedup, None, modelled=True).label != "helps":
         none = "No draft helps on this text" if complete else "No draft so far would help on this text"
-        return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
-    near = [f"{spoken(each.draft)} ({each.speedup:.2f}×)" for each in others if each.speedup * NEUTRAL >= best.speedup]
-    same = f" Not told apart from it, because within 5 %: {', '.join(near)}." if near else ""
+        return f"{none}: the best, {name}, would reach {modelled}."
+    near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
+    same = f" Too close to it to call: {', '.join(near)}." if near else ""
+    lengths = f"{lengths_in_words(winner)}{', about the same' if len(best_lengths(winner)) > 1 else ''}"
     return (
-        f"On this text {name} would help most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
-        f"with {best.per_call:.2f} tokens per target call (exact). It is the best of {sum(map(len, drafts))} "
-        f"combinations of draft and γ, all tried on this one text: expect less on another.{same}"
+        f"On this text {name} would help most: {best.said} at γ = {lengths} (modelled), with "
+        f"{best.per_call:.2f} tokens per target call at γ = {best.draft_length} (exact). It is the best of "
+        f"{sum(map(len, drafts))} combinations of draft and γ, all tried on this one text: expect less on another."
+        f"{same}"
     )
 
 
+def _meet(other: Point, best: Point) -> bool:
+    within = other.speedup * NEUTRAL >= best.speedup
+    return within or (other.interval or (0, inf))[1] >= (best.interval or (0, inf))[0]
+
+
 COLUMNS = {
-    **texts("right guesses"),
-    **numbers("%d", "best γ"),
+    **texts("right guesses", "best γ"),
     **numbers(TIMES, "speedup (modelled)"),
-    **numbers("%.2f", "tokens per call (exact)"),
+    **texts("95 %"),
+    **numbers("%.2f", "tokens per target call (exact)"),
     **numbers(PERCENT, "accepted / drafted"),
     **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
+    **texts("c, 95 %"),
     **numbers("%.0f ms", "its pass took"),
 }
 

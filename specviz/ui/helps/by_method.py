@@ -27,7 +27,7 @@ for _group in dict.fromkeys(method.group for method in METHODS if method.group):
     _families = {method.family for method in METHODS if method.group == _group}
     GROUPS[f"{_group.title[0].lower()}{_group.title[1:]}"] = _families, _group.colour, _group.symbol
 GROUPS["trees"] = {"tree"}, "#a3478a", "hexagon"
-GROUPS["other ways to draw or verify"] = {"argmax", "block"}, "#5f6b7a", "octagon"
+GROUPS["other ways to draw or check"] = {"argmax", "block"}, "#5f6b7a", "octagon"
 
 
 def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
@@ -151,7 +151,9 @@ def show_by_method() -> None:
 
 
 FORMATS = {
-    **numbers("%.2f", "tokens per call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest"),
+    **numbers(
+        "%.2f", "tokens per target call", "guesses a round", "c, a draft step", "the draft", "the check", "the rest"
+    ),
     **numbers(TIMES, "speedup", "low", "high"),
     **numbers("%d", "no."),
 }
@@ -165,7 +167,7 @@ def _row(number: int, method: Method, kind: str) -> dict[str, object]:
         "speedup": best.speedup,
         "low": best.low,
         "high": best.high,
-        "tokens per call": costs.tokens_per_target_call,
+        "tokens per target call": costs.tokens_per_target_call,
         "guesses a round": costs.guesses,
         "c, a draft step": costs.draft_step,
         "the draft": costs.draft,
@@ -193,11 +195,11 @@ def reading(part: AtTemperature, kind: str) -> str:
     best = ranked[0].kinds[kind].best
     said = [f"Highest: {ranked[0].title}, {best.speedup:.2f}× [{best.low:.2f} to {best.high:.2f}]."]
     if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
-        said.append(f"Not told apart from it: {', '.join(near)}.")
+        said.append(f"Too close to it to call: {', '.join(near)}.")
     helping = sum(word == HELPS for word in outcomes.values())
     methods = "method helps" if helping == 1 else "methods help"
     said.append(f"{in_words(helping).capitalize()} {methods} on these prompts." if helping else "No method helps here.")
-    for word, start in ((HURTS, "Hurts"), (EVEN, "About even"), (UNTOLD, "Cannot be told")):
+    for word, start in ((HURTS, "Hurts"), (EVEN, "About even"), (UNTOLD, "Too close to call")):
         if its := [title for title, outcome in outcomes.items() if outcome == word]:
             said.append(f"{start}: {', '.join(its)}.")
     return " ".join(said)

@@ -42,8 +42,10 @@ TOKEN_STEP = 8  # of the slider
 MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 
-def controls() -> None:
+def next_measurement() -> None:
+    """Folded until it is wanted: it says what is measured next, and filters none of the figures."""
     sweeps = session().sweeps
+    sweeps.refresh()  # how long the next one takes goes by the last one
     linked = sweeps.came.take(address(), lambda given: choice_from_link(given, linked_names()))
     sweeps.choice = linked if linked and address() else sweeps.choice
     values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in sweeps.choice}
@@ -51,8 +53,18 @@ def controls() -> None:
     restore_widgets(values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)})
     notices(sweeps.came.notes)
     sweeps.came.notes = []
-    _what(sweeps)
-    _how(sweeps)
+    sweeps.unfolded |= sweeps.choice != Choice()
+    with st.expander(SAYS["next"], expanded=sweeps.unfolded):
+        st.caption(SAYS["next_help"])
+        for column, draw in zip(st.columns(3, gap="large"), (_what, _with_what, _how), strict=True):
+            with column:
+                draw(sweeps)
+        _take(sweeps)
+        _start_bar(sweeps)
+
+
+def _take(sweeps: Sweeps) -> None:
+    """Take in what the controls say."""
     held: dict[str, Any] = {name: st.session_state[_key(name)] for name in Choice.model_fields}
     in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
     held |= {name: [one for one in order if one in held[name]] for name, order in in_order.items()}
@@ -65,8 +77,7 @@ def controls() -> None:
         write_address({**chosen.parameters(), **hidden_in_link()})
 
 
-def start_bar() -> None:
-    sweeps = session().sweeps
+def _start_bar(sweeps: Sweeps) -> None:
     problem = sweeps.choice.problem(sweeps.own_prompts)
 
     def start() -> None:
@@ -75,9 +86,7 @@ def start_bar() -> None:
             sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
 
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
-        if sweeps.slot.busy:
-            button("Cancel", "sweep_cancel", sweeps.cancel, icon="stop")
-        else:
+        if not sweeps.slot.busy:
             able: Options = {"type": "primary", "disabled": problem is not None}
             button("Measure here", "sweep_start", start, icon="play_arrow", **able)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
@@ -126,13 +135,16 @@ def _what(sweeps: Sweeps) -> None:
                 st.markdown(f"… and {len(problems) - 10} lines more.")
 
 
-def _how(sweeps: Sweeps) -> None:
+def _with_what(sweeps: Sweeps) -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(), *sweeps.choice.drafts]))
     chosen = with_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
     st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
     st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **with_default("sweep_lengths"))
+
+
+def _how(_: Sweeps) -> None:
     chosen, labels = with_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
     st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
     chosen = with_default("sweep_temperatures")

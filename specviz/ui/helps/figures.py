@@ -92,7 +92,7 @@ def length_figure(every: pd.DataFrame) -> plot.Figure:
         dash = plot.DASHES[place // len(plot.COLORS) % len(plot.DASHES)]
         said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
         lines.append(plot.scatter(title, x, y, said, **plot.look(place, 9, dash=dash)))
-    name, ring = "best, or not told apart from it", plot.marker("circle-open", 19, plot.GREY)
+    name, ring = "best, or too close to it to call", plot.marker("circle-open", 19, plot.GREY)
     at, speedups = may_be["draft_length"].to_list(), may_be["speedup"].to_list()
     rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
     lengths = plot.axis("draft length γ", tickvals=_lengths(every))

@@ -1,6 +1,6 @@
 """The page: how far a sweep is, whose rows are shown, the tabs on them, and files in and out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from time import monotonic
@@ -22,7 +22,6 @@ from specviz.ui.helps import figures
 from specviz.ui.helps.batches import show_batches
 from specviz.ui.helps.by_draft import show_by_draft
 from specviz.ui.helps.by_method import show_by_method
-from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, Sweeps, studied
 from specviz.ui.race.results import show_race_beside
 from specviz.ui.session import session
@@ -34,14 +33,17 @@ from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
 
 SAYS = page_texts("helps")
+Panels = Mapping[str, Callable[[], None]]
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
+NOTHING_YET = "Nothing is measured yet: choose what to measure in The next measurement, then press Measure here."
 FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 
 
 def show_sweeps(sweeps: Sweeps, by_draft: ByDraft) -> None:
-    sweeps.refresh()
-    start_bar()
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
+    with st.container():  # always there, as what it holds is not
+        if sweeps.slot.busy:
+            button("Cancel", "sweep_cancel", sweeps.cancel, icon="stop")
 
     @st.fragment(key=FIGURES)
     def found() -> None:
@@ -75,9 +77,26 @@ def _progress_line(sweeps: Sweeps, view: JobView) -> str:
 
 
 def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
+    drafters: Panels = {"By draft": partial(show_by_draft, by_draft), "By method": show_by_method}
+    in_tabs(
+        {
+            "Texts and settings": partial(_of_a_sweep, sweeps),
+            "Drafts": partial(in_tabs, drafters),
+            "In batches": show_batches,
+        }
+    )
+
+
+def in_tabs(panels: Panels) -> None:
+    for tab, panel in zip(st.tabs(list(panels)), panels.values(), strict=True):
+        with tab:
+            panel()
+
+
+def _of_a_sweep(sweeps: Sweeps) -> None:
     sources = sweeps.sources()
     if not sources:
-        return notices(["Nothing is measured yet: choose what to measure, then press Measure here."], "info")
+        return notices([NOTHING_YET], "info")
     source = _choose_source(sweeps, sources)
     studies = studied(sweeps, source)
     study, labels = studies[0], [study.series.label for study in studies]
@@ -88,19 +107,15 @@ def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
         study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
-    panels: dict[str, Callable[[], None]] = {
-        "By workload": partial(by_workload, study, source),
-        "Draft length": partial(by_length, study, source),
-        "Map": partial(by_map, study, source),
-        "Constrained output": partial(by_constraint, study, source),
-        "Adaptive": partial(by_schedule, study, source),
-        "By drafter": partial(show_by_draft, by_draft),
-        "By method": show_by_method,
-        "In batches": show_batches,
-    }
-    for tab, panel in zip(st.tabs(list(panels)), panels.values(), strict=True):
-        with tab:
-            panel()
+    in_tabs(
+        {
+            "By workload": partial(by_workload, study, source),
+            "Draft length": partial(by_length, study, source),
+            "Map": partial(by_map, study, source),
+            "Constrained output": partial(by_constraint, study, source),
+            "Adaptive": partial(by_schedule, study, source),
+        }
+    )
     _files(sweeps, sweeps.rows_of(source))
 
 

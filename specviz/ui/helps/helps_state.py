@@ -157,6 +157,7 @@ class Sweeps:
     csv_problems: list[str] = field(default_factory=list)  # why the file last opened cannot be shown
     own_problems: list[str] = field(default_factory=list)  # why the file of prompts last opened cannot be used
     choice: Choice = field(default_factory=Choice)
+    unfolded: bool = False  # the next measurement: something of it was chosen, by the visitor or by a link
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name
     studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see the function

@@ -93,4 +93,5 @@ def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, 
 def _source(measured: MeasuredMethods, words: Words) -> str:
     trial = "A short trial, to be replaced. " if measured.trial and words == "technical" else ""
     disturbed = SAYS[f"disturbed_{words}"].format(times=f"{measured.slowdown:.1f}") if measured.disturbed else ""
-    return f"{trial}{SAYS[f'family_{words}'].format(prompts=measured.prompts)} {disturbed}".rstrip()
+    said = SAYS[f"family_{words}"].format(prompts=measured.prompts, machine=plain(measured.machine.machine))
+    return f"{trial}{said} {disturbed}".rstrip()

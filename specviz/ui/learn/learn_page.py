@@ -26,7 +26,7 @@ def begin() -> Learning | None:
         state.problems = take(state, given)
     state.seen = given
     with st.container(key="learn-head", horizontal=True):
-        heading("**Learn** how a small model and a big one write together.")
+        heading("**Learn** how a draft and its target write together.")
         _choose("part", "Part of this page", state)
         _choose("words", "In which words", state)
         class_chip()
@@ -61,5 +61,5 @@ def _choose(name: Literal["part", "words"], label: str, state: Learning) -> None
 
 
 def paragraph(text: str, key: str, words: Words) -> None:
-    """A paragraph in which each word of the field shows its explanation. For this app's own text and figures only."""
-    st.html(f'<p class="explains">{explained(text, key, words)}</p>')
+    """A paragraph for each line; words of the field show what they mean. For this app's own text and figures only."""
+    st.html("".join(f'<p class="explains">{each}</p>' for each in explained(text, key, words).split("\n")))

@@ -30,6 +30,8 @@ class RooflinePayload(TypedDict):
     machines: tuple[PublishedMachine, ...]
     models: tuple[Shape, ...]
     draft: Draft
+    labels: dict[str, str]
+    sentences: dict[str, str]
     questions: tuple[LoadQuestion, ...]
     judged: JudgedPayload
 
@@ -68,6 +70,8 @@ def roofline_payload(words: Words) -> RooflinePayload:
         "machines": peaks.machines,
         "models": peaks.models,
         "draft": texts.draft,
+        "labels": {name: said.in_(words) for name, said in texts.labels.items()},
+        "sentences": {name: said.in_(words) for name, said in texts.sentences.items()},
         "questions": texts.questions,
         "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
     }

@@ -239,7 +239,7 @@ def show_final(visit: Session) -> None:
             "drafted": str(counts.drafted),
             "accepted": str(counts.accepted),
             "acceptance rate": rate_of(counts),
-            "target calls": str(counts.rounds),
+            "target passes": str(counts.rounds),
             "tokens per target call": per_call(counts),
         }
         for of, turns in (games | {"**all**": state.all_turns}).items()

@@ -13,7 +13,7 @@ from specviz.data.permalink import left_out_of_link
 from specviz.data.texts import page_texts
 from specviz.data.workloads import find_preset
 from specviz.measure.paired import Pace, in_minutes
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
 from specviz.ui.race.lanes import lanes_data, race_lanes
@@ -180,7 +180,7 @@ def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
-FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
+FIGURES = ("speedup", "quality", "accepted", "rejected", "target passes", "target alone, s", "speculative, s")
 
 
 def show_measuring(racing: Racing) -> None:
@@ -192,10 +192,11 @@ def show_measuring(racing: Racing) -> None:
     @st.fragment(key=SO_FAR)
     def found() -> None:
         if racing.started:
-            laps, prompts = racing.so_far, racing.started.prompts
-            st.markdown(SAYS["so_far"].format(done=len(laps), total=len(prompts)))
-            columns = texts(*(name for name in FIGURES if name != "quality"))
-            data_table(rows_so_far(laps, prompts), "race_table_so_far", columns=columns)
+            laps = racing.so_far
+            st.markdown(SAYS["so_far"].format(done=len(laps), total=len(racing.started.prompts)))
+            if laps:  # no empty table: the line above says what is being measured
+                columns = texts(*(name for name in FIGURES if name != "quality"))
+                data_table(rows_so_far(laps), "race_table_so_far", columns=columns)
 
     found()
 
@@ -213,7 +214,7 @@ def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
 def race_step(progress: Progress) -> str:
     timing = f"repeat {progress.repeat} of {progress.repeats}, both decoders in turns"
     doing = timing if progress.phase == "timing" else f"{progress.phase} both decoders, not timed"
-    return f"Prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
+    return f"Measuring prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
 
 
 def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
@@ -224,9 +225,6 @@ def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
     return fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
 
 
-def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
+def rows_so_far(laps: Sequence[RaceLap]) -> list[dict[str, str]]:
     found = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **prompt_row(lap)} for lap in laps]
-    rows = [{name: str(row[name]) for name in ("prompt", "so far", *FIGURES)} for row in found]
-    for at, prompt in enumerate(prompts[len(laps) :]):
-        rows.append({"prompt": prompt.name, "so far": "to come" if at else "next", **dict.fromkeys(FIGURES, "")})
-    return rows
+    return [{name: str(row[name]) for name in ("prompt", "so far", *FIGURES)} for row in found]

@@ -124,7 +124,7 @@ def _overall_row(laps: Sequence[RaceLap]) -> Row:
 
 
 def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
-    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "target calls": "rounds"}
+    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "target passes": "rounds"}
     return {title: sum(getattr(lap.counts, counted) for lap in laps) for title, counted in columns.items()}
 
 
@@ -133,7 +133,7 @@ COLUMNS = {
     "quality": st.column_config.TextColumn(width="medium"),
     **parts.numbers("%d", "accepted", "rejected"),
     **parts.numbers("%d", "discarded", explanation=SAYS["discarded"]),
-    **parts.numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
+    **parts.numbers("%d", "target passes", explanation="Passes of the target in the speculative run."),
     **parts.numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
 }
 
@@ -293,9 +293,9 @@ def _show(every: Iterable[list[Beside]], page: str, key: str) -> None:
     if others := [each for each in found if each.differs]:
         titles = [plain(each.raced.title) for each in others]
         named = ", ".join(f"{title[0].lower()}{title[1:]}" for title in titles)
-        st.markdown(f"**{page} has another word for {named}.**")
+        st.markdown(f"**Why {page} and this page differ: {named}.**")
         for each in others:
             st.markdown(plain(each.sentence))
     else:
-        st.caption(f"{page} has these kinds of text too, and the same words for them.")
+        st.caption(f"{page} has these kinds of text too, and says the same of them.")
     parts.page_button(f"Open {page}", key.rpartition("_")[2], key, type="tertiary")

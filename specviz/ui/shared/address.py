@@ -115,8 +115,8 @@ def unknown() -> list[str]:
 
 
 def view_in_link() -> dict[str, str]:
-    """What the page's address says of the view, so that a reload shows the same; nothing where everything is shown."""
-    return {} if view() == "full" else {VIEW: view()}
+    """What the page's address says of the view: a reload shows the same, and so does the address sent to others."""
+    return {VIEW: view()}
 
 
 def apply_view() -> None:
@@ -133,8 +133,7 @@ def present() -> None:
 
 def stop_presenting() -> None:
     """Back to the view before; to everything where the projector view came by a link."""
-    session().view = session().left_view or _one_of(CHOICES, remembered(COOKIE)) or "full"
-    st.query_params.pop(VIEW, None)
+    session().view = st.query_params[VIEW] = session().left_view or _one_of(CHOICES, remembered(COOKIE)) or "full"
 
 
 def projector_button(**options: Any) -> None:
@@ -146,8 +145,7 @@ def leave_button() -> None:
 
 
 def choose(chosen: View) -> None:
-    session().view = session().chosen_view = chosen
-    st.query_params.pop(VIEW, None)
+    session().view = session().chosen_view = st.query_params[VIEW] = chosen
 
 
 def remember_choice() -> None:

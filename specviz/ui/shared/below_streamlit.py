@@ -1,32 +1,49 @@
 """All that the app takes from below Streamlit's public names, in one file: an upgrade of Streamlit begins here.
 
-Each function has its test in tests/unit/test_below_streamlit.py, which fails when Streamlit has changed what it needs.
-A test of the structure keeps these names out of every other file.
+Each function has its test in tests/unit/test_below_streamlit.py or test_connections.py, which fails when Streamlit has
+changed what it needs. A test of the structure keeps these names out of every other file.
 """
 
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
 from pathlib import Path
+from threading import RLock
+from types import SimpleNamespace
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
-from starlette.websockets import WebSocketDisconnect
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette import starlette_gzip_middleware as compression
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 __all__ = ["AppSession", "BackMsg", "DeltaGenerator", "UploadedFile"]
+
+Function = Callable[..., Any]
+
+
+def instead(owner: Any, name: str) -> Callable[[Function], None]:
+    """Put a function in place of one of Streamlit's own, which it gets before the arguments. Their names stay."""
+    own = getattr(owner, name)
+
+    def put(ours: Function) -> None:
+        setattr(owner, name, wraps(own)(lambda *given, **named: ours(own, *given, **named)))
+
+    return put
+
 
 # ---- the script that runs
 
@@ -75,28 +92,40 @@ def run_part_next(key: str) -> None:
         )
 
 
+_locks: WeakKeyDictionary[FragmentStorage, RLock] = WeakKeyDictionary()  # by what each session has one of
+
+
 def let_callbacks_end() -> None:
     """From now on, a callback runs to its end, so that no click and no file is lost.
 
     Once something else of the same visitor comes (a second click, what a component reports, a poll), Streamlit ends a
     script where it next reads the session's state or draws, in a callback too. What the visitor did then counts as
-    seen, and nobody has acted on it. Here what comes meanwhile waits until the callbacks are over.
-    """
-    call = SessionState._call_callbacks
+    seen, and nobody has acted on it. Here what comes meanwhile waits until the callbacks are over. A script that
+    another one of the same session has taken the place of may be in a callback: so both have one lock for the state.
 
-    @wraps(call)
-    def call_whole(state: SessionState, **replayed: Any) -> None:
-        context = get_script_run_ctx()
-        requests: Any = context.script_requests if context else None
-        if requests is None:
-            return call(state, **replayed)
+    And what came is there under its key, also where it came from a page before, and the page that is drawn now has a
+    widget of that key too.
+    """
+
+    @instead(SessionState, "_call_callbacks")
+    def call_whole(call: Function, state: SessionState, **replayed: Any) -> None:
+        requests: Any = getattr(get_script_run_ctx(), "script_requests", None) or SimpleNamespace()
         requests.on_scriptrunner_yield = lambda: None
+        ids, keys = state._key_id_mapper._key_id_mapping, state._key_id_mapper._id_key_mapping
+        came = {keys[widget]: widget for widget in state._new_widget_state if widget in keys}
+        drawn = {key: ids[key] for key in came if ids.get(key, came[key]) not in state._new_widget_state.states}
+        ids.update({key: came[key] for key in drawn})
         try:
             call(state, **replayed)
         finally:
+            ids.update(drawn)
             del requests.on_scriptrunner_yield
 
-    SessionState._call_callbacks = call_whole  # type: ignore[method-assign, assignment]
+    @instead(ScriptRunner, "start")
+    def start_behind_one_lock(start: Function, runner: ScriptRunner) -> None:
+        lock = _locks.setdefault(runner._fragment_storage, runner._session_state._lock)
+        object.__setattr__(runner._session_state, "_lock", lock)
+        start(runner)
 
 
 # ---- sessions
@@ -133,10 +162,11 @@ def forget_expired(manager: WebsocketSessionManager) -> int:
     with manager._storage_lock:
         len(storage._cache)  # counting makes Streamlit forget those whose time is over
         here = {each.session for each in manager.list_sessions()}
-    for session in set(_known) - here:
-        empty(session)
+    gone = set(_known) - here
     _known.clear()
     _known.update(here)
+    for session in gone:
+        empty(session)
     return len(here)
 
 
@@ -152,15 +182,14 @@ def empty(session: AppSession) -> None:
 
 def store_only_who_saw_a_page() -> None:
     """From now on, a session whose script never ran ends with its connection: 128 may wait for their visitor."""
-    disconnect = WebsocketSessionManager.disconnect_session
 
-    @wraps(disconnect)
-    def checked(self: WebsocketSessionManager, session_id: str) -> None:
-        found = self.get_active_session_info(session_id)
-        ran = found is None or found.script_run_count or found.session._scriptrunner is not None
-        return disconnect(self, session_id) if ran else self.close_session(session_id)
-
-    WebsocketSessionManager.disconnect_session = checked  # type: ignore[method-assign]
+    @instead(WebsocketSessionManager, "disconnect_session")
+    def checked(disconnect: Function, manager: WebsocketSessionManager, session_id: str) -> None:
+        found = manager.get_active_session_info(session_id)
+        if found is None or found.script_run_count or found.session._scriptrunner is not None:
+            disconnect(manager, session_id)
+        else:
+            manager.close_session(session_id)
 
 
 # ---- what comes, and what goes out
@@ -170,53 +199,88 @@ AGAINST_THE_RULES = 1008  # WebSocket's code
 
 def refuse_messages(is_forged: Callable[[BackMsg], bool]) -> None:
     """From now on, such a message ends its connection before a session sees it."""
-    take = Runtime.handle_backmsg
 
-    @wraps(take)
-    def checked(self: Runtime, session_id: str, msg: BackMsg, **more: Any) -> None:
+    @instead(Runtime, "handle_backmsg")
+    def checked(take: Function, server: Runtime, session_id: str, msg: BackMsg, **more: Any) -> None:
         if is_forged(msg):
             raise WebSocketDisconnect(AGAINST_THE_RULES)
-        take(self, session_id, msg, **more)
-
-    Runtime.handle_backmsg = checked  # type: ignore[method-assign]
+        take(server, session_id, msg, **more)
 
 
-Held = Mapping[str, Mapping[str, int]]  # session → the sizes of its files, by their ids
+def end_connections_quietly() -> None:
+    """From now on, what is no message, or a browser that is gone, ends its connection; Streamlit logs a traceback."""
+
+    @instead(WebSocket, "receive_bytes")
+    async def received(receive: Function, socket: WebSocket) -> bytes:
+        try:
+            return bytes(await receive(socket))
+        except (RuntimeError, LookupError):
+            raise WebSocketDisconnect(AGAINST_THE_RULES) from None
 
 
-def look_at_files(check: Callable[[Held, str, str, int], None]) -> None:
+def answer_through(around: Callable[[ASGIApp], ASGIApp]) -> None:
+    """From now on, what browsers ask for goes through this middleware, also on a connection that is open."""
+    made = cache(around)
+
+    @instead(AutoHTTPProtocol, "data_received")
+    def received(take: Function, connection: Any, data: bytes) -> None:
+        connection.app = made(connection.config.loaded_app)
+        take(connection, data)
+
+
+def end_half_sent_requests(patience: float) -> None:
+    """From now on, a connection ends after so many seconds without the whole head of a request, or the next part of its
+    body. Neither uvicorn nor Streamlit has a limit for them.
+    """
+
+    def wait(connection: Any) -> None:
+        connection.rest_due = connection.loop.call_later(patience, connection.transport.abort)
+
+    @instead(AutoHTTPProtocol, "connection_made")
+    def connected(connect: Function, connection: Any, transport: Any) -> None:
+        connect(connection, transport)
+        wait(connection)
+
+    @instead(AutoHTTPProtocol, "data_received")
+    def received(take: Function, connection: Any, data: bytes) -> None:
+        take(connection, data)
+        request, due = connection.cycle, getattr(connection, "rest_due", None)
+        at_work = request is not None and not request.response_complete
+        is_socket = connection.transport.get_protocol() is not connection
+        if due and (at_work or is_socket):
+            due.cancel()
+            due = connection.rest_due = None
+        is_whole = is_socket or (at_work and not request.more_body)
+        if not due and not is_whole:
+            wait(connection)
+
+
+Held = Mapping[str, Sequence[int]]  # session → the bytes of each of its files
+
+
+def look_at_files(check: Callable[[Held, str, int], None]) -> None:
     """From now on, `check` sees each file before it is stored, and raises what is to be answered.
 
     Args:
-        check: takes what is stored, the session, the file's id, and its bytes.
+        check: takes what is stored, without the file that this one replaces, the session, and the file's bytes.
     """
-    add = MemoryUploadedFileManager.add_file
 
-    @wraps(add)
-    def checked(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-        stored = [(session, dict(files)) for session, files in list(self.file_storage.items())]
-        held = {session: {name: len(each.data) for name, each in files.items()} for session, files in stored}
-        check(held, session_id, file.file_id, len(file.data))
-        add(self, session_id, file)
-
-    MemoryUploadedFileManager.add_file = checked  # type: ignore[method-assign]
+    @instead(MemoryUploadedFileManager, "add_file")
+    def checked(add: Function, files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        same = session_id, file.file_id
+        with files._lock:
+            stored = files.file_storage.items()
+            held = {name: [len(each.data) for id, each in own.items() if (name, id) != same] for name, own in stored}
+        check(held, session_id, len(file.data))
+        add(files, session_id, file)
 
 
 def bound_what_waits(most: int) -> None:
     """From now on, a browser for which more than so many bytes wait is left alone; Streamlit counts messages."""
-    write = StarletteSessionClient.write_forward_msg
 
-    @wraps(write)
-    def checked(self: Any, msg: Any) -> None:
-        write(self, msg)
-        if sum(map(len, self._send_queue._queue)) > most:
-            self._closed.set()
-            self._send_queue._queue.clear()
-
-    StarletteSessionClient.write_forward_msg = checked  # type: ignore[method-assign]
-
-
-def compress_no_static_file() -> None:
-    """From now on, files of static/ go out as they are. Streamlit compresses them again for every visitor."""
-    bypass = compression._should_bypass_gzip
-    compression._should_bypass_gzip = lambda path, *more: "/app/static/" in path or bypass(path, *more)
+    @instead(StarletteSessionClient, "write_forward_msg")
+    def checked(write: Function, client: Any, msg: Any) -> None:
+        write(client, msg)
+        if sum(map(len, client._send_queue._queue)) > most:
+            client._closed.set()
+            client._send_queue._queue.clear()

@@ -112,8 +112,7 @@ def take_secret(name: str, take: Callable[[str], None]) -> None:
 
 def _mount_taking(mount: Callable[..., Any], key: str, data: object, take: Callable[[str], None]) -> None:
     def came() -> None:
-        held = st.session_state.get(key) or {}  # Streamlit may have forgotten it: the visitor has opened another page
-        text = held.get("text")
+        text = st.session_state[key].get("text")
         if isinstance(text, str) and 0 < len(text) <= MOST:
             take(text)
 

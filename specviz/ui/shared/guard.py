@@ -4,8 +4,7 @@ Streamlit itself ends a connection whose message is larger than `server.maxWidge
 smaller message holds is looked at here, before anything acts on it. Files are counted when they have arrived.
 """
 
-from collections import Counter
-from collections.abc import Callable
+import os
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,16 +15,25 @@ from starlette.exceptions import HTTPException
 from specviz.service.sessions import is_public, normal_address
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.middleware import FRAMES, Guards, Previews, frame_ancestors
+
+SLOWEST = 30.0  # seconds for the head of a request, and for the next part of its body
 
 
 @cache
 def guard_the_doors() -> None:
-    """Begin, once for the server, before the first page is drawn."""
+    """Begin, once for the server, before the first page is drawn.
+
+    InputError: a setting that is used here is wrong.
+    """
+    frame_ancestors(os.environ.get(FRAMES, ""))  # before anything is changed
+    below.answer_through(lambda app: Guards(Previews(app)))
+    below.end_half_sent_requests(SLOWEST)
+    below.end_connections_quietly()
     below.refuse_messages(is_forged)
     below.look_at_files(take_file)
     below.store_only_who_saw_a_page()
     below.bound_what_waits(MOST_WAITING)
-    below.compress_no_static_file()
     below.let_callbacks_end()
 
 
@@ -86,23 +94,23 @@ FULL_SERVER = "Visitors have uploaded as much as this server keeps. Try again in
 MOST_WAITING = 16 * 10**6  # bytes for a browser that does not read them: the largest message twice
 
 
-def take_file(held: below.Held, session: str, file: str, size: int) -> None:
+def take_file(held: below.Held, session: str, size: int) -> None:
     """HTTPException: there is no room for it."""
-    if problem := no_room(held, session, file, size, address_of):
+    if problem := no_room({session: [], **held}, session, size):
         tell_page(session, problem)
         raise HTTPException(413, problem)
 
 
-def no_room(held: below.Held, session: str, file: str, size: int, address_of: Callable[[str], str]) -> str | None:
+def no_room(held: below.Held, session: str, size: int) -> str | None:
     """Why a file of so many bytes has no place beside those that are held; None: it has one."""
-    own = {name: bytes_ for name, bytes_ in held.get(session, {}).items() if name != file}  # sent again, it is replaced
-    sums = Counter({each: sum(files.values()) for each, files in held.items()} | {session: sum(own.values()) + size})
-    if sums[session] > SESSION_BYTES or len(own) >= MOST_FILES:
+    sums = {each: sum(files) for each, files in held.items()}
+    if sums[session] + size > SESSION_BYTES or len(held[session]) >= MOST_FILES:
         return FULL
     address = address_of(session)
-    if is_public(address) and sum(sums[each] for each in sums if address_of(each) == address) > ADDRESS_BYTES:
+    here = size + sum(sums[each] for each in sums if address_of(each) == address)
+    if here > ADDRESS_BYTES and is_public(address):
         return FULL_ADDRESS
-    return FULL_SERVER if sums.total() > ALL_BYTES else None
+    return FULL_SERVER if size + sum(sums.values()) > ALL_BYTES else None
 
 
 def address_of(session: str) -> str:

@@ -5,12 +5,14 @@ collection after every run of a script is switched off, because it costs 28 ms. 
 """
 
 import gc
+import logging
 from functools import cache
 from threading import Event, Thread
 
 from specviz.core.free_memory import give_back, map_large_blocks
 from specviz.ui.shared.below_streamlit import forget_expired, session_manager
 
+_log = logging.getLogger(__name__)
 EVERY = 10.0  # seconds; with `server.disconnectedSessionTTL` a visitor is forgotten after 20 to 30
 
 
@@ -36,7 +38,11 @@ def _begin() -> None:
 def tidy(visited: bool) -> bool:
     """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back."""
     manager = session_manager()
-    sessions = forget_expired(manager) if manager else 0
+    try:
+        sessions = forget_expired(manager) if manager else 0
+    except Exception:  # else nobody would be forgotten any more
+        _log.exception("A session whose time is over cannot be ended.")
+        sessions = 1
     if sessions or visited:
         gc.collect()
         give_back()

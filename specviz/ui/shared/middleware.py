@@ -1,8 +1,8 @@
-"""What stands between browsers and Streamlit under serve.py: headers and titles of answers, an end of slow requests."""
+"""What stands between browsers and Streamlit: headers of answers, and titles and the look in the HTML of pages."""
 
-import asyncio
 import os
 import re
+from functools import cache
 from html import escape
 
 from starlette.datastructures import Headers
@@ -10,14 +10,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.ui.shared.pages import PROJECT, Page, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
+BODY_END = b"</body>"
 AS_IT_IS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}  # without them: the whole, as text
 OF_THE_FILE = {b"content-length", b"etag", b"last-modified", b"accept-ranges"}  # no longer true of what is sent
 
-
-SLOWEST = 30.0  # seconds
 LONGEST_NAME = 255  # bytes of a file's name
 FRAMES, METRICS = "SPECVIZ_FRAMES", "SPECVIZ_METRICS"
 SITES = re.compile(r"(?:https?://)?[A-Za-z0-9*.\-]+(?::[0-9]{1,5})?")
@@ -42,7 +42,10 @@ class Around:
 
 
 class Guards(Around):
-    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret."""
+    """Headers on every answer: no address goes to another site, since a teacher's link holds a secret.
+
+    Files of static/ go out as they are: Streamlit would compress them again for every visitor.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
@@ -60,9 +63,12 @@ class Guards(Around):
                 message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
             await send(message)
 
-        if self._is_hidden(scope.get("path", "")):
+        path = scope.get("path", "")
+        if self._is_hidden(path):
             return await Response(status_code=404)(scope, receive, sent)
-        await self._app(scope, _in_time(receive), sent)
+        if "/app/static/" in path:
+            scope = {**scope, "headers": _without({b"accept-encoding"}, scope)}
+        await self._app(scope, receive, sent)
 
     def _is_hidden(self, path: str) -> bool:
         """Streamlit's figures, and names that no file can have: Streamlit would log a traceback for each."""
@@ -71,20 +77,14 @@ class Guards(Around):
         return path.rstrip("/").endswith("/_stcore/metrics") and not self._shows_metrics
 
 
-def _in_time(receive: Receive) -> Receive:
-    """What a browser sends with its request has to come; the next part within `SLOWEST` seconds."""
-    whole = False
+@cache
+def _look() -> bytes:
+    return b"<style>%s</style>" % (ASSETS / "app.css").read_bytes()
 
-    async def received() -> Message:
-        nonlocal whole
-        try:
-            message = await asyncio.wait_for(receive(), None if whole else SLOWEST)
-        except TimeoutError:
-            return {"type": "http.disconnect"}
-        whole = whole or not message.get("more_body")
-        return message
 
-    return received
+def with_look(html: bytes) -> bytes:
+    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it."""
+    return html.replace(BODY_END, _look() + BODY_END, 1)
 
 
 def with_preview(html: bytes, page: Page) -> bytes:
@@ -98,7 +98,7 @@ def with_preview(html: bytes, page: Page) -> bytes:
 
 
 class Previews(Around):
-    """Everything but the pages' HTML passes as it is."""
+    """Titles and the look in the pages' HTML; everything else passes as it is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
@@ -116,7 +116,7 @@ class Previews(Around):
             elif message["type"] == "http.response.body" and start:
                 html.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    body = with_preview(bytes(html), page)
+                    body = with_look(with_preview(bytes(html), page))
                     length = (b"content-length", str(len(body)).encode())
                     await send({**start, "headers": [*_without(OF_THE_FILE, start), length]})
                     await send({"type": "http.response.body", "body": body})

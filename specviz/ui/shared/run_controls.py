@@ -1,6 +1,6 @@
 """The controls of a run’s models, prompt and settings, once for every page; and pairs of models worth trying."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,7 +10,7 @@ import streamlit as st
 
 from specviz.core.drafters import menu_title, named
 from specviz.core.names import first_words, is_path, short_name
-from specviz.core.request import SHOWN, RunRequest, is_locked, unlocked
+from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, with_depth
 from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
@@ -30,6 +30,7 @@ from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_fr
 
 SAYS = page_texts("models")
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
+OWN_FIELD = "own_text"  # whether the field for it is open
 SHOWN_CHARACTERS = 70  # of a preset in the menu
 
 
@@ -76,18 +77,30 @@ class RunControls:
 
     def _prompt_text(self, **more: Any) -> None:
         chosen = (with_fresh_value if self.popover else with_value)(self._key("prompt"))
-        label, height = ("Prompt text: Ctrl+Enter runs it", 140) if self.popover else ("Prompt text", 68)
+        height = 140 if self.popover else 68
         more |= {"placeholder": "Write a few words for the models to continue.", "args": (chosen["key"],)}
-        text = st.text_area(label, height=height, on_change=self._note_own_text, **chosen, **more)
+        text = st.text_area("Prompt text", height=height, on_change=self._note_own_text, **chosen, **more)
         if self.popover:
             st.session_state[self._key("prompt")] = text
 
-    def prompt_line(self) -> None:
+    def prompt_line(self, run: Callable[[], None]) -> None:
+        """The menu, and a text field that closes over what it runs: `run` is called where the visitor asks for that."""
         left, right = st.columns([2.8, 1], gap="small", vertical_alignment="bottom")
         with left:
             self._prompt_menu()
-        with right.popover("Own text", icon=":material/edit:", width="stretch"):
+        look: dict[str, Any] = {"icon": ":material/edit:", "width": "stretch", "key": self._key(OWN_FIELD)}
+        with right.popover("Own text", on_change="rerun", **look):
             replace(self, popover=True)._prompt_text()
+            problem = prompt_problem(st.session_state[self._key("prompt")])
+            if problem:  # the page's own line for it is behind this field
+                st.error(plain(problem))
+
+            def run_it() -> None:
+                if prompt_problem(st.session_state[self._key("prompt")]) is None:
+                    st.session_state[self._key(OWN_FIELD)] = False
+                    run()
+
+            st.button("Run this text", key=self._key("run_own"), type="primary", on_click=run_it, width="stretch")
 
     def target(self, first: Sequence[str] = ()) -> None:
         self._model("Target", "target", offered_names(), SAYS["target_help"], first)
@@ -212,6 +225,8 @@ class RunControls:
         preset, text = find_preset(st.session_state.get(self._key("preset"), OWN_TEXT)), st.session_state[key]
         if preset is None or preset.text != text:
             set_widgets({self._key("preset"): OWN_TEXT, self._key("prompt"): text})
+            if self.popover and prompt_problem(text) is None:
+                st.session_state[self._key(OWN_FIELD)] = False
 
 
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out

@@ -1,5 +1,6 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -84,7 +85,12 @@ def controls(watching: Watching) -> None:
     _take_link_once(watching)
     draw, columns = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}, COLUMNS
     if address.view() != "full":
-        draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
+        run_own = partial(setattr, watching.form.came, "acted", True)  # the text on screen needs no second run
+        draw = {
+            "prompt": partial(CONTROLS.prompt_line, run_own),
+            "target": CONTROLS.first_targets,
+            "draft": CONTROLS.first_drafts,
+        }
         columns = FIRST_COLUMNS if address.view() == "simple" else {}
     widths = {name: width for name, (width, controls) in columns.items() if not address.hidden() >= controls}
     if not widths:

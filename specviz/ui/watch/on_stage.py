@@ -9,11 +9,13 @@ from threading import Lock
 import streamlit as st
 
 from specviz.core.metrics import Costs
+from specviz.core.names import machine_in_words
 from specviz.core.result import WAITING, Result, result_of
 from specviz.data.first_run import first_trace
 from specviz.data.hidden import PARAMETER, written
 from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.permalink import link_of
+from specviz.measure.ranking import Ran, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
@@ -113,12 +115,18 @@ def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Col
     if before is None:
         return
     made, costs = watching.feed.compared, watching.costs_of(before)
+    then = known_costs(before.trace, costs)
     if made is None or not made.is_of(before, costs):
-        lines = compared(before.trace, before.draft_guesses, costs)
+        lines = compared(before.trace, before.draft_guesses, costs, then.costs if then else None)
         made = watching.feed.compared = Made(lines, (before, costs))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
-    payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
+    pinned = before is watching.pinned
+    payload["before"] = {**made.payload, "differs": unlike, "pinned": pinned}
+    now = known_costs(shown.trace, watching.shown_costs)
+    if now and then and not payload["running"] and not (payload["result"].trusted and made.payload["trusted"]):
+        earlier = "pinned run" if pinned else "run before"
+        payload["before"]["ranked"] = ranked(Ran(shown.trace, now), Ran(before.trace, then), earlier)
 
 
 def _of_run(watching: Watching, shown: Shown) -> SentStage:
@@ -134,6 +142,7 @@ def _of_run(watching: Watching, shown: Shown) -> SentStage:
 
 
 def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
+    known = None if running else known_costs(shown.trace, costs)
     made = stage_data(
         shown.trace,
         run_id=shown.run_id,
@@ -141,9 +150,11 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
         running=running,
         guesses=shown.draft_guesses,
         costs=costs,
+        known=known.costs if known else None,
     )
-    where = "measured here" if shown.measured_here else "recorded"
-    made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
+    elsewhere = f"recorded on {machine_in_words(shown.trace.recorded_on.machine)}"
+    where = "measured here" if shown.measured_here else elsewhere
+    made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where, known)
     return made
 
 

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.metrics import count
+from specviz.core.metrics import Estimate, count, estimated_at
 from specviz.core.names import first_words, short_name
-from specviz.core.result import at_calibrated, refutes
-from specviz.core.verdict import Verdict, verdict_of_run
+from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.data.texts import page_texts
+from specviz.measure.ranking import known_costs
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
@@ -31,7 +31,9 @@ SAYS = page_texts("watch")
 HEIGHT = 252
 PROMPT_CHARACTERS = 40
 ID_CHARACTERS = 17  # of a run's id and the space behind it
+SHARES = (-4.0, 105.0)  # %: the axis of acceptance; a mark at 0 is drawn whole
 LEAST_TOP, ARROW = 1.5, 0.96  # of the speed axis: its end at least, and the place of what is above it
+WILD = 3.0  # times not trusted do not stretch the axis beyond it
 PLOT, MARK, LETTER, LINE = (330, 130), 8, 7, 13  # pixels: a plot, half a mark, and a letter of a number beside it
 # where a number can stand, best first: steps to the right and up
 PLACES = {"middle right": (1, 0), "middle left": (-1, 0), "top center": (0, 1), "bottom center": (0, -1)}
@@ -43,7 +45,8 @@ class Try:
     number: int  # 0: the recorded first run
     shown: Shown
     verdict: Verdict | None
-    estimated: float | None = None  # the speedup at calibrated costs
+    estimated: Estimate | None = None  # the speedup at costs of a quiet moment
+    costs_of: str | None = None  # where these were measured
 
     @property
     def busy(self) -> bool:
@@ -72,12 +75,13 @@ def tries(watching: Watching) -> list[Try]:
     """The recorded first run, then the runs of the session, oldest first."""
     past, first = watching.past, first_run()
     runs = [*([(0, first)] if first else []), *enumerate(past.finished, past.count - len(past.finished) + 1)]
-    refuted = [costs for _, run in runs if (costs := watching.costs_of(run)) and refutes(run.trace, costs)]
+    doubted = [costs for _, run in runs if (costs := watching.costs_of(run)) and doubts(run.trace, costs)]
 
     def tried(number: int, run: Shown) -> Try:
         costs = watching.costs_of(run)
-        estimated = None if costs in refuted else at_calibrated(run.trace, costs)
-        return Try(number, run, verdict_of_run(run.trace, costs), estimated)
+        known = known_costs(run.trace, None if costs in doubted else costs)
+        estimated = estimated_at(run.trace.rounds, known.costs) if known else None
+        return Try(number, run, verdict_of_run(run.trace, costs), estimated, known.place if known else None)
 
     return [tried(*each) for each in runs]
 
@@ -105,19 +109,29 @@ class Box(NamedTuple):
 def tried_figure(runs: Sequence[Try]) -> plot.Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
-    trusted = [run.verdict for run in runs if run.verdict and run.verdict.trusted]
-    top = 1.1 * max([LEAST_TOP, *(_ends(verdict)[1] for verdict in trusted)])
+    ends = [(run.busy, end) for run in runs if run.verdict for end in (run.verdict.speedup, *_ends(run.verdict))]
+    top = 1.1 * max([LEAST_TOP, *(end for busy, end in ends if not busy or end <= WILD)])
     labels = _labels(runs, top)
     groups = [_points(draft, number, runs, top, labels) for number, draft in enumerate(drafts)]
-    x = plot.axis("accepted / drafted", range=[0, 105], ticksuffix=" %")
+    x = plot.axis("accepted / drafted", range=[*SHARES], ticksuffix=" %")
     y = plot.axis("measured speedup", range=[0, top], ticksuffix="×")
-    line = plot.level(1, "break-even 1×")
-    line["annotations"][0] |= {"x": 0, "xanchor": "left"}  # few runs accept so little: it covers no point
-    return plot.figure(groups, HEIGHT, x=x, y=y, showlegend=True, **line)
+    # Its name is in the legend: a label beside the line lies on bars.
+    line = plot.scatter("break-even 1×", SHARES, [1, 1], mode="lines", line=plot.DOTTED, hoverinfo="skip")
+    return plot.figure([line, *groups], HEIGHT, x=x, y=y, showlegend=True)
 
 
 def _ends(verdict: Verdict) -> tuple[float, float]:
     return verdict.interval or (verdict.speedup, verdict.speedup)
+
+
+def _accepted(run: Try) -> float:
+    return 100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0)
+
+
+def _timed(verdict: Verdict) -> str:
+    low, high = _ends(verdict)
+    between = f" ({low:.2f} to {high:.2f})" if verdict.interval else ""
+    return f"{verdict.speedup:.2f}×{between}{'' if verdict.trusted else ', busy machine'}"
 
 
 def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
@@ -129,12 +143,12 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
     marks, bars, found = {}, [], {}
     numbers: list[Box] = []
     for number, (run, verdict) in shown.items():
-        x = PLOT[0] * (count(run.shown.trace.rounds).acceptance_rate or 0.0) / 1.05
+        x = PLOT[0] * (_accepted(run) - SHARES[0]) / (SHARES[1] - SHARES[0])
         y, low, high = (PLOT[1] * min(at, ARROW * top) / top for at in (verdict.speedup, *_ends(verdict)))
         marks[number] = Box(x, y, MARK, MARK)
         bars.append(Box(x, (low + high) / 2, 1, (high - low) / 2))
     for number, mark in marks.items():
-        text = f"{number} ↑" if shown[number][1].speedup > top else str(number)
+        text = f"{number} ↑" if _ends(shown[number][1])[1] > top else str(number)
         boxes = {place: mark.beside(move, text) for place, move in PLACES.items()}
         taken = [*marks.values(), *numbers]
         free = [place for place, box in boxes.items() if box.inside and not any(map(box.meets, taken))]
@@ -145,23 +159,23 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
 
 
 def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> plot.Part:
-    """The points of a draft. A speed above the axis is an arrow at its end: only one that is not trusted can be."""
+    """The points of a draft. What is above the axis ends with it: only what is not trusted can be."""
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
-    speeds = [min(verdict.speedup, ARROW * top) for _, verdict in own]
-    lows = [min(speed, _ends(verdict)[0]) for speed, (_, verdict) in zip(speeds, own, strict=True)]
+    drawn = [[min(at, ARROW * top) for at in (verdict.speedup, *_ends(verdict))] for _, verdict in own]
+    speeds, lows, highs = ([each[i] for each in drawn] for i in range(3))
     marks = [f"{symbol}-open" if run.busy else symbol for run, _ in own]
     return plot.scatter(
         figure_text(draft),
-        [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
+        [_accepted(run) for run, _ in own],
         speeds,
-        "run %{customdata[0]}: %{x:.0f} % accepted, %{customdata[1]:.2f}×<extra></extra>",
+        "run %{customdata[0]}: %{x:.0f} % accepted, %{customdata[1]}<extra></extra>",
         text=[labels[run.number][0] for run, _ in own],
-        customdata=[(run.number, verdict.speedup) for run, verdict in own],
+        customdata=[(run.number, _timed(verdict)) for run, verdict in own],
         mode="markers+text",
         textposition=[labels[run.number][1] for run, _ in own],
         marker=plot.marker(marks, 11, color),
-        error_y=plot.interval(speeds, lows, [_ends(verdict)[1] for _, verdict in own], color),
+        error_y=plot.interval(speeds, lows, highs, color),
     )
 
 
@@ -178,8 +192,15 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("prompt", lambda run: first_words(run.shown.trace.prompt.text, PROMPT_CHARACTERS)),
     ("temperature", lambda run: run.shown.trace.settings.temperature),
     ("target", lambda run: short_name(run.shown.trace.target.name)),
-    ("at calibrated costs", lambda run: run.estimated),
+    ("at calibrated costs", lambda run: run.estimated and run.estimated.speedup),
+    ("at calibrated costs from", lambda run: _end_of(run, 0)),
+    ("at calibrated costs to", lambda run: _end_of(run, 1)),
+    ("calibrated on", lambda run: run.costs_of),
 )
+
+
+def _end_of(run: Try, end: int) -> float | None:
+    return run.estimated.interval[end] if run.estimated and run.estimated.interval else None
 
 
 COUNTED = ("draft length", "temperature", "tokens a call", "accepted %")
@@ -189,7 +210,7 @@ ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
     *(column for column in COLUMNS if column[0] in COUNTED),
     ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
     ("95 %", lambda run: run.verdict and run.verdict.interval and "{:.2f} to {:.2f}".format(*run.verdict.interval)),
-    ("estimated", lambda run: f"{run.estimated:.2f}×" if run.estimated else None),
+    ("estimated", lambda run: run.estimated and f"{run.estimated.said}×"),
     *(column for column in COLUMNS if column[0] == "prompt"),
 )
 

@@ -139,7 +139,7 @@ def verification_figure(costs: Costs) -> Figure:
     here = scatter("measured here", lengths, measured, said, line={"color": BLUE, "width": 2})
     x = axis("tokens read at once, k", dtick=2 if lengths[-1] <= 20 else 8)
     y = axis("v(k), target steps", range=[0, max(3.0, 1.2 * max(measured))])
-    return figure([one_by_one, here], 300, x=x, y=y, **level(1, "free verification"))
+    return figure([one_by_one, here], 300, x=x, y=y, **level(1, "free check"))
 
 
 def show_outcome(watching: Watching, shown: Shown) -> None:

@@ -57,7 +57,7 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.M
         before = replace(before, checks=_checks(before, start), batch=1, passes=None)
         set_widgets(_within(verification=before.steps(now.draft_length + 1)))
 
-    _fine(st, "alpha", "Acceptance of checked guesses", format="percent")
+    _fine(st, "alpha", "Acceptance of judged guesses", format="percent")
     more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
     st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **more)
     _fine(st, "cost", "Cost of a guess")

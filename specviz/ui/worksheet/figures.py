@@ -10,7 +10,6 @@ from specviz.measure.worksheet.runs import Gap, Measured, Where, signed
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
-PALE, INK = "#eef0f2", "#1b1f24"
 ALPHAS = [step / 40 for step in range(41)]
 LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
 SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
@@ -24,14 +23,12 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
         parts.append(_dots([point for point in points if point.source == source]))
     for name, at, symbol in (("loaded", loaded, "diamond-open"), ("the sliders", model, "circle-open")):
         if at:
-            ring: plot.Part = {"mode": "markers", "marker": plot.marker(symbol, 22, INK, width=3)}
+            ring: plot.Part = {"mode": "markers", "marker": plot.marker(symbol, 22, plot.INK, width=3)}
             said = f"{name}: {at.terms.speedup:.2f}× modelled<extra></extra>"
             parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, **ring))
     x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
-    y = plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
-    # the legend's dark lines and rings would vanish on a dark page
-    more: plot.Part = {"legend": {"bgcolor": PALE, "font": {"color": INK}}, "margin": {"b": 100}}
-    return plot.figure(parts, 450, x=x, y=y, **more)
+    y = plot.axis("judged guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False)
+    return plot.figure(parts, 450, x=x, y=y, margin={"b": 100})
 
 
 def _ground(speedups: list[list[float]]) -> plot.Part:
@@ -44,7 +41,7 @@ def _ground(speedups: list[list[float]]) -> plot.Part:
         "customdata": speedups,
         "zmin": -2,
         "zmax": 2,
-        "colorscale": [[0, plot.ORANGE], [0.5, PALE], [1, plot.BLUE]],
+        "colorscale": [[0, plot.ORANGE], [0.5, plot.PALE], [1, plot.BLUE]],
         "colorbar": {
             "orientation": "h",
             "title": {"text": "speedup, modelled", "side": "bottom"},
@@ -73,9 +70,9 @@ def _levels(speedups: list[list[float]]) -> plot.Part:
             "size": 1,
             "showlabels": True,
             "labelformat": ".0f",
-            "labelfont": {"color": INK, "size": 11},
+            "labelfont": {"color": plot.INK, "size": 11},
         },
-        "line": {"color": INK, "width": 0.7},
+        "line": {"color": plot.INK, "width": 0.7},
         "hoverinfo": "skip",
         "showscale": False,
         "showlegend": False,
@@ -84,7 +81,7 @@ def _levels(speedups: list[list[float]]) -> plot.Part:
 
 def _break_even_line(model: Model) -> plot.Part:
     alphas = [model.at(length).break_even for length in LENGTHS]
-    look = {"mode": "lines", "line": {"color": INK, "width": 3, "dash": "dash"}}
+    look = {"mode": "lines", "line": {"color": plot.INK, "width": 3, "dash": "dash"}}
     said = "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>"
     return plot.scatter("break-even, 1×", LENGTHS, alphas, said, **look)
 
@@ -92,7 +89,7 @@ def _break_even_line(model: Model) -> plot.Part:
 def _dots(points: Sequence[Measured]) -> plot.Part:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
-    symbol, fill = SYMBOLS[first.where], "#ffffff" if first.recorded else "#F0E442"
+    symbol, fill = SYMBOLS[first.where], plot.GROUND if first.recorded else "#F0E442"
     size, inside = 8 if first.where == "When it helps" else 11, "-dot" if first.recorded else ""
     return plot.scatter(
         first.source,
@@ -101,14 +98,14 @@ def _dots(points: Sequence[Measured]) -> plot.Part:
         "%{customdata[2]}<br>draft length %{x}, %{y:.0%} accepted: %{customdata[0]:.2f}× measured, "
         f"%{{customdata[1]:.2f}}× predicted at its own costs<extra>{first.source}</extra>",
         mode="markers",
-        marker=plot.marker(f"{symbol}{inside}", size, fill, edge=INK, width=1.5),
+        marker=plot.marker(f"{symbol}{inside}", size, fill, edge=plot.INK, width=1.5),
         customdata=[[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
     )
 
 
 def gap_figure(gap: Gap) -> plot.Figure:
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
-    names = ["paper’s formula", "by position", "verification", "overhead", "the rest", "measured"]
+    names = ["paper’s formula", "by position", "checks", "overhead", "the rest", "measured"]
     causes: plot.Part = {
         "type": "waterfall",
         "x": names,

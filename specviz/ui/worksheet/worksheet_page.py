@@ -32,6 +32,7 @@ from specviz.measure.worksheet.starts import (
     OPENING_DRAFT_LENGTH,
     Start,
     batch_starts,
+    between,
     calibrated,
     start_of_file,
     starts,
@@ -154,7 +155,7 @@ TITLE = "Speculative decoding: exercises on one run"
 def show_exercises(known: Known) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        return notices(["There is no run with drafted tokens yet: make one on the Watch page."], "info")
+        return notices(["There is no run with guesses yet: make one on the Watch page."], "info")
     about = f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)}"
     st.markdown(f"{about} Answers are computed from it.")
     with st.container(horizontal=True, key="worksheet_downloads"):
@@ -276,7 +277,8 @@ def _here(known: Known) -> Iterator[Cells]:
     for pair, costs in known.costs.items():
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
-        name, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
+        name = start.label.removeprefix("this machine, calibrated: ")
+        task = f"this machine, calibrated ({between(costs, model.draft_length)})"
         alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else "this one"
@@ -305,7 +307,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
         found, text = None, st.session_state.worksheet_paste
         with suppress(InputError):
-            found = _pasted(worksheet, starts)  # the map shows calls that all draft, up to the end of its axis
+            found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
         if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
             costs = costs_named(chosen_start(worksheet, starts))
             put_on_map(worksheet, serving.production_start(found, costs), found)
@@ -375,7 +377,7 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
         st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
     start = serving.production_start(found, costs)
     if found.share < 1:
-        st.caption("Not for the map: it shows calls that all draft, and here only some do.")
+        st.caption("Not for the map: it shows rounds that all draft, and here only some do.")
     elif start.model.draft_length > MAX_DRAFT_LENGTH:
         st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
     elif is_shown(start):

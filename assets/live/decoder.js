@@ -1,0 +1,100 @@
+/** The models in their thread, and the runs that it decodes: one at a time, and a new one takes the place of an older one. */
+
+import { find } from "../shared/dom.js";
+import { settingsOf } from "./settings.js";
+import { bytesOf, startThread } from "./worker_thread.js";
+
+/** @import { DecodeSettings, DraftGuesses, Trace } from "../shared/payloads.js" */
+/** @import { RunRequest } from "../engine/run.js" */
+/** @import { Row } from "./settings.js" */
+
+/** @typedef {{ config: object, weights: string | null, sha256: string, parameters: number }} Model weights: their address, or null: in the page */
+/** @typedef {{ models: Record<string, Model>, tokenizer: object, rows: Row[], settings: DecodeSettings }} Made */
+/** @typedef {{ loading: (model: string, bytes: number, of: number) => void, ready: () => void, failed: (sentence: string) => void }} Told */
+/** @typedef {(trace: Trace, guesses: DraftGuesses | null, over: boolean) => void} Grows the trace so far; guesses: of a greedy run that is over */
+/** @typedef {{ id: number, request: RunRequest, grows: Grows, resolve: (trace: Trace) => void, reject: (error: Error) => void }} Decoding */
+
+const DIED = "The engine of this page stopped. Your runs are still here.";
+const FROM_DISK = "A browser loads no models for a page of a site that lies on a disk: put the folder on a web server, or make one file with “python -m specviz export live”.";
+const REPLACED = "Another run has taken the place of this one.";
+
+export class Decoder {
+  /**
+   * @param {Made} made
+   * @param {Told} told
+   */
+  constructor(made, told) {
+    this.made = made;
+    this.told = told;
+    this.ready = this.failed = false;
+    /** @type {Decoding | null} */
+    this.now = null;
+    this.count = 0; // of runs
+  }
+
+  /** Start the thread, again where it has ended, and give it the models. */
+  open() {
+    this.thread?.end();
+    this.ready = this.failed = false;
+    const { models, tokenizer } = this.made;
+    if (location.protocol === "file:" && Object.values(models).some(({ weights }) => weights)) return this.#fail(FROM_DISK);
+    const script = find(document, "#engine").textContent ?? "";
+    this.thread = startThread(script, (message) => this.#hear(message), () => this.#fail(DIED));
+    const files = Object.entries(models).map(([name, { config, weights, sha256 }]) => {
+      const given = weights ? new URL(weights, document.baseURI).href : bytesOf(find(document, `#weights-${name}`).textContent ?? "");
+      return [name, { config, tokenizer, weights: given, sha256 }];
+    });
+    this.thread.post({ kind: "open", models: Object.fromEntries(files) });
+  }
+
+  /**
+   * Decode with both decoders, once the models are there.
+   * @param {Omit<RunRequest, "settings"> & { settings?: Partial<DecodeSettings> }} asked
+   * @param {Grows} [grows]
+   * @returns {Promise<Trace>} fails with a sentence: it cannot run, or another run was asked for
+   */
+  async decode({ prompt, target, draft, settings = {} }, grows = () => {}) {
+    const request = { prompt: String(prompt), target, draft, settings: settingsOf(settings, this.made) };
+    this.stop();
+    return new Promise((resolve, reject) => {
+      this.now = { id: (this.count += 1), request, grows, resolve, reject };
+      if (this.ready) this.#begin(this.now);
+    });
+  }
+
+  /** A run under way is not waited for any more. */
+  stop() {
+    if (!this.now) return;
+    this.thread?.post({ kind: "stop", id: this.now.id });
+    this.now.reject(new Error(REPLACED));
+    this.now = null;
+  }
+
+  /** @param {Decoding} run */
+  #begin({ id, request }) {
+    this.thread?.post({ kind: "run", id, request });
+  }
+
+  /** @param {any} message see assets/engine/engine.js */
+  #hear({ kind, id, sentence, trace, guesses, model, bytes, of }) {
+    if (kind === "loading") return this.told.loading(model, bytes, of);
+    if (kind === "failed" && id === undefined) return this.#fail(sentence);
+    const run = this.now;
+    if (kind === "ready") {
+      this.ready = true;
+      this.told.ready();
+      return run && this.#begin(run);
+    }
+    if (!run || id !== run.id) return; // of a run whose place another one has taken
+    if (kind !== "trace") this.now = null;
+    if (kind === "failed") return run.reject(new Error(sentence));
+    run.grows(trace, guesses ?? null, kind === "done");
+    if (kind === "done") run.resolve(trace);
+  }
+
+  /** @param {string} sentence why nothing can be decoded now; a run that waits begins when it is opened again */
+  #fail(sentence) {
+    [this.ready, this.failed] = [false, true];
+    this.told.failed(sentence);
+  }
+}

@@ -1,0 +1,144 @@
+"""What each bundled draft costs on this machine while nothing else runs: c, v(k) and o, with all their repeats.
+
+    python -m benchmarks.quiet_costs [--target wren-base] [--drafts NAME ...] [--dtype float32] [--repeats 2]
+        [--out benchmarks/results/quiet_costs.json]
+
+Where a visitor's machine is too busy to time a run, the app ranks drafts by these costs: those of the processor that is
+most like the visitor's. The file has one line for each machine, target and number format, and a new measurement takes
+the place of the older one. The drafts take turns; each is calibrated as the app does it, `--repeats` times. One torch
+thread, greedy. Medusa's heads are not among them: all their guesses share one pass, so they have no cost a guess.
+
+On a busy machine nothing is stored (`benchmarks/quiet.py`), and neither where repeats do not agree. A run with the
+default options takes a few minutes.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.quiet import quiet_machine
+from specviz import load_model
+from specviz.core.costs import Costs
+from specviz.core.drafters import PROMPT_LOOKUP, method_of
+from specviz.core.errors import DisturbedError
+from specviz.data.measured_methods import Quiet
+from specviz.data.quiet_costs import FILE, OnMachine, QuietCosts, read_quiet_costs
+from specviz.decoding import Drafter, make_drafter
+from specviz.measure.calibration import calibrate
+from specviz.models.catalogue import bundled_heads, bundled_models
+from specviz.models.devices import describe_machine, processor
+from specviz.models.loaded_model import LoadedModel
+
+DIGITS = 4
+TRIES = 4  # of one calibration
+EARLY_EXITS = ("early-exit:1", "early-exit:2", "early-exit:4")  # those of the Draft menu
+
+
+def main() -> None:
+    options = _options()
+    torch.set_num_threads(1)
+    target = load_model(options.target, options.dtype)
+    names = options.drafts or drafts_of(options.target)
+    drafters = {name: make_drafter(name, target, dtype=options.dtype) for name in names}
+    with quiet_machine(options.target, options.dtype) as quiet:
+        try:
+            found = costs_of(target, drafters, options.repeats)
+        except DisturbedError as error:
+            raise SystemExit(f"Not stored: {error}") from None
+        quiet.add_steps(block.step_seconds for costs in found.values() for block in costs.blocks)
+    here = OnMachine(
+        created=datetime.now(UTC).date().isoformat(),
+        processor=processor(),
+        machine=describe_machine(),
+        target=options.target,
+        dtype=options.dtype,
+        quiet=Quiet(**quiet.said()),
+        drafts=found,
+    )
+    store(here, options.out)
+    for name, costs in found.items():
+        print(
+            f"{name}: c {said(costs.cost_ratio, costs.of_draft)}, v(5) {said(costs.verification[5], costs.of_check(5))}"
+        )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", default="wren-base")
+    parser.add_argument("--drafts", nargs="+")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
+    parser.add_argument("--repeats", type=int, default=2, help="calibrations of each draft")
+    parser.add_argument("--out", type=Path, default=FILE)
+    return parser.parse_args()
+
+
+def drafts_of(target: str) -> list[str]:
+    """The bundled drafts for a target whose guesses cost one step each."""
+    sizes = {model.name: model.parameters for model in bundled_models()}
+    models = [name for name, parameters in sizes.items() if parameters < sizes[target]]
+    heads = [head.name for head in bundled_heads() if head.target == target and not method_of(head.kind).at_once]
+    return [*models, *heads, PROMPT_LOOKUP, *EARLY_EXITS]
+
+
+def costs_of(target: LoadedModel, drafters: dict[str, Drafter], repeats: int) -> dict[str, Costs]:
+    """Each draft's costs. DisturbedError: the repeats of a calibration do not agree."""
+    blocks: dict[str, list[Costs]] = {name: [] for name in drafters}
+    for _ in range(repeats):
+        for name, drafter in drafters.items():
+            blocks[name] += steady_blocks(target, drafter)
+    return {name: _rounded(Costs.of_blocks(its)) for name, its in blocks.items()}
+
+
+def steady_blocks(target: LoadedModel, drafter: Drafter) -> Sequence[Costs]:
+    """Of a calibration whose repeats agree: the machine may be disturbed for a moment. DisturbedError: it stays so."""
+    for _ in range(TRIES - 1):
+        with suppress(DisturbedError):
+            return calibrate(target, drafter.loaded, drafter=drafter).blocks
+    return calibrate(target, drafter.loaded, drafter=drafter).blocks
+
+
+def _rounded(costs: Costs) -> Costs:
+    return replace(
+        costs,
+        step_seconds=round(costs.step_seconds, 6),
+        cost_ratio=round(costs.cost_ratio, DIGITS),
+        verification={k: round(v, DIGITS) for k, v in costs.verification.items()},
+        overhead=round(costs.overhead, DIGITS),
+        blocks=tuple(map(_rounded, costs.blocks)),
+    )
+
+
+def store(here: OnMachine, path: Path) -> None:
+    """Write the file with this measurement in it."""
+    others = read_quiet_costs(path).machines if path.exists() else []
+    machines = [*(each for each in others if each.key != here.key), here]
+    path.write_text(as_text(QuietCosts(1, machines)))
+
+
+def as_text(found: QuietCosts) -> str:
+    """As JSON, a line for each machine."""
+    lines: Sequence[str] = [json.dumps(_shown(asdict(each))) for each in found.machines]
+    return f'{{"schema": {found.schema}, "machines": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+def _shown(value: dict[str, Any]) -> dict[str, Any]:
+    """Without what every block leaves empty."""
+    for costs in value["drafts"].values():
+        for block in costs["blocks"]:
+            del block["blocks"]
+    return value
+
+
+def said(value: float, interval: tuple[float, float] | None) -> str:
+    return f"{value:.3f}" + (f" [{interval[0]:.3f} to {interval[1]:.3f}]" if interval else "")
+
+
+if __name__ == "__main__":
+    main()

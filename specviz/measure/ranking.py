@@ -1,0 +1,112 @@
+"""What is known of a run's speed where the machine is too busy to time it, and which of two runs is faster. Pure."""
+
+from dataclasses import dataclass, replace
+
+from specviz.core.costs import Costs
+from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL, UNTOLD, Interval, judge
+from specviz.core.metrics import Counts, count, estimated_at, span
+from specviz.core.result import KnownCosts
+from specviz.core.trace import Trace
+from specviz.core.verdict import doubts
+from specviz.data.quiet_costs import quiet_costs
+from specviz.data.texts import Sentences
+
+say = Sentences("ranking")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    trace: Trace
+    known: KnownCosts
+
+    @property
+    def counts(self) -> Counts:
+        return count(self.trace.rounds)
+
+    def mean_round(self, costs: Costs) -> float:
+        rounds = self.trace.rounds
+        return sum(costs.round_steps(len(each.drafted), each.depth) for each in rounds) / len(rounds)
+
+
+def known_costs(trace: Trace, calibrated: Costs | None) -> KnownCosts | None:
+    """The costs that speak for a run on a busy machine; None where nothing is known of its pair.
+
+    First what was recorded on a quiet processor of the same kind: a calibration here may have been disturbed too. Then
+    a calibration that no run doubts. Last what was recorded on another kind.
+    """
+    found = quiet_costs().for_run(trace)
+    same = found is not None and found.unlike(trace.recorded_on)[0] == 0
+    if calibrated and not same and not doubts(trace, calibrated):
+        return KnownCosts(calibrated, "this machine", say("calibrated"))
+    if found is None or trace.drafter is None:
+        return None
+    source = say("recorded" if same else "elsewhere", found=found)
+    return KnownCosts(found.drafts[trace.drafter.asked_as], found.processor, source)
+
+
+def ranked(now: Ran, then: Ran, earlier: str) -> str:
+    """Which of two runs is faster, and why; empty where they are of different tasks, or no interval is known.
+
+    `earlier` is how the other run is called. The counts are exact, so only the costs make the ratio unsure.
+    """
+    if _task(now.trace) != _task(then.trace):
+        return ""
+    if _drafting(now.trace) == _drafting(then.trace):
+        return say("again", earlier=earlier)
+    one, other = (estimated_at(run.trace.rounds, run.known.costs) for run in (now, then))
+    if one is None or other is None or one.interval is None or other.interval is None:
+        return ""
+    between = one.interval[0] / other.interval[1], one.interval[1] / other.interval[0]
+    alike = between[0] >= 1 / NEUTRAL and between[1] <= NEUTRAL  # another day would tell as much apart
+    word = EVEN if alike else judge(one.speedup / other.speedup, between).word
+    said = say(
+        {HELPS: "faster", HURTS: "slower", EVEN: "even", UNTOLD: "untold"}[word], times=span(between), earlier=earlier
+    )
+    guesses = now.trace.settings.draft_length == then.trace.settings.draft_length  # else rounds differ in more
+    gain, more = _accepted(now, then) if guesses else _tokens(now, then)
+    cost, dearer = _guess(now, then) if guesses else _round(now, then)
+    return say("ranked", gain=gain, joined="but" if more * dearer > 0 else "and", cost=cost, verdict=said)
+
+
+def _task(trace: Trace) -> tuple[object, ...]:
+    """What both runs must share: speedups over different texts or targets rank nothing."""
+    return trace.target, trace.prompt.text, trace.settings.temperature, trace.settings.max_new_tokens
+
+
+def _drafting(trace: Trace) -> tuple[object, ...]:
+    """Where this is the same too, the same tokens were drafted and accepted."""
+    return trace.drafter, replace(trace.settings, seed=0) if trace.settings.greedy else trace.settings
+
+
+# Each says how the two compare in one thing, and whether the run has more (1), as much (0) or less (-1) of it.
+
+
+def _accepted(now: Ran, then: Ran) -> tuple[str, int]:
+    here, there = (run.counts.acceptance_rate or 0.0 for run in (now, then))
+    side = _side((here, here), (there, there))
+    return say(("same_accepted", "more_accepted", "fewer_accepted")[side], now=here, then=there), side
+
+
+def _tokens(now: Ran, then: Ran) -> tuple[str, int]:
+    here, there = (run.counts.tokens_per_target_call or 0.0 for run in (now, then))
+    side = _side((here, here), (there, there))
+    return say(("same_tokens", "more_tokens", "fewer_tokens")[side], now=here, then=there), side
+
+
+def _guess(now: Ran, then: Ran) -> tuple[str, int]:
+    here, there = (run.known.costs for run in (now, then))
+    side = _side(here.of_draft, there.of_draft)
+    return say(("same_guess", "more_guess", "less_guess")[side], now=here.cost_ratio, then=there.cost_ratio), side
+
+
+def _round(now: Ran, then: Ran) -> tuple[str, int]:
+    here, there = now.mean_round(now.known.costs), then.mean_round(then.known.costs)
+    side = _side(*(run.known.costs.interval(run.mean_round) for run in (now, then)))
+    return say(("same_round", "more_round", "less_round")[side], now=here, then=there), side
+
+
+def _side(here: Interval | None, there: Interval | None) -> int:
+    if here is None or there is None:
+        return 0
+    (low, high), (lowest, highest) = (tuple(round(end, 2) for end in ends) for ends in (here, there))
+    return (low > highest) - (high < lowest)

@@ -1,0 +1,21 @@
+"""The live page as one file, for the tests of what it shows and of its engine."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from specviz.player.live import live_file
+from tests.conftest import NewContext
+
+
+@pytest.fixture(scope="session")
+def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("live") / "live.html"
+    path.write_text(live_file(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def offline_page(new_context: NewContext) -> Page:
+    return new_context(offline=True, reduced_motion="reduce").new_page()

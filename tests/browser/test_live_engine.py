@@ -1,0 +1,175 @@
+"""The engine of the live page: for scripts, without a network, on a static site, and when things go wrong."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from specviz import DecodeSettings, autoregressive_decode, load_model
+from specviz.core.trace import parse_trace
+from specviz.data.first_run import first_trace
+from specviz.player.live import PIECE, write_site
+from tests.conftest import NewContext
+from tests.support.known import known
+from tests.support.live_page import LIVE, READY, control, open_file, told
+
+
+def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    open_file(page, one_file)
+    page.workers[0].evaluate("() => void setTimeout(() => { throw new Error('dead'); })")
+    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
+    expect(page.locator(".kept tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_selector(LIVE)
+
+
+def test_an_engine_that_somebody_ended_is_noticed(offline_page: Page, one_file: Path) -> None:
+    """A browser short of memory ends a thread and tells the page nothing."""
+    page = offline_page
+    page.clock.install()
+    open_file(page, one_file)
+    page.workers[0].evaluate("() => void setTimeout(() => close())")
+    for _ in range(6):  # the questions that stay without an answer
+        page.clock.run_for(5000)
+    expect(told(page)).to_have_text("The engine of this page stopped. Your runs are still here.")
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)
+
+
+def test_the_console_decodes_as_the_controls_do(offline_page: Page, one_file: Path) -> None:
+    page = offline_page
+    page.goto(one_file.as_uri())
+    asked = {
+        "prompt": "A dog",
+        "target": "wren-base",
+        "draft": "wren-nano",
+        "settings": {"max_new_tokens": 12, "draft_length": 3, "stop_at_eos": False},
+    }
+    trace = parse_trace(page.evaluate("async (asked) => JSON.stringify(await specviz.decode(asked))", asked))  # waits
+    settings = DecodeSettings(max_new_tokens=12, draft_length=3, stop_at_eos=False)
+    assert trace.settings == settings
+    written = autoregressive_decode(load_model("wren-base"), "A dog", settings)
+    assert trace.output == written.output
+    assert page.evaluate("specviz.decode({ draft: 'lookup' }).then(({ drafter }) => drafter.kind)") == "prompt-lookup"
+    expect(page.locator(".stage .badge")).to_have_text("recorded run")  # the screen is the visitor's
+    refused = {
+        "{ gamma: 3 }": "There is no setting gamma. There are max_new_tokens, draft_length,",
+        "{ draft_length: 17 }": "draft_length must be from 1 to 16, not 17.",
+        "{ max_new_tokens: 2.5 }": "max_new_tokens must be at least 1, not 2.5.",
+        "{ top_p: NaN }": "top_p must be above 0 and at most 1, not NaN.",
+        "{ verification: 'all' }": "verification must be token or block, not all.",
+        "{ tree: '4,2,1' }": "tree must be null on this page, not 4,2,1.",
+        "{ stop_at_eos: 1 }": "stop_at_eos must be true or false, not 1.",
+    }
+    ask = "async (settings) => specviz.decode({ settings }).then(() => 'decoded', ({ message }) => message)"
+    for settings_asked, says in refused.items():
+        assert page.evaluate(f"({ask})({settings_asked})").startswith(says)
+    nobody = "specviz.decode({ draft: 'wren-huge' }).catch(({ message }) => message)"
+    assert page.evaluate(nobody) == "wren-huge is not among the models of this page: wren-base, wren-nano."
+    earlier = (
+        "(() => { const one = specviz.decode({}); specviz.decode({}); return one; })().catch((error) => error.message)"
+    )
+    assert page.evaluate(earlier) == "Another run has taken the place of this one."
+
+
+def test_no_script_of_the_file_is_one_that_a_browser_stops_at(one_file: Path) -> None:
+    """WebKit shows a blank window while it reads a script element of many megabytes."""
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", one_file.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(scripts) > 30
+    assert max(map(len, scripts)) <= max(PIECE, 2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("WebAssembly.validate(build)", "false", "This browser cannot run the models"),
+        ('id="weights-wren-nano">', 'id="weights-wren-nano">AAAA', "The weights of wren-nano are damaged or not whole"),
+    ],
+    ids=["no SIMD", "damaged weights"],
+)
+def test_what_cannot_work_is_one_sentence_beside_the_recorded_run(
+    offline_page: Page, one_file: Path, tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    page, broken = offline_page, tmp_path / "broken.html"
+    content = one_file.read_text(encoding="utf-8")
+    assert old in content
+    broken.write_text(content.replace(old, new), encoding="utf-8")
+    page.goto(broken.as_uri())
+    expect(told(page)).to_contain_text(says)
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.locator(".stage .chip").first).to_be_visible()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A site in a subfolder of a static host: its folder and its address."""
+    folder = tmp_path / "a" / "class"
+    write_site(folder)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield folder, f"http://127.0.0.1:{server.server_address[1]}/a/class/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewContext, site: tuple[Path, str]) -> None:
+    folder, address = site
+    context = new_context(once=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(address)
+    expect(told(page)).to_have_text(READY)
+    for name, value in {
+        "target": "wren-base",
+        "draft": "wren-nano",
+        "prompt": known(first_trace()).prompt.text,
+    }.items():
+        expect(control(page, name)).to_have_value(value)  # as in the run on screen
+    page.evaluate("async () => (await navigator.serviceWorker.ready).active.state")
+    for path in json.loads((folder / "files.json").read_text(encoding="utf-8")):
+        if path != "./":
+            (folder / path).unlink()  # the server has lost what the visitor has
+    context.set_offline(True)
+    page.reload()
+    expect(told(page)).to_have_text(READY)
+    for other in ("index.html", "?from=a-link", "index.html?from=a-link"):
+        page.goto(f"{address}{other}")
+        expect(told(page)).to_have_text(READY)
+    control(page, "draft").select_option("wren-small")
+    page.wait_for_selector(LIVE)
+
+
+def test_the_page_of_a_site_opened_from_disk_says_what_it_needs(new_context: NewContext, tmp_path: Path) -> None:
+    write_site(tmp_path)
+    page = new_context(once=True).new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    expect(told(page)).to_contain_text("A browser loads no models for a page of a site that lies on a disk")
+    expect(page.locator(".stage .chip").first).to_be_visible()
+
+
+def test_a_half_loaded_model_is_a_sentence_and_the_whole_one_works(
+    new_context: NewContext, site: tuple[Path, str]
+) -> None:
+    folder, address = site
+    model = next((folder / "models").glob("wren-nano*"))
+    whole = model.read_bytes()
+    model.write_bytes(whole[: len(whole) // 2])
+    page = new_context(once=True).new_page()
+    page.goto(address)
+    expect(told(page)).to_contain_text("The weights of wren-nano are damaged or not whole")
+    model.write_bytes(whole)
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_have_text(READY)

@@ -1,0 +1,130 @@
+"""What uvicorn's connections do otherwise than by themselves: each test fails when an upgrade has changed it."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from uvicorn import Config
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.server import ServerState
+
+from specviz.ui.shared import below_streamlit as below
+from tests.support.patched import put_back
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    put_back(monkeypatch)
+
+
+@pytest.mark.parametrize("state", ["a text comes", "it is gone"])
+def test_what_is_no_message_ends_its_connection_without_a_traceback(state: str) -> None:
+    """Before: 40 lines of the log for each browser that was gone, and for each text."""
+    below.end_connections_quietly()
+
+    async def receive() -> Message:
+        return {"type": "websocket.receive", "text": "a"}
+
+    socket = WebSocket({"type": "websocket"}, receive, Mock())
+    socket.client_state = WebSocketState.CONNECTED
+    if state == "a text comes":
+        socket.application_state = WebSocketState.CONNECTED
+    with pytest.raises(WebSocketDisconnect), ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, socket.receive_bytes()).result()
+
+
+PATIENCE = 30.0  # seconds
+HEAD = b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+PUT, GET = HEAD + b"\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+SOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+REQUESTS: dict[
+    str, tuple[list[bytes], int | None]
+] = {  # what comes, and with which of it the wait began; None: no wait
+    "nothing": ([], 0),
+    "half a head": ([HEAD], 0),
+    "a head that never ends": ([HEAD, b"a: b\r\n", b"a: b\r\n"], 0),
+    "a head": ([PUT[:9], PUT[9:]], 2),
+    "half a body": ([PUT, b"a", b"b"], 3),
+    "all of it": ([PUT, b"a", b"bc"], None),
+    "a request without a body": ([GET], None),
+    "half of a second one": ([GET, b"", HEAD, b"a: b\r\n"], 3),
+    "a second one": ([GET, b"", HEAD, b"\r\nabc"], None),
+    "a WebSocket": ([GET[:-2], SOCKET + b"dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"], None),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_connection_whose_request_is_never_whole_ends(name: str) -> None:
+    """Before: it stayed open for as long as its sender wanted. An empty part: the answer is there."""
+    parts, since = REQUESTS[name]
+    below.end_half_sent_requests(PATIENCE)
+    with ThreadPoolExecutor(1) as thread:  # where a test before has used a browser, an event loop runs in this one
+        waits = thread.submit(asyncio.run, waits_after(parts)).result()
+    assert waits == ([] if since is None else [since])
+
+
+class Loop:
+    """The one that runs; what it is to call after so many seconds is noted only, with the number of the part."""
+
+    def __init__(self) -> None:
+        self.part, self.waits = 0, dict[int, tuple[int, object]]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio.get_running_loop(), name)
+
+    def call_later(self, seconds: float, call: object) -> Any:
+        number = len(self.waits) + self.part * 10
+        if seconds == PATIENCE:
+            self.waits[number] = self.part, call
+        return SimpleNamespace(cancel=lambda: self.waits.pop(number, None) and None)
+
+
+async def answer(_: Scope, receive: Receive, send: Send) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 204})
+    await send({"type": "http.response.body"})
+
+
+def serving(app: Any) -> Config:
+    """As Streamlit sets uvicorn up."""
+    config = Config(app, lifespan="off", ws="websockets-sansio", log_config=None)
+    config.load()
+    return config
+
+
+def test_what_is_asked_for_goes_through_one_middleware_also_on_a_connection_from_before() -> None:
+    config, asked = serving(answer), list[object]()
+    connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]
+
+    def around(app: ASGIApp) -> ASGIApp:
+        asked.append(app)
+        return answer
+
+    below.answer_through(around)
+    for connection in connections:
+        connection.data_received(HEAD)
+    assert [each.app for each in connections] == [answer, answer]
+    assert asked == [config.loaded_app]
+
+
+async def waits_after(parts: list[bytes]) -> list[int]:
+    """Send them to uvicorn; the number of the part with which each wait that is not over began."""
+    loop, transport = Loop(), Mock(spec=asyncio.Transport)
+    connection: Any = AutoHTTPProtocol(serving(answer), ServerState(), {}, loop)  # type: ignore[call-arg]
+    transport.get_extra_info.return_value = transport.is_closing.return_value = None
+    transport.get_protocol.return_value = connection
+    transport.set_protocol = lambda other: setattr(transport.get_protocol, "return_value", other)
+    connection.connection_made(transport)
+    for loop.part, data in enumerate(parts, 1):
+        if data:
+            connection.data_received(data)
+        while not data and not connection.cycle.response_complete:
+            await asyncio.sleep(0)
+    assert all(call == transport.abort for _, call in loop.waits.values())
+    return [part for part, _ in loop.waits.values()]

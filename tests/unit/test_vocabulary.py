@@ -1,0 +1,152 @@
+"""One word for one thing in everything that people read: the texts, the words in the code, the documents.
+
+The table "One vocabulary" of CONTRIBUTING.md has the same words.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.html import Html
+from tests.unit.test_structure import READ, ROOT, tree_of
+
+ASSETS = ROOT / "assets"
+READ_ALOUD = ("title", "aria-label", "placeholder", "alt")  # attributes of HTML that people read
+JS_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
+JS_COMMENT = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*|^//[^\n]*", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(r"\{[^{}]*\}|`[^`\n]*`|\[[^\]]*\]\(|\]\([^)\s]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
+DOCUMENTS = ("measurements", "operating", "settings", "teaching", "traces")  # the others are about the code
+OF_OTHERS = ("specviz/data/serving_counters/", "specviz/data/importers/")  # their own counts: “drafted tokens”
+
+
+@dataclass(frozen=True)
+class Avoided:
+    pattern: str
+    say: str
+    found: str  # a text that has it
+    allowed: str = r"(?!)"  # where it may stand: names of the field, or what explains the word that is said instead
+
+
+TECHNICAL = (
+    Avoided(r"\b(big|bigger|main|large) model\b", "target", "passes of the big model",
+            r"[Tt]arget[^.]*a big model|[Tt]arget \(its main model\)|a large model\b"),
+    Avoided(r"\b[Pp]ropos(e|es|ed|al|als|ing)\b", "guess", "the draft proposes a token", r"proposed for SGLang"),
+    Avoided(r"\b[Dd]rafted tokens?\b", "guess", "all drafted tokens", r"Counts call it a drafted token"),
+    Avoided(r"\b[Dd]rafters?\b", "draft", "each drafter’s guesses", r"without a drafter|tuple\[.*\]"),
+    Avoided(r"\b[Cc]hecked guess", "judged guess: the check reads discarded ones too", "of the checked guesses"),
+    Avoided(r"\b[Vv]erif(y|ies|ied|ication|ications)\b", "check", "all are verified at once",
+            r"[Bb]lock verification|\s*Verification( token by token|\s*$)|verification (token by token|must be)"),
+    Avoided(r"\b[Cc]alls?\b", "pass", "calls of the target",
+            r"(tokens (per\s+target|a)|per target) call|close (to it )?to call|also says call|#calls"
+            r"|[Cc]alls? (its?|generate|the column)"),
+    Avoided(r"cannot (be told|tell)|[Nn]ot told apart|too close to 1", "too close to call", "it cannot be told"),
+    Avoided(r"(?<![\w.,\\])\.\d+\b", "14 %", "a chance of .14"),
+)  # fmt: skip
+PLAIN = (
+    Avoided(r"\b(models?|targets?|tokens?|drafts?|drafted|pass|passes|calls?)\b", "editor, intern, word, look",
+            "a token", r"intern drafts, an editor"),
+    Avoided(r"\b(guess|guesses|guessed|guessing)\b", "suggestion", "each guess costs time",
+            r"(easy one|hard|harder) to guess"),
+    Avoided(r"\b([Pp]ropos|[Vv]erif)", "suggest, check", "it proposes a word"),
+)  # fmt: skip
+
+
+def hits(avoided: Avoided, text: str) -> list[str]:
+    """The places of a text that have the word to avoid and are not allowed to, each with what stands around it."""
+    said = NAMED.sub("…", text)
+    free = [match.span() for match in re.finditer(avoided.allowed, said, re.MULTILINE)]
+    found = (match.span() for match in re.finditer(avoided.pattern, said))
+    loose = [place for place in found if not any(start <= place[0] and place[1] <= end for start, end in free)]
+    return [said[max(0, start - 40) : end + 40] for start, end in loose]
+
+
+def in_yaml(node: yaml.Node, voice: str = "") -> Iterator[tuple[str, int, str]]:
+    """Each text below a node: its voice, if it has one, its line and the text. Keys are names, not texts."""
+    if isinstance(node, yaml.ScalarNode):
+        yield voice, node.start_mark.line + 1, node.value
+    elif isinstance(node, yaml.SequenceNode):
+        for each in node.value:
+            yield from in_yaml(each, voice)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value not in NAMES:
+                yield from in_yaml(value, key.value if key.value in ("technical", "plain") else voice)
+
+
+# keys whose values are no texts for readers
+NAMES = {"name", "also", "kind", "module", "until", "phase", "asks_at", "regex", "text_id", "prompts", "more_prompts",
+         "metavar", "link", "paste"}  # fmt: skip
+
+
+def in_python(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Sentences and labels; no docstrings, and no names."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        said = node.value if isinstance(node, ast.Constant) and id(node) not in alone else None
+        if isinstance(said, str) and (" " in said or said.istitle()):
+            yield node.lineno, said
+
+
+def in_javascript(text: str) -> Iterator[tuple[int, str]]:
+    bare = JS_COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    for match in JS_TEXT.finditer(bare):
+        said = re.sub(r"\$\{[^{}]*\}", "…", match[1] or match[2] or "")
+        if " " in said.strip() and said[0] not in ".#":  # else a selector
+            yield bare.count("\n", 0, match.start()) + 1, said
+
+
+@cache
+def read_texts() -> list[tuple[str, str, str]]:
+    """Everything that people read: where it stands, its voice, and the text."""
+    found = []
+    for file in sorted(ASSETS.rglob("*.yaml")):
+        place, node = file.relative_to(ROOT).as_posix(), yaml.compose(file.read_text(encoding="utf-8"))
+        found += [(f"{place}:{line}", voice, text) for voice, line, text in in_yaml(node)]
+    for file in READ:
+        place = file.relative_to(ROOT).as_posix()
+        found += [(f"{place}:{line}", "", text) for line, text in in_python(tree_of(file))]
+    for file in sorted(ASSETS.rglob("*.js")):
+        place, text = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+        found += [(f"{place}:{line}", "", said) for line, said in in_javascript(text)]
+    for file in sorted(ASSETS.rglob("*.html")):
+        html, place = Html(file.read_text(encoding="utf-8")), file.relative_to(ROOT).as_posix()
+        attributes = [value for name in READ_ALOUD for value in html.values_of(name) if value]
+        found += [(place, "", said) for said in (html.text, *attributes)]
+    for file in (ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in DOCUMENTS)):
+        text = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+        found += [(file.name, "", paragraph) for paragraph in text.split("\n\n")]
+    return found
+
+
+@pytest.mark.parametrize("avoided", [*TECHNICAL, *PLAIN], ids=lambda avoided: avoided.say)
+def test_a_word_to_avoid_is_found_where_it_stands(avoided: Avoided) -> None:
+    assert hits(avoided, f"Here: {avoided.found} today.")
+
+
+@pytest.mark.parametrize("avoided", TECHNICAL, ids=lambda avoided: avoided.say)
+def test_one_thing_has_one_name(avoided: Avoided) -> None:
+    places = [(place, text) for place, voice, text in read_texts() if voice != "plain"]
+    assert len(places) > 2000
+    theirs = OF_OTHERS if "drafted token" in avoided.found else ()
+    found = [f"{place}: {hit}" for place, text in places if not place.startswith(theirs) for hit in hits(avoided, text)]
+    assert not found, f"say {avoided.say}:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("avoided", PLAIN, ids=lambda avoided: avoided.say)
+def test_plain_words_have_one_name_for_one_thing_too(avoided: Avoided) -> None:
+    places = [(place, text) for place, voice, text in read_texts() if voice == "plain"]
+    assert len(places) > 200
+    found = [f"{place}: {hit}" for place, text in places for hit in hits(avoided, text)]
+    assert not found, f"say {avoided.say}:\n" + "\n".join(found)
+
+
+def test_the_table_of_words_names_each_word_that_is_said() -> None:
+    table = Path(ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("### One vocabulary")[2]
+    for word in ("target", "draft", "guess", "check", "judge", "pass", "too close to call", "editor", "intern", "look"):
+        assert f"**{word}**" in table, word
