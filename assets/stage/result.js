@@ -10,7 +10,7 @@ import { certainty, equationOf } from "./equation.js";
 /** @import { Asked, Point } from "./curves.js" */
 /** @import { Equation } from "./equation.js" */
 
-const LONG = [74, 98]; // characters of the result that fit one line, in usual and in smaller letters
+const ONE_LINE = 74; // characters of the result
 const LONG_CHANGE = 170; // characters that fit one line in usual letters
 /** @type {Record<string, string>} words of the reason, and the tips that explain them */
 const EXPLAINED = { "judged guesses": "tip-judged", "calibrated costs": "tip-calibrated" };
@@ -38,8 +38,8 @@ export class Result {
     if (!data.result) return;
     this.stage.toggleAttribute("data-doubt", !data.result.trusted && !run);
     this.says.textContent = run ? estimate(data, length, run) : data.result.says;
-    const size = LONG.findIndex((most) => (this.says.textContent ?? "").length <= most);
-    this.stage.dataset.says = ["usual", "long"][size] ?? "longest"; // the reason below it must not be pushed down
+    const long = (this.says.textContent ?? "").length > ONE_LINE;
+    this.stage.dataset.says = long ? "long" : "usual"; // what is below the reason must not be pushed down
     this.when.textContent = over || run || data.running ? "" : "at the end";
     const live = released ? "It is being run now." : "Release the slider to run it.";
     const next = data.tour ? "The tour runs nothing." : live;

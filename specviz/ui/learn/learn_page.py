@@ -25,7 +25,7 @@ def begin() -> Learning | None:
     if given and went_there(given, state.written, state.seen):
         state.problems = take(state, given)
     state.seen = given
-    with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
+    with st.container(key="learn-head", horizontal=True):
         heading("**Learn** how a draft and its target write together.")
         _choose("part", "Part of this page", state)
         _choose("words", "In which words", state)

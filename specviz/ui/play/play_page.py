@@ -40,7 +40,7 @@ def lead(visit: Session) -> None:
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else Plan()
-    with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
+    with st.container(key="play_lead", horizontal=True):
         heading(SAYS["pick"] if state.plan.mode == "pick" else SAYS["type"])
         choose_game(visit)
         class_chip()

@@ -1,0 +1,77 @@
+"""How large the type is, and where titles stand, in a real Chromium."""
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from tests.browser.test_every_page import TITLES
+from tests.conftest import Visit
+from tests.support.layout import placed
+from tests.support.visitor import DESK, expect_no_sideways_scroll, wait_until_still
+
+CHIP = ".stage .round .chip"
+PROJECTOR: ViewportSize = {"width": 1920, "height": 1080}
+TYPE = {  # what a room reads, and who shows it
+    "navigation": ("", "[data-testid=stTopNavLink] p"),
+    "title": ("", "h1"),
+    "label": ("", "[data-testid=stWidgetLabel] p"),
+    "menu": ("", "[data-testid=stSelectbox] input"),
+    "button": ("", ".stButton button p"),
+    "tokens": ("", CHIP),
+    "prose": ("worksheet", "[data-testid=stMarkdownContainer] p"),
+    "story": ("learn", ".explains"),
+    "parts": ("learn", "[data-testid=stButtonGroup] button p"),
+}
+NEAR = 0.02  # of the stage's growth
+FONT_SIZE = "node => parseFloat(getComputedStyle(node).fontSize)"
+
+
+def size_of(part: Locator) -> float:
+    size: float = part.first.evaluate(FONT_SIZE)
+    return size
+
+
+def in_both(page: Page, part: Locator) -> list[float]:
+    """The size of its letters on a laptop and on a projector."""
+    sizes = []
+    for screen in (DESK, PROJECTOR):
+        page.set_viewport_size(screen)
+        wait_until_still(page)
+        sizes.append(size_of(part))
+    return sizes
+
+
+def test_on_a_projector_navigation_controls_and_prose_grow_with_the_stage(visit: Visit) -> None:
+    growth = {}
+    pages = {path: visit(path, "h1") for path in dict.fromkeys(path for path, _ in TYPE.values())}
+    expect(pages[""].locator(CHIP).first).to_be_visible()
+    for name, (path, selector) in TYPE.items():
+        small, large = in_both(pages[path], pages[path].locator(selector))
+        growth[name] = large / small
+        expect_no_sideways_scroll(pages[path])
+    stage = growth["tokens"]
+    assert stage > 1.3
+    assert {name: round(grown, 2) for name, grown in growth.items() if abs(grown / stage - 1) > NEAR} == {}
+
+
+@pytest.mark.parametrize("screen", [DESK, PROJECTOR], ids=["desk", "projector"])
+def test_titles_stand_at_one_height_on_all_pages(visit: Visit, screen: ViewportSize) -> None:
+    tops = {}
+    for path in TITLES:
+        page = visit(path.removeprefix("/"), "[data-testid=stMain] h1", viewport=screen)
+        title = page.locator("[data-testid=stMain] h1").first
+        expect(title).to_have_css("font-weight", "600")  # the app's style is there
+        [box] = placed(title)
+        tops[path] = round(box["y"])
+    assert len(set(tops.values())) == 1, tops
+
+
+def test_the_headline_keeps_its_size_whatever_the_result_says(visit: Visit) -> None:
+    page = visit("", CHIP, reduced_motion="reduce")
+    says, tokens = page.locator(".stage .says"), page.locator(".stage .strips")
+    size, [place] = size_of(says), placed(tokens)
+    slider = page.get_by_role("slider", name="Draft length γ")
+    slider.evaluate("node => { node.value = 12; node.dispatchEvent(new Event('input', { bubbles: true })); }")
+    expect(says).to_contain_text("estimated")
+    assert (size_of(says), placed(tokens)) == (size, [place])
+    page.locator(".stage").evaluate("node => node.setAttribute('data-doubt', '')")
+    assert (size_of(says), placed(tokens)) == (size, [place])
