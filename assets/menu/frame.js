@@ -22,6 +22,7 @@ export default function frame() {
   const name = () => {
     document.querySelector(HANDLE)?.setAttribute("aria-label", NAME);
     for (const node of document.querySelectorAll(AS_WRITTEN)) node.setAttribute("translate", "no");
+    endFirstLook();
   };
   new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
   name();
@@ -36,6 +37,14 @@ export default function frame() {
     else push(state, unused, url);
   };
   document.addEventListener("pointerdown", keepPress, true);
+}
+
+/** Once the page has brought the app's style itself, the copy in its HTML goes: it comes after the styles of a view. */
+function endFirstLook() {
+  const first = document.getElementById("first-look");
+  if (!first) return;
+  const brought = [...document.querySelectorAll("style")].some((style) => style !== first && style.textContent === first.textContent);
+  if (brought) first.remove();
 }
 
 /** @param {string} selector */

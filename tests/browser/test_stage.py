@@ -238,7 +238,7 @@ def test_copy_link_holds_every_setting_and_the_step(context: BrowserContext) -> 
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
-    assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"]}
+    assert parse_qs(copied.query) == {"target": ["wren-base"], "prompt": ["a & b"], "step": ["11"], "view": ["full"]}
 
 
 def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: BrowserContext) -> None:

@@ -72,7 +72,7 @@ def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
     )
     for page in PAGES:
         body, _, _ = asked(f"/{page.name}")
-        assert body.endswith(f"<div></div><style>{style}</style></body></html>")
+        assert body.endswith(f'<div></div><style id="first-look">{style}</style></body></html>')
 
 
 @pytest.mark.parametrize(

@@ -79,11 +79,14 @@ class Guards(Around):
 
 @cache
 def _look() -> bytes:
-    return b"<style>%s</style>" % (ASSETS / "app.css").read_bytes()
+    return b'<style id="first-look">%s</style>' % (ASSETS / "app.css").read_bytes()
 
 
 def with_look(html: bytes) -> bytes:
-    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it."""
+    """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it.
+
+    The page brings the same again, before the styles of its view: assets/menu/frame.js then takes this one away.
+    """
     return html.replace(BODY_END, _look() + BODY_END, 1)
 
 
