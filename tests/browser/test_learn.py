@@ -53,7 +53,7 @@ def test_on_a_large_screen_the_badge_on_the_frame_touches_no_button_and_no_words
     badge = page.locator(".stage .badge")
     assert placed(badge)[0]["y"] >= bottom(page.locator(".st-key-learn-way a").first) + 3
     sentence = page.locator(".stage .sentence")
-    sentence.evaluate("it => { it.textContent = 'A long sentence of a lesson. '.repeat(20) }")
+    sentence.evaluate("it => { it.textContent = 'A long sentence of a lesson. '.repeat(6) }")
     range_top = sentence.evaluate("""(it) => {
       const words = document.createRange();
       words.selectNodeContents(it);
