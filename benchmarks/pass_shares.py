@@ -32,6 +32,7 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.models.devices import describe_machine
 from specviz.models.forward import LightForward
 from specviz.models.llama import Layer, Linear, Llama, Rotary
+from specviz.models.llama_weights import in_best_order
 from specviz.models.loaded_model import Dtype
 
 FORMATS: tuple[Dtype, ...] = ("float32", "bfloat16")
@@ -114,7 +115,7 @@ def tiny(model: Llama) -> Llama:
     dtype = model.embedding.dtype
 
     def matrix(rows: int) -> Linear:
-        return Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None)
+        return in_best_order(Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None))
 
     norm = torch.ones(TINY, dtype=dtype)
     layer = Layer(norm, matrix(3 * TINY), None, None, matrix(TINY), norm, matrix(2 * TINY), matrix(TINY))
@@ -145,9 +146,8 @@ def whole(model: Llama, tokens: int, past: int) -> Part:
 
 def products(model: Llama, tokens: int, _past: int) -> Part:
     """Every matrix once, in the order of a pass."""
-    inputs = {
-        linear.weight.shape[1]: linear.weight.new_ones(tokens, linear.weight.shape[1]) for linear in linears(model)
-    }
+    widths, dtype = {linear.weight.shape[1] for linear in linears(model)}, model.embedding.dtype
+    inputs = {width: torch.ones(tokens, width, dtype=dtype) for width in widths}
     calls = [(linear, inputs[linear.weight.shape[1]]) for linear in linears(model)]
 
     def run() -> None:
@@ -160,14 +160,18 @@ def products(model: Llama, tokens: int, _past: int) -> Part:
 def attention(model: Llama, tokens: int, past: int) -> Part:
     """The new keys and values of every layer are stored, and the queries ask all."""
     cache, dtype = model.cache(), model.embedding.dtype
-    cache.reserve(past + tokens)
-    cache.store.fill_(0.1)
+    cache.reserve(past)
     cache.length = past
-    queries = torch.ones(1, model.heads, tokens, model.size, dtype=dtype)
-    new = torch.ones(1, model.kv_heads, tokens, model.size, dtype=dtype)
-    bias = torch.zeros(tokens, past + tokens, dtype=dtype) if tokens > 1 else None
+    alone = model.output.rows_are_independent
+    seen = cache.open(tokens, alone)
+    cache.store.fill_(0.1)
+    texts, each = (tokens, 1) if alone else (1, tokens)
+    queries = torch.ones(texts, model.heads, each, model.size, dtype=dtype)
+    new = torch.ones(texts, model.kv_heads, each, model.size, dtype=dtype)
+    bias = torch.zeros(texts, 1, each, seen, dtype=dtype) if alone or tokens > 1 else None
 
     def run() -> None:
+        cache.open(tokens, alone)
         for index in range(len(model.layers)):
             keys, values = cache.write(index, new, new)
             F.scaled_dot_product_attention(

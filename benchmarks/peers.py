@@ -1,16 +1,16 @@
 """Our decoding loops beside transformers, llama.cpp and vLLM: the same models, prompts, draft length and threads.
 
-    python -m benchmarks.peers CORPUS [--prompts 5] [--repeats 3] [--llama FOLDER] [--vllm URL] [--out FILE]
+    python -m benchmarks.peers CORPUS [--prompts 5] [--bfloat16] [--llama FOLDER] [--vllm URL] [--out FILE]
 
 Every way writes the same number of tokens after the same prompt, greedily, one way after the other, on one thread. Its
 time is milliseconds a token after the first one, which comes from the pass over the prompt. The fastest of the repeats
 counts for a prompt, as other programs can only slow a run. A kind's times are medians over its prompts; its gain is the
 geometric mean, with the 95 % interval over them. Texts are compared token by token. So are the counts of drafted and
-accepted tokens, where a way reports them.
+accepted tokens, where a way reports them. All is float32; `--bfloat16` adds our loop and llama.cpp in bfloat16.
 
 FOLDER has `llama-server`, and `wren-base.gguf` and `wren-nano.gguf` in float32 as convert_hf_to_gguf.py of llama.cpp
-writes them. URL is a vLLM server of the same pair, started with `--per-request-spec-decode-metrics detailed`: only its
-texts and its rounds are compared, not its times.
+writes them; for bfloat16 also `wren-base-bf16.gguf` and `wren-nano-bf16.gguf`. URL is a vLLM server of the same pair,
+started with `--per-request-spec-decode-metrics detailed`: only its texts and its rounds are compared, not its times.
 """
 
 import argparse
@@ -38,10 +38,10 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import Dtype, LoadedModel
 
 TARGET, DRAFT = "wren-base", "wren-nano"
-SYSTEMS = ("ours", "transformers", "llama.cpp")
+SYSTEMS = ("ours", "transformers", "llama.cpp", "ours bfloat16", "llama.cpp bfloat16")
 PATIENCE = 60.0  # seconds for a server to start, and for an answer
 SAID = ("prompts", "repeats", "tokens", "draft_length")
 
@@ -128,13 +128,18 @@ def main() -> None:
     options = _options()
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
-    pair = Pair(load_model(TARGET), load_model(DRAFT), options.tokens, options.draft_length)
+    pair = load_pair("float32", options)
     with quiet_machine(TARGET) as quiet, ExitStack() as servers:
         ways = ways_in_python(pair)
-        if options.llama:
+        if options.bfloat16:
+            half = load_pair("bfloat16", options)
+            ways |= {"ours bfloat16 plain": half.plain, "ours bfloat16 speculative": half.speculative}
+        for suffix in llama_files(options):
             ways |= {
-                f"llama.cpp {name}": servers.enter_context(llama_way(options.llama, pair, arguments))
-                for name, arguments in llama_arguments(options.llama, pair).items()
+                f"llama.cpp{' bfloat16' if suffix else ''} {name}": servers.enter_context(
+                    llama_way(options.llama, pair, arguments)
+                )
+                for name, arguments in llama_arguments(options.llama, pair, suffix).items()
             }
         turns = {kind: [take_turns(ways, ids, options.repeats) for ids in each] for kind, each in prompts.items()}
         quiet.servers = sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children())
@@ -150,6 +155,15 @@ def main() -> None:
     report(result, options.out)
 
 
+def load_pair(dtype: Dtype, options: argparse.Namespace) -> Pair:
+    return Pair(load_model(TARGET, dtype), load_model(DRAFT, dtype), options.tokens, options.draft_length)
+
+
+def llama_files(options: argparse.Namespace) -> list[str]:
+    """How the names of the GGUF files end: those of float32, and of bfloat16 if asked for."""
+    return (["", "-bf16"] if options.bfloat16 else [""]) if options.llama else []
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
@@ -157,6 +171,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="after one to warm up")
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--draft-length", type=int, default=4)
+    parser.add_argument("--bfloat16", action="store_true", help="measure our loop and llama.cpp in bfloat16 too")
     parser.add_argument("--llama", type=Path, help="folder with llama-server and the models as GGUF")
     parser.add_argument("--vllm", help="address of a running server of the same pair")
     parser.add_argument("--out")
@@ -179,10 +194,11 @@ def ways_in_python(pair: Pair) -> dict[str, Way]:
     }
 
 
-def llama_arguments(folder: Path, pair: Pair) -> dict[str, list[str]]:
-    """Arguments of both servers. The cache has float32 as ours has."""
-    plain = ["-m", f"{folder}/{TARGET}.gguf", "-ctk", "f32", "-ctv", "f32", "-t", "1", "-c", "512", "-np", "1"]
-    draft = ["--spec-type", "draft-simple", "-md", f"{folder}/{DRAFT}.gguf", "-ctkd", "f32", "-ctvd", "f32", "-td", "1"]
+def llama_arguments(folder: Path, pair: Pair, suffix: str) -> dict[str, list[str]]:
+    """Arguments of both servers. The cache has float32 as ours has in float32."""
+    cache, draft_cache = ["-ctk", "f32", "-ctv", "f32"], ["-ctkd", "f32", "-ctvd", "f32"]
+    plain = ["-m", f"{folder}/{TARGET}{suffix}.gguf", *cache, "-t", "1", "-c", "512", "-np", "1"]
+    draft = ["--spec-type", "draft-simple", "-md", f"{folder}/{DRAFT}{suffix}.gguf", *draft_cache, "-td", "1"]
     return {"plain": plain, "speculative": [*plain, *draft, "--spec-draft-n-max", str(pair.draft_length)]}
 
 
@@ -247,11 +263,13 @@ def figures(prompts: Sequence[Turn], tokens: int) -> dict[str, dict[str, Any]]:
 
 
 def agreement(prompts: Sequence[Turn]) -> dict[str, dict[str, Any]]:
-    """For each way, on how many prompts its text and its counts are ours."""
+    """For each way, on how many prompts its text and its counts are ours, and its text its own plain decoding's."""
     found: dict[str, dict[str, Any]] = {}
     for name in prompts[0]:
         texts = sum(turn[name].token_ids == turn["ours plain"].token_ids for turn in prompts)
         found[name] = {"prompts": len(prompts), "same_text": texts}
+        if (alone := name.replace("speculative", "plain")) in prompts[0]:
+            found[name]["same_as_plain"] = sum(turn[name].token_ids == turn[alone].token_ids for turn in prompts)
         if prompts[0][name].counts:
             found[name]["same_counts"] = sum(turn[name].counts == turn["ours speculative"].counts for turn in prompts)
     return found

@@ -15,7 +15,7 @@ import { estimated } from "./curves.js";
 /** @typedef {{ tokens: number, steps: number | null, speedup: number | null, interval?: ReplayedLength["interval"], estimated: boolean }} Sides the speedup as it is said */
 
 const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
-const SPEEDUP = "Speedup: the time that the target takes alone, divided by the time that both take together, for the same number of tokens. Above 1 it pays; 2 is half the time.";
+const SPEEDUP = "Speedup: the time that the target takes alone, divided by the time that both take together, for the same number of tokens, both in this program: in another one plain decoding takes other times. Above 1 it pays; 2 is half the time.";
 const STEPS = "How long a round takes. A step is one pass of the target for one token, as it works alone.";
 
 /**

@@ -39,12 +39,9 @@ class BatchLlama(Llama):
             The last hidden states, (texts, n, hidden).
         """
         places, mask = self.batch.reserve(ids.shape[1])
-        cos, sin = self.rotary.at(places, self.batch.end)
-        x = self._through(self.embedding[ids.flatten()], self.batch.write, (cos[:, None], sin[:, None]), mask[:, None])
+        rotation = self.rotary.at(places, self.batch.end)
+        x = self._through(self.embedding[ids.flatten()], self.batch.write, rotation, mask, self.batch.texts)
         return x.view(*ids.shape, -1)
-
-    def _heads(self, rows: Tensor) -> Tensor:
-        return rows.view(self.batch.texts, len(rows) // self.batch.texts, -1, self.size).transpose(1, 2)
 
 
 class BatchModel:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from specviz.models.key_values import HiddenStates
 from specviz.models.llama import Llama
+from specviz.models.packing import PackedLinear
 
 LIGHT, TRANSFORMERS = "light", "transformers"
 NO_TREES = "{name} is read by transformers' forward pass, which cannot read a tree here: draft a chain instead."
@@ -104,6 +105,11 @@ class LightReader(Reader):
         if self._states:
             self._states.append(hidden)
         return hidden
+
+
+def is_packed(forward: Forward) -> bool:
+    """Whether its matrices are packed: see `specviz.models.packing`."""
+    return isinstance(forward, LightForward) and isinstance(forward.llama.output, PackedLinear)
 
 
 def forced() -> bool:

@@ -39,6 +39,7 @@ from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
 from specviz.models.llama_weights import build, stored_fast
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
+from specviz.models.packing import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +144,6 @@ def medusa(config: Mapping[str, Any], weights: Weights, target: Llama) -> Medusa
 
 def _output(target: Llama, dtype: torch.dtype) -> Linear:
     """The target's output embedding: its own matrix, or a copy where the head has another number format."""
-    matrix = target.output.weight
-    return target.output if matrix.dtype == dtype else Linear(stored_fast(matrix.to(dtype)), None)
+    if target.output.weight.dtype == dtype:
+        return target.output
+    return Linear(stored_fast(plain(target.output).to(dtype)), None)

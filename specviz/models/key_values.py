@@ -4,6 +4,9 @@ import torch
 from torch import Tensor
 
 FIRST_ROOM = 256  # tokens
+BLOCK = 32
+"""Places that attention sums up together. Places after a token's own have the weight 0: as long as they fill up the
+block, the order of the sum, and so its rounding, is the same however many there are."""
 
 
 class Rows:
@@ -24,7 +27,9 @@ class Rows:
         if needed > room:
             shape = [*self.store.shape]
             shape[-2] = max(needed, 2 * room, FIRST_ROOM)
-            grown = self.store.new_empty(shape)
+            grown = self.store.new_zeros(
+                shape
+            )  # masked places have no weight, and nothing times no number is no number
             grown[..., : self.length, :] = self.store[..., : self.length, :]
             self._use(grown)
 
@@ -43,21 +48,34 @@ class KeyValues(Rows):
     def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
         super().__init__(like.new_empty(layers, 2, heads, 0, size))
 
-    def _use(self, store: Tensor) -> None:
-        super()._use(store)
-        # What a pass writes to and reads from, (1, heads, room, size) each: made once, not in every pass.
-        self._layers = [(layer[0][None], layer[1][None]) for layer in store]
+    def open(self, count: int, alone: bool) -> int:
+        """Make room for a pass over `count` tokens, in one text or, `alone`, each as a text of its own.
+
+        Returns:
+            How many places the pass looks at: up to its last token, or up to the end of the block that has it.
+        """
+        stop, texts = self.length + count, count if alone else 1
+        seen = -(-stop // BLOCK) * BLOCK if alone else stop
+        self.reserve(seen - self.length)
+        new = self.store[..., self.length : stop, :]
+        new = new.transpose(2, 3).unsqueeze(4) if alone else new.unsqueeze(2)
+        layers, two, heads, _, size = self.store.shape
+        every = self.store[:, :, None, :, :seen].expand(layers, two, texts, heads, seen, size)
+        # What each layer writes to, and reads from: made once a pass, as each of these views takes a microsecond.
+        self._layers = [
+            (*each.unbind(), *both.unbind()) for each, both in zip(new.unbind(), every.unbind(), strict=True)
+        ]
+        return seen
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Store one layer's new keys and values, (1, heads, n, size) each; returns all of that layer, old and new.
+        """Store one layer's new keys and values, (texts, heads, n, size) each; returns all of that layer, old and new.
 
         `length` stays: every layer writes to the same place, and the pass that ends moves it on.
         """
-        stop = self.length + keys.shape[2]
-        all_keys, all_values = self._layers[layer]
-        all_keys[:, :, self.length : stop] = keys
-        all_values[:, :, self.length : stop] = values
-        return all_keys[:, :, :stop], all_values[:, :, :stop]
+        new_keys, new_values, all_keys, all_values = self._layers[layer]
+        new_keys.copy_(keys)
+        new_values.copy_(values)
+        return all_keys, all_values
 
 
 class HiddenStates(Rows):

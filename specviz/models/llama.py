@@ -13,12 +13,16 @@ Qwen3 (with a norm on each head's queries and keys). `llama_weights.py` builds i
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from specviz.models.key_values import FIRST_ROOM, KeyValues
+
+ROUND = 64
+"""Most tokens that are read each as a text of its own. More are a prompt, which both decoders read alike."""
 
 # Stores one layer's new keys and values, by its number; returns all of that layer. See `KeyValues.write`.
 Write = Callable[[int, Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -30,6 +34,7 @@ class Linear:
 
     weight: Tensor  # (out, in)
     bias: Tensor | None
+    rows_are_independent: ClassVar[bool] = False  # whether a row of x gives the same bits whatever rows are beside it
 
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
@@ -101,22 +106,35 @@ class Llama:
     def through_layers(
         self, x: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
     ) -> Tensor:
-        """The same from what stands for each token before the first layer, (n, hidden)."""
+        """The same from what stands for each token before the first layer, (n, hidden).
+
+        Where products do not depend on how many tokens are read at once, nor does the rest: each token of a round is
+        then read as a text of its own, with what came before as its past, so that its attention is always summed alike.
+        """
         past, count = cache.length, len(x)
         end = past + count
-        cache.reserve(count)
+        alone = count <= ROUND and self.output.rows_are_independent
+        seen = cache.open(count, alone)
         rotation = self.rotary.at(slice(past, end) if positions is None else positions, end)
-        if mask is None and past and count > 1:  # else the attention's own mask, or none, does
-            mask = torch.ones(count, end, dtype=torch.bool, device=x.device).tril(past)
-        x = self._through(x, cache.write, rotation, mask)
+        if mask is not None:
+            mask = F.pad(mask, (0, seen - end))
+        elif alone or (past and count > 1):  # else the attention's own mask, or none, does
+            places = torch.arange(seen, device=x.device)
+            mask = places <= places[past:end, None]
+        x = self._through(x, cache.write, rotation, mask, count if alone else 1)
         cache.length = end
         return x
 
-    def _through(self, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
-        """All layers and the last norm, (n, hidden) in and out."""
-        bias = None if mask is None else torch.zeros_like(mask, dtype=x.dtype).masked_fill_(~mask, -inf)
+    def _through(
+        self, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], mask: Tensor | None, texts: int
+    ) -> Tensor:
+        """All layers and the last norm, (n, hidden) in and out, of tokens that belong to so many texts."""
+        cos, sin = (each.view(texts, 1, len(x) // texts, self.size) for each in rotation)
+        bias = None
+        if mask is not None:
+            bias = torch.zeros_like(mask, dtype=x.dtype).masked_fill_(~mask, -inf).view(texts, 1, len(x) // texts, -1)
         for index, layer in enumerate(self.layers):
-            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), write, rotation, bias)
+            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), write, (cos, sin), bias)
             x = x + _mlp(layer, self._norm(x, layer.mlp_norm))
         return self._norm(x, self.norm)
 
@@ -128,7 +146,8 @@ class Llama:
         self, layer: Layer, index: int, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], bias: Tensor | None
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
-        heads = self._heads(layer.queries_keys_values(x))
+        texts = 1 if bias is None else len(bias)
+        heads = layer.queries_keys_values(x).view(texts, len(x) // texts, -1, self.size).transpose(1, 2)
         both, values = torch.split(heads, [self.heads + self.kv_heads, self.kv_heads], 1)  # queries and keys; values
         if layer.query_norm is not None and layer.key_norm is not None:
             queries, keys = both[:, : self.heads], both[:, self.heads :]
@@ -145,15 +164,9 @@ class Llama:
         )
         return layer.attention_out(seen.transpose(1, 2).reshape(len(x), -1))
 
-    def _heads(self, rows: Tensor) -> Tensor:
-        """Rows of all heads' numbers, (n, heads × size), as the attention takes them: (texts, heads, n, size)."""
-        return rows.view(1, len(rows), -1, self.size).transpose(1, 2)
-
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019)."""
-        wide = x.float()  # bfloat16 has too few digits for the squares
-        scale = wide.square().mean(-1, keepdim=True).add_(self.eps).rsqrt_()
-        return weight * (wide * scale).to(x.dtype)
+        return F.rms_norm(x, weight.shape, weight, self.eps)
 
 
 def _mlp(layer: Layer, x: Tensor) -> Tensor:

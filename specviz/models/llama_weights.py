@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, MutableMapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from specviz.models.devices import processor
 from specviz.models.llama import Layer, Linear, Llama, Rotary
+from specviz.models.packing import packed, packs
 
 if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
     from transformers import PreTrainedModel
@@ -20,8 +22,8 @@ def stored_fast(matrix: Tensor) -> Tensor:
     A forward pass over 1 to 17 tokens multiplies a very flat matrix by each float32 weight. On an AMD EPYC the order by
     columns is faster: on the bundled target by 8 % for one token and by 16 % for five, measured with transformers'
     forward pass. On an Intel Xeon the order by rows takes 1.15 times as long for one token, but 0.70, 0.75 and 0.88
-    times as long for two, three and five, measured with the light forward pass. bfloat16 uses other code, where the
-    order makes no difference.
+    times as long for two, three and five, measured with the light forward pass. bfloat16 uses other code: see
+    `specviz.models.packing`.
     """
     on_cpu = matrix.dtype == torch.float32 and matrix.device.type == "cpu"
     return matrix.t().contiguous().t() if on_cpu and "AMD" in processor() else matrix.contiguous()
@@ -57,8 +59,8 @@ def unknown_because(config: Config) -> str | None:
 def build(config: Config, weights: Weights) -> Llama:
     """Join the matrices that read the same input, of an architecture that `unknown_because` has no objection to.
 
-    Every entry of the mapping is replaced by a view of the joined matrix, which is stored by `stored_fast`, so that
-    whoever holds the mapping holds nothing twice.
+    Every entry of the mapping is replaced by a view of the joined matrix, which is stored by `stored_fast`. So whoever
+    holds the mapping holds nothing twice, unless matrices are packed: those are copies.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
@@ -69,13 +71,26 @@ def build(config: Config, weights: Weights) -> Llama:
         embedding=embedding,
         layers=[_layer(weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
         norm=weights["model.norm.weight"],
-        output=Linear(output, None),
+        output=in_best_order(Linear(output, None)),
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
         eps=float(config["rms_norm_eps"]),
         rotary=Rotary(frequencies(config["rope_parameters"], size).to(embedding.device), embedding.dtype),
     )
+
+
+def tensors_of(layer: Layer) -> list[Tensor]:
+    parts: list[Tensor | Linear | None] = [getattr(layer, each.name) for each in fields(layer)]
+    pairs = [(part.weight, part.bias) if isinstance(part, Linear) else (part, None) for part in parts]
+    return [tensor for pair in pairs for tensor in pair if tensor is not None]
+
+
+def memory_of(llama: Llama) -> int:
+    """Bytes of all weights, each counted once."""
+    every = [llama.embedding, llama.norm, llama.output.weight]
+    every += [tensor for layer in llama.layers for tensor in tensors_of(layer)]
+    return sum(tensor.numel() * tensor.element_size() for tensor in {id(each): each for each in every}.values())
 
 
 def frequencies(rope: Mapping[str, Any], size: int) -> Tensor:
@@ -115,7 +130,11 @@ def _layer(weights: Weights, at: str) -> Layer:
 
 def _linear(weights: Weights, *names: str) -> Linear:
     biases = [weights[f"{name}.bias"] for name in names if f"{name}.bias" in weights]
-    return Linear(_matrix(weights, *names), torch.cat(biases) if biases else None)
+    return in_best_order(Linear(_matrix(weights, *names), torch.cat(biases) if biases else None))
+
+
+def in_best_order(linear: Linear) -> Linear:
+    return packed(linear) if packs(linear.weight) else linear
 
 
 def _matrix(weights: Weights, *names: str) -> Tensor:

@@ -6,7 +6,7 @@ measures the number format for "auto".
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,9 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.devices import check_memory, choose_device, device_name, memory_problem
-from specviz.models.forward import LIGHT, LightForward, forced
+from specviz.models.forward import LIGHT, LightForward, forced, is_packed
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
-from specviz.models.llama_weights import build, store_fast
+from specviz.models.llama_weights import build, memory_of, store_fast
 from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
 from specviz.models.pass_timing import pass_seconds
@@ -91,6 +91,9 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     digest = weights_hash(folder) if local else folder.name[:16]  # of a Hub model: its commit
     info = ModelInfo(name, model.num_parameters(), dtype, digest)
     made = from_transformers(model, tokenizer, name, info)
+    if is_packed(made.forward):  # the model's own matrices would be in memory beside the packed ones
+        made = replace(made, make_model=cache(lambda: read_folder(name, folder, dtype, device)[0]))
+    del model
     give_back()
     return made
 
@@ -115,7 +118,7 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
         context=config["max_position_embeddings"],
         rows=config["vocab_size"],
         ends=frozenset([config["eos_token_id"]]),
-        bytes=parameters * DTYPES[dtype].itemsize,
+        bytes=memory_of(llama),
         cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
         device=device,
     )

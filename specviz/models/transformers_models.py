@@ -37,7 +37,7 @@ from specviz.models.catalogue import bundled_heads, find_folder, head_names
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.hub import INDEX, HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
-from specviz.models.llama_weights import build, store_fast, unknown_because
+from specviz.models.llama_weights import build, memory_of, store_fast, unknown_because
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
 
@@ -322,7 +322,9 @@ def from_transformers(
         context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
         rows=int(config.vocab_size),
         ends=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
-        bytes=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
+        bytes=memory_of(forward.llama)
+        if forward
+        else sum(each.numel() * each.element_size() for each in model.parameters()),
         cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
         device=model.device,
     )

@@ -42,7 +42,11 @@ ROW = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (s|ms|MB))? \| `(\w+)\.json` \| `([\
 ROWS = ROW.findall(SIZES)
 BUSIEST = 0.7  # share of the time in which an engine or a server may work
 LENGTH = str(DecodeSettings().draft_length)
-MACHINES = {"Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux", "AMD": "AMD EPYC, 2 cores, Linux"}
+MACHINES = {
+    "Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux",
+    "AMD": "AMD EPYC, 2 cores, Linux",
+    "Xeon with AMX": "Intel(R) Xeon(R) Processor, 16 cores, Linux, NVIDIA H200",
+}
 
 
 def test_the_readme_and_its_ten_figures() -> None:

@@ -36,9 +36,9 @@ def test_texts_and_counts_that_differ_are_counted():
     other = answer(1.0, 1, 2, counts=(4, 2))
     found = agreement([turn | {"llama.cpp speculative": other} for turn in PROMPTS])
 
-    assert found["ours speculative"] == {"prompts": 3, "same_text": 2, "same_counts": 3}
+    assert found["ours speculative"] == {"prompts": 3, "same_text": 2, "same_as_plain": 2, "same_counts": 3}
     assert found["llama.cpp speculative"] == {"prompts": 3, "same_text": 3, "same_counts": 1}
-    assert found["ours plain"] == {"prompts": 3, "same_text": 3}
+    assert found["ours plain"] == {"prompts": 3, "same_text": 3, "same_as_plain": 3}
 
 
 def test_the_clock_starts_with_the_first_token(monkeypatch: pytest.MonkeyPatch):

@@ -5,10 +5,8 @@ layers of a target that was not trained for it rarely agree with the whole.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-from torch import Tensor
 
 from specviz.core.drafters import exit_layers
 from specviz.core.errors import InputError
@@ -17,7 +15,7 @@ from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.models.forward import NO_EARLY_EXIT, LightForward
-from specviz.models.llama import Layer, Linear
+from specviz.models.llama_weights import tensors_of
 from specviz.models.loaded_model import Dtype, LoadedModel
 
 if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
@@ -35,7 +33,7 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
             f"{target.name} has {count} layers: an early exit takes 1 to {count - 1} of them, not {layers}."
         )
     first = replace(whole, layers=whole.layers[:layers])  # with the norm and the output embedding of the whole
-    left_out = sum(_parameters(layer) for layer in whole.layers[layers:])
+    left_out = sum(each.numel() for layer in whole.layers[layers:] for each in tensors_of(layer))
     info = replace(target.info, name=name, parameters=target.info.parameters - left_out)
     return replace(
         target,
@@ -47,13 +45,6 @@ def early_exit(name: str, layers: int, target: LoadedModel) -> LoadedModel:
         cache_bytes_per_token=target.cache_bytes_per_token * layers // count,
         kind="early-exit",
     )
-
-
-def _parameters(layer: Layer) -> int:
-    parts: list[Tensor | Linear | None] = [getattr(layer, each.name) for each in fields(layer)]
-    tensors = [part if isinstance(part, Tensor) else part.weight for part in parts if part is not None]
-    tensors += [part.bias for part in parts if isinstance(part, Linear) and part.bias is not None]
-    return sum(tensor.numel() for tensor in tensors)
 
 
 def _none() -> "PreTrainedModel":
