@@ -21,6 +21,7 @@ from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.measured_methods import ALL, FILE, read_methods
+from specviz.data.peers import System, recorded_peers
 from specviz.models.draft_menu import offered_names
 from specviz.ui.lesson import place
 from tests.support.known import known
@@ -293,6 +294,25 @@ def test_each_figure_names_its_machine() -> None:
     for what, _, machine in cells_of(README.partition("| machine |")[2]):
         assert machine == told.get(what, "AMD"), what
     assert read_methods(FILE).machine.machine == MACHINES["AMD"]
+
+
+def test_other_programs_and_equal_texts_have_their_stored_figures() -> None:
+    found = recorded_peers()
+    systems: list[System] = ["ours", "llama.cpp", "transformers"]
+    both = [f"{found.plain_ms(system):.1f}, {found.speculative_ms(system):.1f}" for system in systems]
+    assert row("wren-nano → wren-base, the same prompts") == "; ".join([*both, "all texts and counts equal"])
+    half = stored("peers_amx")["kinds"].values()
+    for name in ("ours", "ours bfloat16", "llama.cpp", "llama.cpp bfloat16", "transformers"):
+        ends = [f"{median(kind[name][f'{way}_ms'] for kind in half):.1f}" for way in ("plain", "speculative")]
+        assert " and ".join(ends) in PLAIN["measurements"]
+    packed, unpacked = (stored(name)["formats"]["bfloat16"] for name in ("exactness", "exactness_unpacked"))
+    counts = [
+        [f"{part[kind]['same_text']:,} of {part[kind]['runs']:,}" for kind in ("chains", "trees")]
+        for part in (packed, unpacked)
+    ]
+    assert row("greedy texts in bfloat16") == "; ".join(", ".join(each) for each in counts)
+    assert "{} along chains and {} in trees".format(*counts[0]) in PLAIN["architecture"]
+    assert "{} and {}".format(*counts[1]) in PLAIN["architecture"]
 
 
 def test_speedups_over_the_apps_prompts_have_their_intervals_and_the_other_samples_are_told() -> None:
