@@ -166,7 +166,8 @@ class Llama:
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019)."""
-        return F.rms_norm(x, weight.shape, weight, self.eps)
+        wide = F.rms_norm(x.float(), weight.shape, eps=self.eps)  # bfloat16 has too few digits for the squares
+        return weight * wide.to(x.dtype)
 
 
 def _mlp(layer: Layer, x: Tensor) -> Tensor:
