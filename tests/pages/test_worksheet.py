@@ -113,7 +113,7 @@ def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
 
 
 def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(page: AppTest) -> None:
-    counts = "44 of 75 guesses accepted at draft length 4"
+    counts = "44 of 75 guesses accepted at draft length 4, 81 % of the judged ones"
     assert f"{counts}" in texts(page)
     assert "The sliders say the same." in texts(page)
     assert metric(page, "Speedup") == f"{judged(page).speedup:.2f}×"

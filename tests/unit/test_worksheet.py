@@ -13,9 +13,11 @@ from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.core.trace import Trace
+from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.published import GPU_COSTS, PUBLISHED
+from specviz.data.quiet_costs import quiet_costs
 from specviz.measure.batch_sentences import kinds_of_machines
 from specviz.measure.sweep.study import costs_of
 from specviz.measure.sweep.table import frame_of
@@ -225,6 +227,23 @@ def test_a_start_is_the_runs_own_acceptance_and_costs() -> None:
     trace = fake_trace(draft_length=2)
     trace = replace(trace, settings=replace(trace.settings, tree="dynamic:4"))
     assert "γ = 2, tree dynamic:4, temperature" in starts([trace], None, {})[0].label
+
+
+def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found: Watch did not trust the times of a run, and the Worksheet opened with them, and called them a gain."""
+    trace, own = fake_trace(draft_length=4), known(start_of_run(fake_trace(draft_length=4), "a run", "live"))
+    busy = replace(known(verdict_of_run(trace)), trusted=False)
+    monkeypatch.setattr("specviz.measure.worksheet.starts.verdict_of_run", lambda _: busy)
+    quiet = known(quiet_costs().for_run(trace)).drafts["wren-nano"]
+    [start, *_] = starts([trace], None, {})
+    assert (start.model.cost_ratio, start.model.overhead) == (quiet.cost_ratio, quiet.overhead)
+    assert start.model.alpha == own.model.alpha
+    assert "on a busy machine. By the costs of a quiet" in start.source
+    assert "; quiet costs of " in start.in_words
+    monkeypatch.setattr("specviz.measure.worksheet.starts.known_costs", lambda *_: None)
+    [unknown, *_] = starts([trace], None, {})
+    assert unknown.model == replace(own.model, operations_ratio=unknown.model.operations_ratio)
+    assert unknown.source.endswith("The machine was busy meanwhile: the costs may be wrong.")
 
 
 def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_acceptance() -> None:

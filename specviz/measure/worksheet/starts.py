@@ -14,10 +14,12 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
+from specviz.measure.ranking import known_costs
 from specviz.measure.worksheet.model import MeasuredPasses, Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
 LINKED = "the values in the link"
+QUIET = "quiet costs"
 IN_BATCHES = "measured in batches of "  # the label of a start whose costs contain the load of other texts
 
 
@@ -48,8 +50,10 @@ class Start:
     def in_words(self) -> str:
         counts = f"; {self.accepted} of {self.drafted} guesses accepted" if self.drafted else ""
         at = f" at draft length {self.counted_at or self.model.draft_length}" if not self.costs_only else ""
+        judged = f", {100 * self.model.alpha:.0f} % of the judged ones" if self.drafted and not self.costs_only else ""
         measured = f"; {self.measured:.2f}× measured in one pair of runs" if self.measured else ""
-        return f"{self.label}{counts}{at}{measured}."
+        costs = f"; {self.costs_from}" if self.costs_from.startswith(QUIET) else ""
+        return f"{self.label}{counts}{at}{judged}{measured}{costs}."
 
 
 def starts(
@@ -60,8 +64,11 @@ def starts(
     opened: Trace | None = None,
 ) -> list[Start]:
     """Everything to start from, the newest run first, then the race's prompts (`raced`: by name), the opened file's."""
-    runs = [start_of_run(trace, _run_label(f"run {number}", trace), "live") for number, trace in enumerate(finished, 1)]
-    laps = [start_of_run(trace, _run_label(f"race, {name}", trace), "live") for name, trace in (raced or {}).items()]
+    named = [*((f"run {number}", trace) for number, trace in enumerate(finished, 1))]
+    runs = [start_of_live_run(trace, _run_label(name, trace), costs) for name, trace in named]
+    laps = [
+        start_of_live_run(trace, _run_label(f"race, {name}", trace), costs) for name, trace in (raced or {}).items()
+    ]
     found = [start for start in (*reversed(runs), *laps, start_of_file(opened) if opened else None) if start]
     first = start_of_run(recorded, f"the recorded run: {pair_name(recorded)}", "recorded") if recorded else None
     here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
@@ -86,6 +93,27 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
         costs.verification,
         measured=verdict.speedup if verdict and verdict.trusted else None,
         target=trace.target.name,
+    )
+
+
+def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, str, str], Costs]) -> Start | None:
+    """A run of this visit. On a busy machine its own times say nothing, and its costs are those that are known."""
+    start, verdict, drafter = start_of_run(trace, label, "live"), verdict_of_run(trace), trace.drafter
+    if start is None or drafter is None or verdict is None or verdict.trusted:
+        return start
+    pair = trace.target.name, drafter.asked_as
+    own = next((each for (target, draft, _), each in calibrated.items() if (target, draft) == pair), None)
+    known = known_costs(trace, own)
+    if known is None:
+        return replace(start, source=f"{start.source} The machine was busy meanwhile: the costs may be wrong.")
+    times = known.costs
+    checked = verification_steps(times.verification, start.model.draft_length + 1)
+    return replace(
+        start,
+        source=f"Acceptance measured here in this session, on a busy machine. {known.source}",
+        model=replace(start.model, cost_ratio=times.cost_ratio, verification=checked, overhead=times.overhead),
+        verification=times.verification,
+        costs_from=f"{QUIET} of {known.place}",
     )
 
 
