@@ -17,7 +17,7 @@ const MOST = 50; // rows
 const [SHORT, LONG] = [24, 40]; // characters of a prompt: in the table and in the file
 /** The columns of Watch's file, of which this page has no calibrated costs: `COLUMNS` in specviz/ui/watch/tried.py. */
 const COLUMNS = [
-  "run", "draft", "draft length", "tokens a call", "accepted %", "speedup", "95 % from", "95 % to", "time trusted",
+  "run", "draft", "draft length", "tokens a round", "accepted %", "speedup", "95 % from", "95 % to", "time trusted",
   "prompt", "temperature", "target", "link",
 ];
 

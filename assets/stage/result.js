@@ -45,8 +45,9 @@ export class Result {
     const next = data.tour ? "The tour runs nothing." : live;
     const from = run?.speedup === null ? "Its speed is" : "Not measured:";
     const own = (data.view === "simple" ? certainty(data) : null) ?? data.result.reason;
-    this.#explain(equationOf(data, run), run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own);
-    this.reason.title = data.measured;
+    const reason = run && data.replay.why_not === null ? `${from} ${data.replay.times}. ${next}` : own;
+    this.#explain(equationOf(data, run), reason);
+    this.reason.title = `${reason} (${data.measured})`; // the line may be cut
     this.change.textContent = this.change.title = run ? whileDragging(data, length, run) : fromTheRunBefore(data);
     this.change.classList.toggle("long", this.change.title.length > LONG_CHANGE);
   }
@@ -111,7 +112,7 @@ function notRanked(data, { trusted: quiet, pinned }) {
  */
 function counts({ before, rounds, name, differs }, now, then, was) {
   const calls = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
-  const earlier = `${percent(then.acceptance)} accepted, ${before?.per_call?.toFixed(2)} tokens a call`;
+  const earlier = `${percent(then.acceptance)} accepted, ${before?.per_call?.toFixed(2)} tokens a round`;
   const later = `${percent(now.acceptance)}, ${calls.toFixed(2)}`;
   return `Exact: ${was} ${earlier} (${before && named(before)}) → now ${later} (${named({ name, differs })}).`;
 }

@@ -297,7 +297,7 @@ export class Strip {
   /** @param {KeyboardEvent} event */
   #key(event) {
     const chip = chipOf(event);
-    if (!chip || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!chip || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return; // with shift: the stage's own keys
     if (event.key === "Enter" || event.key === " ") this.#choose(chip);
     else if (event.key === "Escape" && this.box.closest(".pinned")) this.chosen(null, true);
     else if (!this.#moveFocus(chip, event.key)) return;

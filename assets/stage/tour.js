@@ -191,6 +191,7 @@ export class Tour {
   /** New words are seen whole: on a phone the visitor has scrolled to what they pressed. */
   #bringIntoSight() {
     this.panel.scrollIntoView({ block: "nearest" });
+    if (this.beat?.lights.includes("draft-length")) find(this.stage, ".draft-length").scrollIntoView({ block: "nearest" }); // on a phone it is above
   }
 
   /** Light up what the open beat is about. A lesson does the same with one part. */

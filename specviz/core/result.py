@@ -46,14 +46,14 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     if verdict is None:
         return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {why_no_verdict(trace)}.")
     if not verdict.trusted:
-        return _when_busy(trace, passes, known)
+        return _when_busy(trace, counts, known)
     reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
     measured = round(verdict.speedup, 2)
     return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval)
 
 
-def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
-    estimate = known and estimated_at(trace.rounds, known.costs)
+def _when_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
+    estimate, passes = known and estimated_at(trace.rounds, known.costs), _passes(counts)
     if not known or not estimate:
         return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {AGAIN}", False)
     said = f"{estimate.said} times as fast"
@@ -62,9 +62,8 @@ def _when_busy(trace: Trace, passes: str, known: KnownCosts | None) -> Result:
         return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {unsure} {AGAIN}", False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     side = ", so slower" if high < 1 else "" if low > 1 else ", too close to call"
-    return Result(
-        f"{said} on a quiet machine{side}: {passes}", f"{known.source} {BUSY} {AGAIN}", False, None, estimate.interval
-    )
+    says = f"{said} on a quiet machine{side}: {_counted(counts)}"  # short: it has one line at 1280 pixels
+    return Result(says, f"{known.source} {BUSY} {AGAIN}", False, None, estimate.interval)
 
 
 def _speed(verdict: Verdict) -> str:
@@ -75,9 +74,13 @@ def _speed(verdict: Verdict) -> str:
 
 
 def _passes(counts: Counts) -> str:
+    return f"{_counted(counts)} of the target instead of {counts.emitted}"
+
+
+def _counted(counts: Counts) -> str:
     tokens = "1 token" if counts.emitted == 1 else f"{counts.emitted} tokens"
     passes = "1 pass" if counts.rounds == 1 else f"{counts.rounds} passes"
-    return f"{tokens} in {passes} of the target instead of {counts.emitted}"
+    return f"{tokens} in {passes}"
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:

@@ -166,7 +166,7 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(
     assert [row["run"] for row in saved] == ["0, recorded", "1", "2", "3"]
     assert saved[1]["prompt"] == '\'=1+1, "two"'  # no formula
     assert (saved[1]["draft"], saved[1]["draft length"], saved[1]["target"]) == ("prompt lookup", "2", "wren-base")
-    assert all(0 <= float(row["accepted %"] or 0) <= 100 <= 100 * float(row["tokens a call"]) for row in saved)
+    assert all(0 <= float(row["accepted %"] or 0) <= 100 <= 100 * float(row["tokens a round"]) for row in saved)
     page.goto(saved[1]["link"])
     expect(control(page, "draft")).to_have_value("prompt-lookup")
     expect(control(page, "prompt")).to_have_value('=1+1, "two"')

@@ -131,7 +131,7 @@ def test_what_happens_in_this_round_is_never_cut_whatever_stands_beside_it(conte
 
 
 BUSY_CHANGE = (
-    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens a call (wren-nano, 4, "
+    "This run: busy machine, so time cannot rank them. Exact: was 59 % accepted, 3.20 tokens a round (wren-nano, 4, "
     "recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
 )
 

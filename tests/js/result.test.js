@@ -97,13 +97,13 @@ test("where the machine was busy, quiet measurements rank the two runs; without 
   const ranked = "More are accepted, but each guess costs more: by quiet measurements slower.";
   /** @type {Array<[object, string]>} */
   const cases = [
-    [{ before: BEFORE, result: busy }, `This run: ${start} was 86 % accepted, 4.25 tokens a call (small, 4) → now 59 %, 3.50 (nano, 4).`],
+    [{ before: BEFORE, result: busy }, `This run: ${start} was 86 % accepted, 4.25 tokens a round (small, 4) → now 59 %, 3.50 (nano, 4).`],
     [{ before: { ...BEFORE, ranked }, result: busy }, ranked],
     [{ before: { ...BEFORE, ranked, trusted: false } }, ranked],
     [{ before: { ...BEFORE, ranked, trusted: false }, running: true }, "was 86 % accepted, 1.56× not trusted (small, 4) → now … (nano, 4)"],
     [
       { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" },
-      `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens a call (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
+      `The pinned run: ${start} pinned 86 % accepted, 4.25 tokens a round (small, 4, temperature 0) → now 59 %, 3.50 (nano, 4, temperature 1).`,
     ],
   ];
   for (const [changes, change] of cases) {

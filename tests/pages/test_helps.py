@@ -72,7 +72,7 @@ def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tm
     try:
         page = opened()
         assert "Nothing is measured yet: choose what to measure" in texts(page)
-        assert "not known before this pair has run here" in texts(page)
+        assert "how long that takes here is not known yet" in texts(page)
     finally:
         recorded_sweep.cache_clear()
 
@@ -180,6 +180,7 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
     assert best_of(never).speedup < 1
     assert "a would help most: 10.00× at γ = 9 to 16, about the same (modelled)" in reading([never, always])
+    assert reading([always], complete=False).startswith("So far, with drafts still to be tried, a would help most")
     assert "Too close" not in reading([never, always])
     near = [replace(point, draft="near", speedup=0.96 * point.speedup, interval=(9.5, 9.7)) for point in always]
     assert reading([never, always, near]).endswith("Too close to it to call: near (9.50 to 9.70×).")

@@ -182,7 +182,7 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     assert size_sentence(GREATEST, Pace(0.01, 0.02)).endswith(too_long)
     short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
     assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
-    assert "how long that takes is not known before this pair has run here" in size_sentence(GREATEST, None)
+    assert "how long that takes here is not known yet" in size_sentence(GREATEST, None)
 
 
 @pytest.mark.parametrize("wrong", ["", "0", "-5", "1.5", "many", "9" * 5_000, "٣"])

@@ -110,7 +110,7 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
     row = {name: value(runs[1]) for name, value in COLUMNS}
     counts = count(runs[1].shown.trace.rounds)
     assert (row["run"], row["draft"], row["draft length"], row["temperature"]) == ("1", "wren-nano", 4, 0.0)
-    assert (row["tokens a call"], row["accepted %"]) == (
+    assert (row["tokens a round"], row["accepted %"]) == (
         counts.tokens_per_target_call,
         100 * known(counts.acceptance_rate),
     )

@@ -204,7 +204,7 @@ def _draw(state: ByDraft) -> None:
             "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
             "c": prospect.costs.cost_ratio,
             "c, 95 %": span(draft) if (draft := prospect.costs.of_draft) else "not known",
-            "its pass took": 1000 * prospect.draft_guesses.seconds,
+            "its guesses took": 1000 * prospect.draft_guesses.seconds,
         }
         for prospect, points in zip(state.prospects, drafts, strict=True)
         for best in [best_of(points)]
@@ -249,8 +249,9 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     near = [f"{spoken(each.draft)} ({each.said})" for each in map(best_of, others) if _meet(each, best)]
     same = f" Too close to it to call: {', '.join(near)}." if near else ""
     lengths = f"{lengths_in_words(winner)}{', about the same' if len(best_lengths(winner)) > 1 else ''}"
+    so_far = "On this text" if complete else "So far, with drafts still to be tried,"
     return (
-        f"On this text {name} would help most: {best.said} at γ = {lengths} (modelled), with "
+        f"{so_far} {name} would help most: {best.said} at γ = {lengths} (modelled), with "
         f"{best.per_call:.2f} tokens per target call at γ = {best.draft_length} (exact). It is the best of "
         f"{sum(map(len, drafts))} combinations of draft and γ, all tried on this one text: expect less on another."
         f"{same}"
@@ -270,17 +271,18 @@ COLUMNS = {
     **numbers(PERCENT, "accepted / drafted"),
     **numbers("%.2f", "c", explanation=SAYS["cost_help"]),
     **texts("c, 95 %"),
-    **numbers("%.0f ms", "its pass took"),
+    **numbers("%.0f ms", "its guesses took"),
 }
 
 
 def _strips(prospects: Sequence[Prospect]) -> None:
     """A mark for each place in the output; the text of a token never goes into Markdown."""
     st.markdown("**Where each draft is right**, place by place, with the true text before it")
-    for prospect in prospects:
-        runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
-        marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
-        st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
+    with st.container(key="helps_places"):
+        for prospect in prospects:
+            runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
+            marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
+            st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
     st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
     if nearly := [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]:
         why = "only float32 models choose the same tokens at every draft length."

@@ -83,7 +83,7 @@ def visitor() -> Visitor:
     return found
 
 
-UNKNOWN = "how long that takes is not known before this pair has run here"
+UNKNOWN = "how long that takes here is not known yet"
 
 
 def pace_here(request: RunRequest) -> Pace | None:

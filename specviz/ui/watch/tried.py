@@ -183,7 +183,7 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("run", lambda run: str(run.number) if run.number else "0, recorded"),
     ("draft", lambda run: run.draft),
     ("draft length", lambda run: run.shown.trace.settings.draft_length),
-    ("tokens a call", lambda run: count(run.shown.trace.rounds).tokens_per_target_call),
+    ("tokens a round", lambda run: count(run.shown.trace.rounds).tokens_per_target_call),
     ("accepted %", lambda run: (rate := count(run.shown.trace.rounds).acceptance_rate) and 100 * rate),
     ("speedup", lambda run: run.verdict.speedup if run.verdict else None),
     ("95 % from", lambda run: run.verdict.interval[0] if run.verdict and run.verdict.interval else None),
@@ -203,7 +203,7 @@ def _end_of(run: Try, end: int) -> float | None:
     return run.estimated.interval[end] if run.estimated and run.estimated.interval else None
 
 
-COUNTED = ("draft length", "temperature", "tokens a call", "accepted %")
+COUNTED = ("draft length", "temperature", "tokens a round", "accepted %")
 ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("run", lambda run: str(run.number)),
     ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
@@ -250,7 +250,7 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
         busy = any(run.busy for run in runs)
         st.caption(" ".join(filter(None, [SAYS["tried"], SAYS["busy"] if busy else "", of_before if gone else ""])))
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
-        formats = numbers("%.2f", "tokens a call") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
+        formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
         table = html_table(rows, formats)
         st.html(f'<div class="tried" role="region" aria-label="The runs of this visit" tabindex="0">{table}</div>')
         left, right = st.columns(2, gap="medium")
