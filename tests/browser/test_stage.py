@@ -71,11 +71,13 @@ def test_the_playhead_moves_by_key_button_and_scrubber_and_its_place_is_reported
     expect(round_number(page)).to_have_text("Round 5 of 21")
     page.keyboard.press("Shift+ArrowLeft")
     expect(sentence).to_have_text("The draft guesses 4 tokens.")
-    page.locator(".stage .chip.drafted:visible").first.focus()  # found: after a click on a token, Shift moved among tokens
+    token = page.locator(".stage .chip.drafted:visible").first
+    token.focus()  # found: after a click on a token, Shift moved among tokens
     page.keyboard.press("Shift+ArrowRight")
     expect(sentence).not_to_have_text("The draft guesses 4 tokens.")
     page.keyboard.press("Shift+ArrowLeft")
     expect(sentence).to_have_text("The draft guesses 4 tokens.")
+    token.blur()
     page.keyboard.press("End")
     expect(round_number(page)).to_have_text("Round 21 of 21")
     page.get_by_label("First step").click()
