@@ -49,7 +49,7 @@ def ranked(now: Ran, then: Ran, earlier: str) -> str:
 
     `earlier` is how the other run is called. The counts are exact, so only the costs make the ratio unsure.
     """
-    if _task(now.trace) != _task(then.trace):
+    if task_of(now.trace) != task_of(then.trace):
         return ""
     if _drafting(now.trace) == _drafting(then.trace):
         return say("again", earlier=earlier)
@@ -68,7 +68,7 @@ def ranked(now: Ran, then: Ran, earlier: str) -> str:
     return say("ranked", gain=gain, joined="but" if more * dearer > 0 else "and", cost=cost, verdict=said)
 
 
-def _task(trace: Trace) -> tuple[object, ...]:
+def task_of(trace: Trace) -> tuple[object, ...]:
     """What both runs must share: speedups over different texts or targets rank nothing."""
     return trace.target, trace.prompt.text, trace.settings.temperature, trace.settings.max_new_tokens
 

@@ -21,7 +21,7 @@ from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
-from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, Try, tried_csv, tried_figure, tries
+from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, Try, fastest, tried_csv, tried_figure, tries
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run
 from tests.support.fake_traces import draft_guesses_of, fake_run
 from tests.support.figures import by_name
@@ -122,6 +122,26 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
     assert [saved[0] for saved in rows] == ["0, recorded", "1", "2"]
     assert rows[2][heads.index("prompt")] == "'=1+1"
     assert all(saved[-1].startswith("https://specviz.test/?") for saved in rows)
+
+
+def test_on_a_busy_machine_one_sentence_names_the_fastest_run_or_those_that_are_too_close_to_call() -> None:
+    """Found: the estimates stood in a column, and no sentence said which run was the fastest."""
+
+    def run(number: int, draft: str, interval: tuple[float, float] | None, prompt: str = "Once") -> Try:
+        trace = shown(replace(REQUEST, draft=draft, prompt=prompt), number)
+        return Try(number, trace, judged(1.2, trusted=False), interval and Estimate(sum(interval) / 2, interval))
+
+    nano, mini = run(1, "wren-nano", (1.48, 1.51)), run(2, "wren-mini", (1.63, 1.69))
+    small = run(3, "wren-small", (1.6, 1.65))
+    elsewhere = run(4, "wren-small", (2.0, 2.1), "Another text")
+    assert (
+        fastest([elsewhere, mini, nano])
+        == "By “estimated”, run 2 (wren-mini) is the fastest on the newest run’s prompt."
+    )
+    assert fastest([nano, mini, small]).endswith("too close to it to call: run 3 (wren-small).")
+    assert fastest([nano, elsewhere]) == "", "nothing else ran with the newest run's prompt"
+    assert fastest([nano, run(5, "wren-mini", None)]) == ""
+    assert fastest([nano, run(6, "wren-nano", (1.48, 1.51))]) == "", "one draft twice ranks nothing"
 
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:

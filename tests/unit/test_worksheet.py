@@ -67,13 +67,24 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     said, verdict = break_even_sentence(sometimes), verdict_sentence(sometimes)  # a round of 3.6 steps
     assert "α = 0.83 per judgement" in said
     assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
-    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone" in verdict
+    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone (0.20 of them is" in verdict
+    assert "neither" not in verdict_sentence(always)
     assert "It pays above 83 % of the judged guesses accepted; the slider says 80 %." in verdict
     assert "No acceptance breaks even" in break_even_sentence(never)
     assert "No acceptance is enough: even if all is accepted, it writes 3 tokens." in verdict_sentence(never)
     assert "Any acceptance breaks even" in break_even_sentence(always)
     assert "Any acceptance pays." in verdict_sentence(always)
     assert "Nothing was drafted" in counts_sentence(0, 0, 4, MODEL)
+
+
+@pytest.mark.parametrize("acceptance", [0.3, 0.55, 0.7, 0.81, 0.95])
+@pytest.mark.parametrize("length", [1, 3, 4, 9, 16])
+def test_what_is_written_down_divides_to_the_speedup_that_is_said(acceptance: float, length: int) -> None:
+    """Found: 2.77 / 2.02 = 1.38."""
+    for cost in (0.131, 0.2, 0.377, 0.81):
+        said = verdict_sentence(Model(acceptance, length, cost, 1.21, 0.017))
+        above, below, speedup = known(re.search(r"([\d.]+) / ([\d.]+) = ([\d.]+)\.", said)).groups()
+        assert f"{float(above) / float(below):.2f}" == speedup
 
 
 def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses | None) -> float:

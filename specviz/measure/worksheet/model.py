@@ -136,10 +136,19 @@ def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
 
 def verdict_sentence(model: Model) -> str:
     steps, needed = model.terms.steps, model.terms.break_even
-    round = say("round", model=model, steps=steps)
+    tokens, shown = agreeing(model.terms.tokens, steps)
+    rest = say("rest", model=model) if model.overhead >= 0.005 else ""
+    round = say("round", model=model, tokens=tokens, steps=shown, rest=rest)
     if needed is None:
         return say("never_pays", round=round, most=model.draft_length + 1)
     return say("pays", round=round, needed=needed, model=model) if needed else say("always_pays", round=round)
+
+
+def agreeing(tokens: float, steps: float) -> tuple[str, str]:
+    """Both with so many decimals that what is written down divides to the speedup that is said."""
+    said = f"{tokens / steps:.2f}"
+    pairs = [(f"{tokens:.{places}f}", f"{steps:.{places}f}") for places in (2, 3, 4)]
+    return next((pair for pair in pairs if f"{float(pair[0]) / float(pair[1]):.2f}" == said), pairs[-1])
 
 
 def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) -> str:
