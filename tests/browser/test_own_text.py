@@ -11,6 +11,12 @@ ON_TOP = """(it) => {
   const { left, top, width, height } = it.getBoundingClientRect();
   return it.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }"""
+AT_ONCE = """async () => {
+  const button = (name) => [...document.querySelectorAll("button")].find((it) => it.textContent.includes(name));
+  button("Own text").click();
+  while (!button("Run this text")) await new Promise(requestAnimationFrame);
+  button("Run this text").click();
+}"""
 WRONG = {
     "": "The prompt is empty",
     "\u200b \u200b": "only control characters",
@@ -54,3 +60,12 @@ def test_a_button_runs_the_own_text_and_what_it_did_is_seen(visit: Visit, screen
     expect(field).to_be_hidden()
     wait_until_still(page)
     assert page.locator(".stage").get_attribute("data-run") == run
+
+
+def test_it_closes_also_where_the_button_is_pressed_before_the_server_has_heard_that_it_is_open(visit: Visit) -> None:
+    """Found on a busy machine: the field stayed open over the run."""
+    page = visit("", ".stage .round .chip")
+    page.evaluate(AT_ONCE)
+    expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()
+    wait_until_still(page)
+    expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()

@@ -30,7 +30,7 @@ from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_fr
 
 SAYS = page_texts("models")
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
-OWN_FIELD = "own_text"  # whether the field for it is open
+OWN_FIELD = "own_text"
 SHOWN_CHARACTERS = 70  # of a preset in the menu
 
 
@@ -88,7 +88,8 @@ class RunControls:
         left, right = st.columns([2.8, 1], gap="small", vertical_alignment="bottom")
         with left:
             self._prompt_menu()
-        look: dict[str, Any] = {"icon": ":material/edit:", "width": "stretch", "key": self._key(OWN_FIELD)}
+        key = self._key(f"{OWN_FIELD}-{_times_closed()}")
+        look: dict[str, Any] = {"icon": ":material/edit:", "width": "stretch", "key": key}
         with right.popover("Own text", on_change="rerun", **look):
             replace(self, popover=True)._prompt_text()
             problem = prompt_problem(st.session_state[self._key("prompt")])
@@ -97,7 +98,7 @@ class RunControls:
 
             def run_it() -> None:
                 if prompt_problem(st.session_state[self._key("prompt")]) is None:
-                    st.session_state[self._key(OWN_FIELD)] = False
+                    _close_own_field()
                     run()
 
             st.button("Run this text", key=self._key("run_own"), type="primary", on_click=run_it, width="stretch")
@@ -226,7 +227,21 @@ class RunControls:
         if preset is None or preset.text != text:
             set_widgets({self._key("preset"): OWN_TEXT, self._key("prompt"): text})
             if self.popover and prompt_problem(text) is None:
-                st.session_state[self._key(OWN_FIELD)] = False
+                _close_own_field()
+
+
+def _times_closed() -> int:
+    times: int = st.session_state.get("times_own_closed", 0)
+    return times
+
+
+def _close_own_field() -> None:
+    """A new field takes its place, and begins closed.
+
+    To set its state would close only a field that the server has shown as open: one that was used before the answer to
+    its opening came stays open.
+    """
+    st.session_state.times_own_closed = _times_closed() + 1
 
 
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
