@@ -67,6 +67,7 @@ def test_the_themes_text_has_enough_contrast(mode: str) -> None:
 
 def test_a_visitor_sees_no_traceback_and_only_make_dev_watches_the_files() -> None:
     config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
+    assert config["client"]["showSidebarNavigation"] is False  # else a server's first page jumps: 0.47 of layout shift
     assert config["client"]["showErrorDetails"] == "none"
     assert config["server"]["fileWatcherType"] == "none"
     recipes = re.findall(r"^(\w+):.*((?:\n\t.*)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
