@@ -15,7 +15,7 @@ from specviz.core.rounding import Judged
 from specviz.core.rounds import Piece, known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, verdict_of_ratios
+from specviz.core.verdict import Verdict, verdict_of_ratios, verdict_of_run
 from specviz.data.workloads import workload_of
 from specviz.measure.paired import Draw, Paired
 
@@ -104,6 +104,12 @@ def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
     if len(laps) == 1:
         return laps[0].verdict
     return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps))
+
+
+def busy_laps(laps: Sequence[RaceLap]) -> int:
+    """On how many prompts the times show that other programs ran: they say nothing then."""
+    verdicts = [verdict_of_run(lap.both) for lap in laps]
+    return sum(verdict is not None and not verdict.trusted for verdict in verdicts)
 
 
 def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:

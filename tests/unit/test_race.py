@@ -13,6 +13,7 @@ import pytest
 from specviz import DecodeSettings
 from specviz.core.metrics import Counts
 from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, ModelInfo, Output, Prompt, Round
+from specviz.core.verdict import verdict_of_run
 from specviz.measure.compare import median_index
 from specviz.measure.paired import Draw
 from specviz.measure.race import (
@@ -22,6 +23,7 @@ from specviz.measure.race import (
     SampledQuality,
     burst_clock,
     burst_texts,
+    busy_laps,
     clearly_differ,
     dump_race,
     kinds_of,
@@ -37,7 +39,7 @@ from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import progress_line, race_left, race_step, rows_so_far
 from specviz.ui.race.race_state import Entry, Racing, recorded_race
-from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, speedups_figure
+from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, say_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import run_of
@@ -369,3 +371,17 @@ def test_a_race_that_ended_early_shows_what_was_finished(
     service.tell(WARMING, Item(1, "race", recorded_race()[0]), end)
     page.look()
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
+
+
+def test_a_race_beside_other_programs_says_how_many_prompts_cannot_be_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found: a newcomer raced on a busy machine, and nothing said so."""
+    laps = recorded_race()
+    assert busy_laps(laps) == 0
+    first, distrusted = laps[0].both, replace(known(verdict_of_run(laps[0].both)), trusted=False)
+    monkeypatch.setattr("specviz.measure.race.verdict_of_run", lambda trace: distrusted if trace == first else None)
+    assert busy_laps(laps) == 1
+    said: list[str] = []
+    monkeypatch.setattr("specviz.ui.race.results.st.markdown", said.append)
+    monkeypatch.setattr("specviz.ui.race.results.st.caption", said.append)
+    say_verdict(laps, "Your race", "measured here")
+    assert said[1].startswith("Other programs used this machine: the times of 1 of 4 prompts cannot be trusted.")

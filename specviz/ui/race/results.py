@@ -37,6 +37,8 @@ def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
     if verdict.certain or not race.clearly_differ(kinds):
         said = f"{parts.headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason}"
     st.markdown(f"{name}: {said} {from_where}")
+    if busy := race.busy_laps(laps):
+        st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
 
 def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
