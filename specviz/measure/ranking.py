@@ -1,5 +1,6 @@
 """What is known of a run's speed where the machine is too busy to time it, and which of two runs is faster. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specviz.core.costs import Costs
@@ -49,7 +50,7 @@ def ranked(now: Ran, then: Ran, earlier: str) -> str:
 
     `earlier` is how the other run is called. The counts are exact, so only the costs make the ratio unsure.
     """
-    if task_of(now.trace) != task_of(then.trace):
+    if _task(now.trace) != _task(then.trace):
         return ""
     if _drafting(now.trace) == _drafting(then.trace):
         return say("again", earlier=earlier)
@@ -68,7 +69,22 @@ def ranked(now: Ran, then: Ran, earlier: str) -> str:
     return say("ranked", gain=gain, joined="but" if more * dearer > 0 else "and", cost=cost, verdict=said)
 
 
-def task_of(trace: Trace) -> tuple[object, ...]:
+def fastest(runs: Sequence[tuple[int, str, Trace, Interval | None]]) -> str:
+    """Which run of the newest one's task is the fastest by quiet costs; empty where nothing can say it.
+
+    A run is its number, its draft's name, its trace, and the interval of its estimated speedup.
+    """
+    known = [run for run in runs if run[3] and _task(run[2]) == _task(runs[-1][2])]
+    if len({draft for _, draft, _, _ in known}) < 2:
+        return ""
+    number, draft, _, best = max(known, key=lambda run: sum(run[3] or ()))
+    near = [f"run {run[0]} ({run[1]})" for run in known if run[1] != draft and run[3] and best and run[3][1] >= best[0]]
+    if near:
+        return say("fastest_or", number=number, draft=draft, near=", ".join(near))
+    return say("fastest", number=number, draft=draft)
+
+
+def _task(trace: Trace) -> tuple[object, ...]:
     """What both runs must share: speedups over different texts or targets rank nothing."""
     return trace.target, trace.prompt.text, trace.settings.temperature, trace.settings.max_new_tokens
 

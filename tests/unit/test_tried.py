@@ -21,7 +21,7 @@ from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
-from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, Try, fastest, tried_csv, tried_figure, tries
+from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, Try, ranking_of, tried_csv, tried_figure, tries
 from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run
 from tests.support.fake_traces import draft_guesses_of, fake_run
 from tests.support.figures import by_name
@@ -135,13 +135,13 @@ def test_on_a_busy_machine_one_sentence_names_the_fastest_run_or_those_that_are_
     small = run(3, "wren-small", (1.6, 1.65))
     elsewhere = run(4, "wren-small", (2.0, 2.1), "Another text")
     assert (
-        fastest([elsewhere, mini, nano])
+        ranking_of([elsewhere, mini, nano])
         == "By “estimated”, run 2 (wren-mini) is the fastest on the newest run’s prompt."
     )
-    assert fastest([nano, mini, small]).endswith("too close to it to call: run 3 (wren-small).")
-    assert fastest([nano, elsewhere]) == "", "nothing else ran with the newest run's prompt"
-    assert fastest([nano, run(5, "wren-mini", None)]) == ""
-    assert fastest([nano, run(6, "wren-nano", (1.48, 1.51))]) == "", "one draft twice ranks nothing"
+    assert ranking_of([nano, mini, small]).endswith("too close to it to call: run 3 (wren-small).")
+    assert ranking_of([nano, elsewhere]) == "", "nothing else ran with the newest run's prompt"
+    assert ranking_of([nano, run(5, "wren-mini", None)]) == ""
+    assert ranking_of([nano, run(6, "wren-nano", (1.48, 1.51))]) == "", "one draft twice ranks nothing"
 
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:

@@ -15,7 +15,7 @@ from specviz.core.names import first_words, short_name
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.data.texts import page_texts
-from specviz.measure.ranking import known_costs, say, task_of
+from specviz.measure.ranking import fastest, known_costs
 from specviz.player.data import draft_name
 from specviz.service.run_store import ID
 from specviz.ui.shared import figures as plot
@@ -86,19 +86,10 @@ def tries(watching: Watching) -> list[Try]:
     return [tried(*each) for each in runs]
 
 
-def fastest(runs: Sequence[Try]) -> str:
-    """Which run of the newest one's text is the fastest at costs of a quiet moment; empty where nothing can say it."""
-    tasks = [task_of(run.shown.trace) for run in runs]
-    known = [
-        (run, run.estimated.interval)
-        for run, task in zip(runs, tasks, strict=True)
-        if task == tasks[-1] and run.estimated and run.estimated.interval
-    ]
-    if len({run.draft for run, _ in known}) < 2:
-        return ""
-    best, (low, _) = max(known, key=lambda each: sum(each[1]))
-    near = [f"run {run.number} ({run.draft})" for run, (_, high) in known if high >= low and run.draft != best.draft]
-    return say("fastest_or", best=best, near=", ".join(near)) if near else say("fastest", best=best)
+def ranking_of(runs: Sequence[Try]) -> str:
+    return fastest(
+        [(run.number, run.draft, run.shown.trace, run.estimated.interval if run.estimated else None) for run in runs]
+    )
 
 
 class Box(NamedTuple):
@@ -264,7 +255,7 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
     with st.container(key="tried"):
         busy = any(run.busy for run in runs)
         st.caption(" ".join(filter(None, [SAYS["tried"], SAYS["busy"] if busy else "", of_before if gone else ""])))
-        if busy and (ranked := fastest(runs)):
+        if busy and (ranked := ranking_of(runs)):
             st.markdown(f"**{plain(ranked)}**")
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
         formats = numbers("%.2f", "tokens a round") | numbers("%.0f", "accepted %") | numbers("%g", "temperature")
