@@ -31,7 +31,7 @@ from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
-from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
+from specviz.ui.shared.persistent_widgets import held, restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls, model_label
 
 SAYS = page_texts("helps")
@@ -65,11 +65,11 @@ def next_measurement() -> None:
 
 def _take(sweeps: Sweeps) -> None:
     """Take in what the controls say."""
-    held: dict[str, Any] = {name: st.session_state[_key(name)] for name in Choice.model_fields}
+    values: dict[str, Any] = {name: held(_key(name)) for name in Choice.model_fields}
     in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
-    held |= {name: [one for one in order if one in held[name]] for name, order in in_order.items()}
-    held |= {"temperatures": sorted(held["temperatures"]), "top_p": round(held["top_p"], 2)}
-    chosen = Choice.model_validate(held)
+    values |= {name: [one for one in order if one in values[name]] for name, order in in_order.items()}
+    values |= {"temperatures": sorted(values["temperatures"]), "top_p": round(values["top_p"], 2)}
+    chosen = Choice.model_validate(values)
     if chosen != sweeps.choice:
         sweeps.choice = chosen
         sweeps.came.acted = True
@@ -118,7 +118,7 @@ def _what(sweeps: Sweeps) -> None:
     titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, with_default("sweep_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
-        for workload in filter(None, map(find_workload, st.session_state.sweep_workloads)):
+        for workload in filter(None, map(find_workload, held("sweep_workloads"))):
             st.caption(f"**{workload.title}.** {workload.about}")
     st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **with_value("sweep_prompts"))
     with st.expander("Your own prompts"):  # a label that changed would close it

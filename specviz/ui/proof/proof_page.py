@@ -24,7 +24,7 @@ from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import button, data_table, notices, say
-from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
+from specviz.ui.shared.persistent_widgets import held, remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 
 SAYS = page_texts("proof")
@@ -76,10 +76,9 @@ def remember(proof: Proving) -> None:
 
 
 def _read() -> Wanted:
-    state = st.session_state
-    request = CONTROLS.request(state.proof_prompt)
-    preset = None if state.proof_preset == OWN_TEXT else state.proof_preset
-    return Wanted(request, preset, state.proof_position, state.proof_draws, state.proof_rule)
+    request = CONTROLS.request(held("proof_prompt"))
+    preset = None if held("proof_preset") == OWN_TEXT else held("proof_preset")
+    return Wanted(request, preset, held("proof_position"), held("proof_draws"), held("proof_rule"))
 
 
 def show_proof(state: Proving) -> None:
@@ -107,7 +106,7 @@ def _sampling(state: Proving) -> None:
     # the other section's button says it too
     draws.select_slider("How often", proof_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
-    label = f"Draw {st.session_state.proof_draws:,} times"
+    label = f"Draw {held('proof_draws'):,} times"
     _button(state, label, "proof_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
@@ -122,7 +121,7 @@ def _button(
     state: Proving, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
 ) -> None:
     """A button that begins work, for which all sections then wait; `able`: it can, whatever the controls say."""
-    able = prompt_problem(st.session_state.proof_prompt) is None if able is None else able
+    able = prompt_problem(held("proof_prompt")) is None if able is None else able
     button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 
@@ -185,7 +184,7 @@ def _switch(state: Proving, rule: records.RuleText) -> None:
         compared = partial(_compare, state, "switch")
         _button(state, "Compare my prompt this way", "proof_forget", compared, icon="compare_arrows")
     else:
-        label = f"Draw {st.session_state.proof_draws:,} times this way"
+        label = f"Draw {held('proof_draws'):,} times this way"
         _button(state, label, "proof_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
     if rule is records.FORGETFUL and state.forgotten_row:

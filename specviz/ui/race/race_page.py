@@ -24,7 +24,7 @@ from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
-from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
+from specviz.ui.shared.persistent_widgets import held, restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("race")
@@ -82,9 +82,8 @@ def preset_label(name: str) -> str:
 
 
 def _read() -> Entry:
-    state = st.session_state
-    request = CONTROLS.request("", stop_at_eos=not state.race_same_length)
-    return Entry(request, tuple(state.race_presets), state.race_own, state.race_repeats)
+    request = CONTROLS.request("", stop_at_eos=not held("race_same_length"))
+    return Entry(request, tuple(held("race_presets")), held("race_own"), held("race_repeats"))
 
 
 def race(racing: Racing) -> None:

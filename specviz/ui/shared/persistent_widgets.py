@@ -53,12 +53,17 @@ def seconds_since_set() -> float:
     return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
 
 
-def _held(key: str) -> Any:
-    """What the widget holds. Where a part of a page is drawn again while the visitor opens another page, Streamlit has
-    forgotten it already: then what the program set last.
+def held(key: str) -> Any:
+    """What the widget holds. Where a part of a page is drawn again, or one of its buttons is pressed, while the visitor
+    opens another page, Streamlit has forgotten it already: then what the program set last.
     """
+    return st.session_state[key] if key in st.session_state else st.session_state.values_set[key]
+
+
+def _held(key: str) -> Any:
+    """`held` for the widget itself, which is about to be drawn."""
     if key not in st.session_state:
-        return st.session_state.values_set[key]
+        return held(key)
     value, not_drawn = st.session_state[key], st.session_state.get("not_drawn", set())
     if key in not_drawn:
         not_drawn.remove(key)

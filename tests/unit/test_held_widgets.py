@@ -1,0 +1,33 @@
+"""What a page reads of its widgets where Streamlit has forgotten them: the visitor is on the way to another page."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from specviz.ui.shared import persistent_widgets
+from specviz.ui.shared.persistent_widgets import held
+
+UI = Path(__file__).parents[2] / "specviz" / "ui"
+
+
+class State(dict[str, Any]):
+    """Streamlit's, as far as it is read."""
+
+    values_set: ClassVar[dict[str, Any]] = {"race_repeats": 3}
+
+
+def test_a_value_is_the_widgets_or_what_was_set_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by a soak: "Start the race" was pressed while another page was opened, and the page ended in an error."""
+    monkeypatch.setattr(persistent_widgets, "st", SimpleNamespace(session_state=State(race_repeats=5)))
+    assert held("race_repeats") == 5
+    monkeypatch.setattr(persistent_widgets, "st", SimpleNamespace(session_state=State()))
+    assert held("race_repeats") == 3
+
+
+@pytest.mark.parametrize("page", ["race", "proof", "helps"])
+def test_no_page_with_a_part_of_its_own_reads_a_widget_past_this(page: str) -> None:
+    code = "\n".join(file.read_text(encoding="utf-8") for file in (UI / page).glob("*.py"))
+    assert re.findall(r"session_state\.(?:race|proof|sweep)_\w+|session_state\[_key", code) == []
