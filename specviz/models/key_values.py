@@ -27,9 +27,7 @@ class Rows:
         if needed > room:
             shape = [*self.store.shape]
             shape[-2] = max(needed, 2 * room, FIRST_ROOM)
-            grown = self.store.new_zeros(
-                shape
-            )  # masked places have no weight, and nothing times no number is no number
+            grown = self.store.new_zeros(shape)  # zeros: a masked place is multiplied by its weight, 0
             grown[..., : self.length, :] = self.store[..., : self.length, :]
             self._use(grown)
 

@@ -67,7 +67,7 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     said, verdict = break_even_sentence(sometimes), verdict_sentence(sometimes)  # a round of 3.6 steps
     assert "α = 0.83 per judgement" in said
     assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
-    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone (0.20 of them is" in verdict
+    assert "3.36 tokens on average and takes as long as 3.60 steps of the target alone (0.20 of them for" in verdict
     assert "neither" not in verdict_sentence(always)
     assert "It pays above 83 % of the judged guesses accepted; the slider says 80 %." in verdict
     assert "No acceptance breaks even" in break_even_sentence(never)
