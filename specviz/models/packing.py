@@ -1,8 +1,9 @@
 """Matrices in the order that oneDNN multiplies fastest, where the processor multiplies bfloat16 by itself.
 
 A weight is then read once for all tokens of a pass. And one row of a bfloat16 product had the same bits whatever rows
-were beside it, on a processor with AMX (`benchmarks/exactness.py`): `F.linear` promises neither. The two operators are private to torch, whose own compiler uses them. So each matrix is
-compared with `F.linear` when it is packed, and stays as it is where they are missing or wrong.
+were beside it, on a processor with AMX (`benchmarks/exactness.py`): `F.linear` promises neither. The two operators are
+private to torch, whose own compiler uses them. So each matrix is compared with `F.linear` when it is packed, and stays
+as it is where they are missing or wrong.
 """
 
 import os
