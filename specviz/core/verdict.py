@@ -90,6 +90,12 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
+def is_trusted(trace: Trace) -> bool:
+    """False where the run's own times show that the machine was busy."""
+    verdict = verdict_of_run(trace)
+    return verdict is None or verdict.trusted
+
+
 def quiet(trace: Trace, costs: metrics.Costs | None) -> metrics.Costs | None:
     """Calibrated costs; None for those that were calibrated on a busy machine, as this run shows.
 

@@ -15,7 +15,7 @@ from specviz.core.rounding import Judged
 from specviz.core.rounds import Piece, known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, verdict_of_ratios, verdict_of_run
+from specviz.core.verdict import Verdict, is_trusted, verdict_of_ratios
 from specviz.data.workloads import workload_of
 from specviz.measure.paired import Draw, Paired
 
@@ -108,8 +108,7 @@ def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
 
 def busy_laps(laps: Sequence[RaceLap]) -> int:
     """On how many prompts the times show that other programs ran: they say nothing then."""
-    verdicts = [verdict_of_run(lap.both) for lap in laps]
-    return sum(verdict is not None and not verdict.trusted for verdict in verdicts)
+    return sum(not is_trusted(lap.both) for lap in laps)
 
 
 def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:

@@ -13,7 +13,6 @@ from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.core.trace import Trace
-from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.published import GPU_COSTS, PUBLISHED
@@ -243,8 +242,7 @@ def test_a_start_is_the_runs_own_acceptance_and_costs() -> None:
 def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Found: Watch did not trust the times of a run, and the Worksheet opened with them, and called them a gain."""
     trace, own = fake_trace(draft_length=4), known(start_of_run(fake_trace(draft_length=4), "a run", "live"))
-    busy = replace(known(verdict_of_run(trace)), trusted=False)
-    monkeypatch.setattr("specviz.measure.worksheet.starts.verdict_of_run", lambda _: busy)
+    monkeypatch.setattr("specviz.measure.worksheet.starts.is_trusted", lambda _: False)
     quiet = known(quiet_costs().for_run(trace)).drafts["wren-nano"]
     [start, *_] = starts([trace], None, {})
     assert (start.model.cost_ratio, start.model.overhead) == (quiet.cost_ratio, quiet.overhead)

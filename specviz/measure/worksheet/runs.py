@@ -12,7 +12,7 @@ from specviz.core.names import pair_name
 from specviz.core.terms import Counted, Terms, terms_of
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import verdict_of_run
+from specviz.core.verdict import is_trusted
 from specviz.measure.race import RaceLap
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
@@ -97,8 +97,7 @@ def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
 
 
 def _doubt(trace: Trace, recorded: bool) -> str:
-    verdict = None if recorded else verdict_of_run(trace)
-    return " (busy machine: its time is not trusted)" if verdict and not verdict.trusted else ""
+    return "" if recorded or is_trusted(trace) else " (busy machine: its time is not trusted)"
 
 
 def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:

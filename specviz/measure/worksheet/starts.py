@@ -11,7 +11,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import verdict_of_run
+from specviz.core.verdict import is_trusted, verdict_of_run
 from specviz.data.batches import BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.ranking import known_costs
@@ -98,8 +98,8 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
 
 def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, str, str], Costs]) -> Start | None:
     """A run of this visit. On a busy machine its own times say nothing, and its costs are those that are known."""
-    start, verdict, drafter = start_of_run(trace, label, "live"), verdict_of_run(trace), trace.drafter
-    if start is None or drafter is None or verdict is None or verdict.trusted:
+    start, drafter = start_of_run(trace, label, "live"), trace.drafter
+    if start is None or drafter is None or is_trusted(trace):
         return start
     pair = trace.target.name, drafter.asked_as
     own = next((each for (target, draft, _), each in calibrated.items() if (target, draft) == pair), None)
