@@ -110,7 +110,7 @@ def key_right(page: Page, slider: str) -> str:
 
 SLIDERS = {  # a page, one of its sliders, and its part of the address
     "Race": ("race", "Repeats", "repeats"),
-    "When it helps": ("helps", "Prompts of each", "prompts"),
+    "When it helps": ("helps?prompts=2", "Prompts of each", "prompts"),  # a link that chooses unfolds the settings
     "Worksheet": ("worksheet", "Draft length", "gamma"),
     "Same quality": ("proof", "Draft length", "gamma"),
 }
