@@ -19,8 +19,10 @@ from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.peers import peers_figure
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
+from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import Options, button
 
 SAYS = page_texts("learn")
@@ -143,6 +145,8 @@ def show_faq(state: Learning) -> None:
             st.markdown(f"**{entry.question.in_(words)}**")
             answer = fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words))
             paragraph(answer, f"why-{entry.name}", words)
+            if entry.measured == "peers":
+                chart(peers_figure(), "learn_peers")
             said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
             cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
             st.caption(f"{said} Published: {cited}." if cited else said)
