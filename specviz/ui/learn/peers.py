@@ -1,0 +1,26 @@
+"""The picture below the question about other programs: the time of a token in each, plain and with the draft."""
+
+from specviz.data.peers import System, recorded_peers
+from specviz.ui.shared import figures as plot
+
+NAMES: dict[System, str] = {"transformers": "transformers", "llama.cpp": "llama.cpp’s server", "ours": "here"}
+PLAIN: plot.Part = {"marker": plot.HATCHED, "orientation": "h"}
+WITH_DRAFT: plot.Part = {"marker": {"color": plot.BLUE}, "orientation": "h"}
+
+
+def peers_figure() -> plot.Figure:
+    """A pair of bars for each program: the median over the kinds of text; a line goes from the least to the most."""
+    found = recorded_peers()
+    parts: list[plot.Part] = []
+    for name, median, of_kinds, how in (
+        ("with the draft", found.speculative_ms, lambda each: each.speculative_ms, WITH_DRAFT),
+        ("plain", found.plain_ms, lambda each: each.plain_ms, PLAIN),
+    ):
+        values = [median(system) for system in NAMES]
+        kinds = [sorted(map(of_kinds, found.of(system))) for system in NAMES]
+        low, high = [each[0] for each in kinds], [each[-1] for each in kinds]
+        ends = {"error_x": plot.interval(values, low, high, plot.GREY), "customdata": list(zip(low, high, strict=True))}
+        said = f"%{{y}}, {name}: %{{x:.1f}} ms, by kind of text %{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}"
+        parts.append(plot.bars(name, values, NAMES.values(), f"{said}<extra></extra>", **ends, **how))
+    y, x = plot.axis(showgrid=False), plot.axis("ms a token", rangemode="tozero")
+    return plot.figure(parts, 250, x=x, y=y, showlegend=True, legend={"traceorder": "reversed"})
