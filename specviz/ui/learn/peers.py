@@ -1,20 +1,26 @@
 """The picture below the question about other programs: the time of a token in each, plain and with the draft."""
 
 from specviz.data.peers import System, recorded_peers
+from specviz.data.texts import Words
 from specviz.ui.shared import figures as plot
 
 NAMES: dict[System, str] = {"transformers": "transformers", "llama.cpp": "llama.cpp’s server", "ours": "here"}
+BARS: dict[Words, tuple[str, str]] = {
+    "technical": ("plain", "with the draft"),
+    "plain": ("without the intern", "with the intern"),
+}
 PLAIN: plot.Part = {"marker": plot.HATCHED, "orientation": "h"}
 WITH_DRAFT: plot.Part = {"marker": {"color": plot.BLUE}, "orientation": "h"}
 
 
-def peers_figure() -> plot.Figure:
+def peers_figure(words: Words) -> plot.Figure:
     """A pair of bars for each program: the median over the kinds of text; a line goes from the least to the most."""
     found = recorded_peers()
     parts: list[plot.Part] = []
+    alone, together = BARS[words]
     for name, median, of_kinds, how in (
-        ("with the draft", found.speculative_ms, lambda each: each.speculative_ms, WITH_DRAFT),
-        ("plain", found.plain_ms, lambda each: each.plain_ms, PLAIN),
+        (together, found.speculative_ms, lambda each: each.speculative_ms, WITH_DRAFT),
+        (alone, found.plain_ms, lambda each: each.plain_ms, PLAIN),
     ):
         values = [median(system) for system in NAMES]
         kinds = [sorted(map(of_kinds, found.of(system))) for system in NAMES]

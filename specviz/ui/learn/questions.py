@@ -146,7 +146,7 @@ def show_faq(state: Learning) -> None:
             answer = fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words))
             paragraph(answer, f"why-{entry.name}", words)
             if entry.measured == "peers":
-                chart(peers_figure(), "learn_peers")
+                chart(peers_figure(words), "learn_peers")
             said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
             cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
             st.caption(f"{said} Published: {cited}." if cited else said)
