@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import parse_trace
 from specviz.data.first_run import first_trace
@@ -246,9 +246,18 @@ def test_the_first_view_is_that_of_watch(new_context: NewContext, one_file: Path
             shot(page, f"live-{scheme}-{width}")
         page.set_viewport_size(PHONE)
         expect_no_sideways_scroll(page)
+        page.get_by_role("button", name="Show everything").click()
+        lowest = max(bottom_of(button) for button in page.locator(".acts button:visible").all())
+        assert lowest <= bottom_of(page.locator(".acts")), "else they lie over the text that follows"
         shot(page, f"live-{scheme}-phone")
         fonts = "[...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)"
         assert {name.strip('"') for name in page.evaluate(fonts)} == {"Source Sans", "Source Code"}
+
+
+def bottom_of(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
 
 
 def test_what_a_newcomer_needs_or_everything_is_shown_and_a_link_says_which(offline_page: Page, one_file: Path) -> None:
