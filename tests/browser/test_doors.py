@@ -76,14 +76,15 @@ async def fill(port: int, full: Event, over: Event) -> None:
             await visitor.stay(0.2)
 
 
-def test_the_page_says_why_a_file_is_refused(page: Page, tmp_path: Path) -> None:
+@pytest.mark.parametrize("entry", ["serve.py"])
+def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: Path) -> None:
     """Before: beside the uploader stood "Request failed with status code 413", and no reason.
 
     On a server of its own: elsewhere the room of a visitor who has left may come back in the middle.
     """
     file, full, over = tmp_path / "run.csv", Event(), Event()
     file.write_bytes(b"x" * 3_900_000)
-    with serving(ROOT / "serve.py", tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
+    with serving(ROOT / entry, tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
         page.goto(f"{server.url}/helps?view=full")
         page.get_by_text("Open a sweep’s CSV").click()
         others = thread.submit(asyncio.run, fill(port_of(server), full, over))
