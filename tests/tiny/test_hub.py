@@ -162,7 +162,9 @@ def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(hub: HubSe
         ),
         ("gated weights", f"{NAME} is gated: accept its terms on"),
         ("down", f"The Hub refuses {NAME}: it answered 503."),
+        ("files gone", f"The Hub refuses {NAME}: it answered 410."),
         ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
+        ("no commit", f"The Hub's answer about {NAME} cannot be understood."),
     ],
 )
 def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: Trouble, sentence: str) -> None:
