@@ -144,8 +144,11 @@ def _make_room_for_small(name: str, sizes: list[int]) -> None:
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
-    options: Any = {"etag_timeout": CONNECT_SECONDS, "tqdm_class": partial(tqdm, disable=True)}
-    return Path(hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), **options))
+    no_bar: Any = partial(tqdm, disable=True)  # the client takes any callable, but its type says a class
+    cache = downloads.folder()
+    return Path(
+        hf_hub_download(name, file, revision=commit, cache_dir=cache, etag_timeout=CONNECT_SECONDS, tqdm_class=no_bar)
+    )
 
 
 def fetch(name: str) -> Iterator[Progress]:
