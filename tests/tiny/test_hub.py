@@ -126,23 +126,17 @@ def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_
     assert find_cached(NAME)
 
 
-def test_a_file_of_another_size_than_listed_is_not_stored(hub: HubServer) -> None:
-    hub.trouble = "wrong size"
-    assert " instead of " in refusal(lambda: list(fetch(NAME)))
-    assert find_cached(NAME) is None
-    hub.trouble = "none"
-    list(fetch(NAME))
-    assert find_cached(NAME)
-
-
 @pytest.mark.parametrize("continued", [False, True])
-def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(hub: HubServer, continued: bool) -> None:
+@pytest.mark.parametrize(("trouble", "sentence"), [("wrong size", " instead of "), ("wrong bytes", "(SHA-256): load")])
+def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(
+    hub: HubServer, trouble: Trouble, sentence: str, continued: bool
+) -> None:
     """Before: any bytes of the right number were stored and loaded."""
     if continued:
         hub.trouble = "cut always"
         refusal(lambda: list(fetch(NAME)))
-    hub.trouble = "wrong bytes"
-    assert "is not the file that the Hub lists (SHA-256): load it again" in refusal(lambda: list(fetch(NAME)))
+    hub.trouble = trouble
+    assert sentence in refusal(lambda: list(fetch(NAME)))
     assert find_cached(NAME) is None
     hub.trouble, hub.requests[:] = "none", []
     list(fetch(NAME))
@@ -162,7 +156,9 @@ def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(hub: HubSe
         ),
         ("gated weights", f"{NAME} is gated: accept its terms on"),
         ("down", f"The Hub refuses {NAME}: it answered 503."),
+        ("files gone", f"The Hub refuses {NAME}: it answered 410."),
         ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
+        ("no commit", f"The Hub's answer about {NAME} cannot be understood."),
     ],
 )
 def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: Trouble, sentence: str) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from specviz import DecodeSettings, InputError, __version__
 from specviz.core import ray_address
-from specviz.core.ray_address import parse_ray_address
+from specviz.core.ray_address import NO_RAY, parse_ray_address
 from specviz.measure.sweep import ray_nodes
 from specviz.measure.sweep.measure import Models
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
@@ -88,8 +88,7 @@ def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypa
         assert err.splitlines()[-1].startswith(f"specviz: {says.strip()}")
     monkeypatch.setattr(ray_address, "find_spec", lambda name: None)
     status, out, err = run("sweep", *COMMAND, "--ray", "local")
-    said = "specviz: Ray is not installed here: pip install -r requirements-ray.txt, or pip install ray, adds it.\n"
-    assert (status, out, err) == (2, "", said)
+    assert (status, out, err) == (2, "", f"specviz: {NO_RAY}\n")
 
 
 def test_nobody_at_an_address_and_a_cluster_that_cannot_be_joined_are_one_sentence() -> None:

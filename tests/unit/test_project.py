@@ -22,6 +22,9 @@ PROGRAM = [*ROOT.glob("specviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("
 TOOLS = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("scripts/*.py")]
 TOOLS += ROOT.glob("training/*.py")
 NAMED = {"yaml": "pyyaml", "PIL": "pillow"}  # packages that are imported by another name
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PLOTS, RAY = PROJECT["project"]["optional-dependencies"]["plots"], PROJECT["project"]["optional-dependencies"]["ray"]
+TESTS = PROJECT["dependency-groups"]["dev"]
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
 
 
@@ -29,11 +32,10 @@ def lines(requirements: str) -> list[str]:
     return [line for line in requirements.splitlines() if line and not line.startswith("#")]
 
 
-def pins(name: str) -> dict[str, str]:
-    """Package → version. Every line is a plain pin, a comment or another file."""
-    required = [line for line in lines((ROOT / name).read_text()) if not line.startswith("-r ")]
+def pins(required: list[str]) -> dict[str, str]:
+    """Package → version. Every line is a plain pin."""
     for line in required:
-        assert re.fullmatch(r"[a-z0-9_-]+(\[[a-z]+\])?==[0-9.]+", line), f"{name}: {line!r} is not a plain pin"
+        assert re.fullmatch(r"[a-z0-9_-]+(\[[a-z]+\])?==[0-9.]+", line), f"{line!r} is not a plain pin"
     return dict(re.sub(r"\[.*\]", "", line).split("==") for line in required)
 
 
@@ -46,15 +48,13 @@ def imported(files: list[Path]) -> set[str]:
 
 def test_pins_fit_what_is_imported() -> None:
     on_nodes = ROOT / "specviz/service/serve_engines.py"  # the one module that only the Ray side imports
-    assert imported([on_nodes]) <= {*pins("requirements.txt"), *pins("requirements-ray.txt")}
-    assert imported([file for file in PROGRAM if file != on_nodes]) <= set(pins("requirements.txt"))
-    assert imported(TOOLS) <= {*pins("requirements.txt"), *pins("requirements-dev.txt"), *pins("requirements-ray.txt")}
-    assert set(pins("requirements-plots.txt")) == {"matplotlib"}
-    assert set(pins("requirements-ray.txt")) == {"grpcio", "ray"}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert dict(line.split("==") for line in project["dependencies"]) == pins("requirements.txt")
-    required = pins("requirements.txt")
-    assert (required["torch"], required["streamlit"]) == ("2.13.0", "1.67.0")
+    program = lines((ROOT / "requirements.txt").read_text())
+    assert imported([on_nodes]) <= set(pins(program + RAY))
+    assert imported([file for file in PROGRAM if file != on_nodes]) <= set(pins(program))
+    assert imported(TOOLS) <= set(pins(program + TESTS + RAY))
+    assert (set(pins(PLOTS)), set(pins(RAY))) == ({"matplotlib"}, {"grpcio", "ray"})
+    assert PROJECT["project"]["dependencies"] == program
+    assert {"torch==2.13.0", "streamlit==1.67.0"} <= set(program)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
