@@ -100,12 +100,6 @@ export interface DiagramPayload {
   place: string;
 }
 
-export interface Draft {
-  acceptance: number;
-  length: number;
-  cost: number;
-}
-
 /**
  * What one drafter would guess at each place of a greedy output, with the true text before that place.
  */
@@ -413,7 +407,7 @@ export interface RooflinePayload {
   limits: string;
   machines: Array<PublishedMachine>;
   models: Array<Shape>;
-  draft: Draft;
+  draft: SpeculationPayload;
   labels: Record<string, string>;
   sentences: Record<string, string>;
   questions: Array<LoadQuestion>;
@@ -514,6 +508,15 @@ export interface Shown {
   model: string;
   batch: number;
   context: number;
+}
+
+/**
+ * Acceptance of a judged guess, draft length, cost of a guess in plain passes.
+ */
+export interface SpeculationPayload {
+  alpha: number;
+  length: number;
+  cost: number;
 }
 
 /**

@@ -219,5 +219,8 @@ def entries_of(file: str, test: str) -> list[str]:
     """The entries with which a test starts servers."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == test]
-    given = [ast.literal_eval(each.args[1]) for each in found.decorator_list if "'entry'" in ast.unparse(each)]
-    return given[0] if given else sorted({STARTED[each.arg] for each in found.args.args if each.arg in STARTED})
+    given = [each.args[1] for each in found.decorator_list if "'entry'" in ast.unparse(each)]  # perhaps of a grid
+    if given:
+        return ast.literal_eval(given[0].args[0] if isinstance(given[0], ast.Call) else given[0])
+    of_its_own = re.findall(r"serving\(ROOT / '(.+?)'", ast.unparse(found))
+    return sorted({*of_its_own, *(STARTED[each.arg] for each in found.args.args if each.arg in STARTED)})

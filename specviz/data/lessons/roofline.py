@@ -12,7 +12,7 @@ from specviz.data.texts import AppTexts, Voices
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
 # A sentence may name these too:
 ALSO = (
-    *("word", "tokens", "all", "round", "written", "acceptance", "needed", "own"),
+    *("word", "times", "tokens", "all", "round", "written", "acceptance", "needed", "own"),
     *("experts", "more_experts", "share", "alone", "together", "rate", "faster"),
 )
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import Draft, LoadQuestion, PublishedMachine, Shape, published_peaks, roofline
+from specviz.data.lessons.roofline import LoadQuestion, PublishedMachine, Shape, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
@@ -22,6 +22,14 @@ class JudgedPayload(TypedDict):
     hurts: str
 
 
+class SpeculationPayload(TypedDict):
+    """Acceptance of a judged guess, draft length, cost of a guess in plain passes."""
+
+    alpha: float
+    length: int
+    cost: float
+
+
 class RooflinePayload(TypedDict):
     """The whole lesson: published figures in, everything else is computed from them."""
 
@@ -29,7 +37,7 @@ class RooflinePayload(TypedDict):
     limits: str
     machines: tuple[PublishedMachine, ...]
     models: tuple[Shape, ...]
-    draft: Draft
+    draft: SpeculationPayload
     labels: dict[str, str]
     sentences: dict[str, str]
     questions: tuple[LoadQuestion, ...]
@@ -64,16 +72,22 @@ def _source(each: PublishedMachine | Shape, says: str) -> str:
 
 def roofline_payload(words: Words) -> RooflinePayload:
     texts, peaks = roofline(), published_peaks()
+    draft = texts.draft
     return {
         "words": words,
         "limits": texts.limits.in_(words),
         "machines": peaks.machines,
         "models": peaks.models,
-        "draft": texts.draft,
+        "draft": {"alpha": draft.acceptance / 100, "length": draft.length, "cost": draft.cost / 100},
         "labels": {name: said.in_(words) for name, said in texts.labels.items()},
         "sentences": {name: said.in_(words) for name, said in texts.sentences.items()},
         "questions": texts.questions,
-        "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
+        "judged": {
+            "neutral": NEUTRAL,
+            "helps": HELPS.capitalize(),
+            "even": EVEN.capitalize(),
+            "hurts": HURTS.capitalize(),
+        },
     }
 
 
