@@ -269,10 +269,12 @@ def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_ch
 
 def test_a_comparison_of_drafts_says_how_long_it_takes() -> None:
     """Found: it went on for minutes, and nothing said that it would."""
-    assert "how long that takes here is not known yet" in size_sentence([])
+    assert "how long that takes here is not known yet" in size_sentence([], [])
     costs = Costs(0.01, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # each round takes a step
     seconds = len(drafts_to_compare()) * 16 * 27 * 0.01
-    assert f"are measured: {in_minutes(seconds)}, going by this server’s own measurements" in size_sentence([costs])
+    took = f"are measured: {in_minutes(seconds)}, going by"
+    assert f"{took} this server’s own measurements; longer beside" in size_sentence([costs], [])
+    assert f"{took} a quiet machine’s recorded costs" in size_sentence([], [costs])
 
 
 def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:

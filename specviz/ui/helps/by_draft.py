@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from math import inf
 from time import monotonic
 
@@ -16,6 +16,7 @@ from specviz.core.names import first_words
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.data.quiet_costs import quiet_costs
 from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset
 from specviz.measure.paired import calibration_seconds, in_minutes, left_of
@@ -194,14 +195,15 @@ def _start(state: ByDraft, prompt: str) -> None:
     state.shown, state.prospects, state.message, state.began = prompt, [], "", monotonic()
 
 
-def size_sentence(known: Sequence[Costs]) -> str:
-    """What a comparison does and how long that takes; `known`: what pairs of this server cost."""
+def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
+    """What a comparison does and how long that takes, by what pairs cost: known of this server, or recorded."""
     each = f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them"
-    if not known:
+    if not (costs := known or recorded):
         return f"{each} and its costs are measured; {UNKNOWN}. {limit_sentence()}"
-    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, known))
-    going_by = "going by this server’s own measurements, and longer beside other programs"
-    return f"{each} and its costs are measured: {in_minutes(seconds)}, {going_by}. {limit_sentence(seconds)}"
+    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs))
+    source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
+    going_by = f"{in_minutes(seconds)}, going by {source}; longer beside other programs"
+    return f"{each} and its costs are measured: {going_by}. {limit_sentence(seconds)}"
 
 
 def _draw(state: ByDraft) -> None:
@@ -209,7 +211,8 @@ def _draw(state: ByDraft) -> None:
         st.info(plain(state.message), icon=":material/info:")
     elif not state.prospects and not state.slot.busy:
         asked = [RunRequest("", DEFAULT_TARGET, draft) for draft in drafts_to_compare()]
-        st.info(size_sentence([*filter(None, map(engine().known_costs, asked))]))
+        recorded = [each.drafts.values() for each in quiet_costs().machines if each.target == DEFAULT_TARGET]
+        st.info(size_sentence([*filter(None, map(engine().known_costs, asked))], [*chain(*recorded)]))
     if not state.prospects:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
