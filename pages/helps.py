@@ -10,4 +10,5 @@ inside_app()
 visit = session()
 lead("helps")
 next_measurement()
+visit.by_draft.watched = visit.watch.form.current
 show_sweeps(visit.sweeps, visit.by_draft)

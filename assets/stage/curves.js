@@ -1,5 +1,6 @@
 // What the small charts share: curves and dots, the axes' ticks, and the figures of a run in two numbers.
 
+import { percent } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { shorten } from "../shared/text.js";
 import { line, roundNumbers } from "./plane.js";
@@ -48,6 +49,16 @@ export function estimated({ speedup, interval }) {
   if (!interval) return `about ${speedup?.toFixed(2)}`;
   const [low, high] = interval.map((end) => end.toFixed(2));
   return low === high ? low : `${low} to ${high}`;
+}
+
+/**
+ * What a replay comes to: its share is counted where the replay is exact; its speedup is estimated.
+ * @param {StagePayload} data
+ * @param {ReplayedLength} run
+ */
+export function replayedInWords({ replay }, run) {
+  const about = replay.why_not === null && replay.exact ? "" : "about ";
+  return { accepted: about + percent(figuresOf(run).acceptance), speedup: `${estimated(run)}×` };
 }
 
 /**
@@ -228,7 +239,7 @@ function distance({ left, right, top, bottom }, places) {
  * @param {string} className
  * @param {Place[][]} others the other lines
  * @param {Style} style
- * @param {(value: number) => string} words
+ * @param {string} words the value as it is said
  */
 export function level(plane, value, length, className, others, { letters }, words) {
   if (value === null) return [];
@@ -241,7 +252,7 @@ export function level(plane, value, length, className, others, { letters }, word
   const free = boxes.find((box) => [...others, own].every((places) => distance(box, places) >= 0.25 * letters)) ?? freest(boxes, [...others, own]);
   return [
     line(l, y, right, y, `curve ${className} estimated`),
-    label(`at ${length}: about ${words(value)}`, right, free.bottom - letters * 0.15, "end estimate"),
+    label(`at ${length}: ${words}`, right, free.bottom - letters * 0.15, "end estimate"),
   ];
 }
 

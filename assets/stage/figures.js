@@ -4,7 +4,7 @@
 import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
+import { PERCENT, estimated, figuresOf, inPercent, level, lineAhead, lineOfBefore, lineSoFar, margin, markOf, placesOf, replayedInWords, speedupSpan, speedupTicks, titled, trusted, valuesOfBefore } from "./curves.js";
 import { lengthsFigure } from "./lengths_figure.js";
 import { Plane, line } from "./plane.js";
 
@@ -185,7 +185,7 @@ function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }) {
   root.append(...lineOfBefore(plane, data.before, "acceptance", lines, style));
   if (data.before) root.append(...lineAhead(plane, shares, done, "accepted", style)); // a change is seen at once
   root.append(...lineSoFar(plane, shares.slice(0, done), "accepted", style, said));
-  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", lines, style, said));
+  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", lines, style, replayedInWords(data, asked.run).accepted));
   return root;
 }
 
@@ -226,7 +226,7 @@ function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
   root.append(...lineOfBefore(plane, data.before, "speedup", lines, style));
   if (data.before) root.append(...lineAhead(plane, known, done, "corrected", style));
   root.append(...lineSoFar(plane, known.slice(0, done), trusted(data) ? "corrected" : "corrected doubted", style, times));
-  if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", lines, style, times));
+  if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", lines, style, replayedInWords(data, asked.run).speedup));
   return root;
 }
 

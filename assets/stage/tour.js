@@ -74,6 +74,7 @@ export class Tour {
       this.#enter(data.tour.at, null);
       this.panel.focus({ preventScroll: true });
       this.panel.scrollIntoView(); // below it is what it is about
+      this.#bringIntoSight();
     } else if (otherRun || (!data.tour && this.beat)) this.#close();
     this.#light();
   }

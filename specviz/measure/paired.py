@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from statistics import geometric_mean
+from time import monotonic
 
 from specviz.core.metrics import Costs, Counts, count
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
@@ -138,7 +140,21 @@ def pace_of_costs(costs: Costs) -> Pace:
     return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
 
 
+CALIBRATION = 27  # rounds of each draft length; `measure/calibration.py` says so too, but imports torch
+
+
+def calibration_seconds(costs: Costs) -> float:
+    """About how long it takes to measure the costs of such a pair."""
+    rounds = sum(costs.round_steps(length) for length in range(1, MAX_DRAFT_LENGTH + 1))
+    return CALIBRATION * rounds * costs.step_seconds
+
+
 def in_minutes(seconds: float) -> str:
     if seconds < 90:
         return f"about {max(5, 5 * round(seconds / 5))} s"
     return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
+def left_of(began: float, done: int, total: int) -> str:
+    """How long the rest takes, if it goes on as since `began`, by the monotonic clock; empty: nothing is done yet."""
+    return f"; {in_minutes((monotonic() - began) / done * (total - done))} left" if done else ""

@@ -14,6 +14,7 @@ from tests.support.grids import grid
 from tests.support.paper import expect_nothing_cut, on_paper, pages_of, print_page
 from tests.support.visitor import (
     DESK,
+    PHONE,
     RULES,
     SCHEMES,
     SHOTS,
@@ -66,7 +67,8 @@ ON_WHITE = {  # parts that are dark on white paper, from the dark theme too
 # parts that another page has too
 LIKE_OTHERS = {"/?view=stage", "/?tour=5", "/learn?lesson=bonus", "/learn?lesson=stop", "/learn?part=why"}
 NOT_FOR_PAPER = ("tour=", "moment=")  # they point at what to press
-NARROW = ({"width": 640, "height": 360}, {"width": 320, "height": 640})  # a small window at 200 % zoom, a small phone
+# a small window at 200 % zoom, a phone, a small phone
+NARROW = ({"width": 640, "height": 360}, PHONE, {"width": 320, "height": 640})
 SCREENS: dict[str, dict[str, Any]] = {
     "320 px": {"viewport": {"width": 320, "height": 640}},
     "200 % zoom": {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2},

@@ -20,6 +20,8 @@ FADE = """(it) => {
   return [getComputedStyle(it).maskImage, box.right - last.right, parseFloat(getComputedStyle(it).fontSize)];
 }"""
 
+IN_ITS_TABLE = "it => it.getBoundingClientRect().right <= it.closest('.tried').getBoundingClientRect().right + 0.5"
+
 
 @pytest.mark.parametrize("path", ["helps", "race"])
 def test_the_buttons_of_a_table_cover_no_text_above_it(visit: Visit, path: str) -> None:
@@ -40,3 +42,14 @@ def test_tabs_that_do_not_fit_fade_where_they_are_cut_and_the_last_one_can_be_re
     mask, room, letter = tabs.evaluate(FADE)
     assert mask.startswith("linear-gradient(to right")
     assert room >= 3.5 * letter - 1
+
+
+def test_the_list_of_what_was_tried_shows_share_and_speedup_without_scrolling(visit: Visit) -> None:
+    """Found: both stood to the right of what a phone shows."""
+    page = visit("?target=wren-base&draft=wren-small&max_new_tokens=32", ".stage[data-done]")
+    page.get_by_role("button", name="What you tried").click()
+    table = page.get_by_role("region", name="The runs of this visit")
+    for name in ("pair", "draft length", "accepted %", "speedup"):
+        head = table.get_by_role("columnheader", name=name)
+        expect(head).to_be_in_viewport(ratio=0.99)
+        assert head.evaluate(IN_ITS_TABLE), name

@@ -138,6 +138,11 @@ BUSY_CHANGE = (
     "recorded on another machine) → now 86 %, 4.27 (wren-small, 16, temperature 0.7, measured here)."
 )
 
+CUT = (  # of a sentence as the line of changes
+    "(it, words) => { it.textContent = words; it.classList.add('long');"
+    "return [it.scrollWidth - it.clientWidth, it.scrollHeight - it.clientHeight]; }"
+)
+
 
 def test_how_a_run_differs_from_the_one_before_is_not_cut_on_a_busy_machine(context: BrowserContext) -> None:
     page = visit_stage(context, RUN)
@@ -148,6 +153,7 @@ def test_how_a_run_differs_from_the_one_before_is_not_cut_on_a_busy_machine(cont
         change.evaluate("it => it.classList.add('long')")
         assert change.evaluate("it => it.scrollWidth - it.clientWidth") == 0
         assert placed(change) == [pytest.approx(box, abs=0.5) for box in before]
+        assert change.evaluate(CUT, f"{BUSY_CHANGE} {BUSY_CHANGE}") == [0, 0]
         change.evaluate(SAY, "")
         change.evaluate("it => it.classList.remove('long')")
 

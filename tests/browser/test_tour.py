@@ -188,6 +188,17 @@ def test_the_whole_tour_is_seen_in_one_window(visit: Visit) -> None:
 
 
 @pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
+def test_on_a_phone_a_link_to_the_step_with_the_slider_shows_both(visit: Visit) -> None:
+    """Found: the card was scrolled to the top, and the slider that it asks for was above the window."""
+    page = visit("?tour=5", CHIP)
+    expect_step(page, 5)
+    expect(page.get_by_role("slider", name="Draft length")).to_be_in_viewport(ratio=1)
+    expect(card(page)).to_be_in_viewport(ratio=0.99)
+    header, slider = bottom(page.get_by_test_id("stHeader")), placed(page.locator(".draft-length"))[0]
+    assert header - 1 <= slider["y"]
+
+
+@pytest.mark.visitor(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
 def test_on_a_phone_each_card_of_the_tour_is_seen_below_the_header(visit: Visit) -> None:
     page = visit("", CHIP)
     start = page.get_by_role("button", name="New here?")

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { level, placesOf } from "../../assets/stage/curves.js";
+import { level, placesOf, replayedInWords } from "../../assets/stage/curves.js";
 import { Plane } from "../../assets/stage/plane.js";
 
 const LETTERS = 12;
@@ -22,7 +22,7 @@ test("what a replay comes to is written beside its line, on no other line", () =
     for (let now = 0; now <= 100; now += 3) {
       for (const before of [0, 30, 48, 59, 100]) {
         const lines = [now, before].map((share) => placesOf(plane, Array(20).fill(share)));
-        const [, words] = /** @type {Made[]} */ (/** @type {unknown} */ (level(plane, value, 8, "accepted", lines, { letters: LETTERS, narrow: false, key: "" }, String)));
+        const [, words] = /** @type {Made[]} */ (/** @type {unknown} */ (level(plane, value, 8, "accepted", lines, { letters: LETTERS, narrow: false, key: "" }, `about ${value}`)));
         assert.equal(words.textContent, `at 8: about ${value}`);
         const [top, bottom] = [Number(words.is.y) - 0.72 * LETTERS, Number(words.is.y) + 0.15 * LETTERS];
         for (const at of [value, now, before].map((share) => plane.y(share))) assert.ok(at <= top || at >= bottom, `${value} beside ${now} and ${before}`);
@@ -32,4 +32,12 @@ test("what a replay comes to is written beside its line, on no other line", () =
     }
   }
   assert.ok(above > 1000, "most often just above its line");
+});
+
+test("what a replay comes to has its interval where that is known, and a counted share is not about right", () => {
+  const run = { rounds: [], accepted: 3, rejected: 1, discarded: 0, speedup: 1.234 };
+  const data = (/** @type {boolean} */ exact) => /** @type {any} */ ({ replay: { why_not: null, exact } });
+  const narrow = /** @type {any} */ ({ ...run, interval: [1.204, 1.3] });
+  assert.deepEqual(replayedInWords(data(true), narrow), { accepted: "75 %", speedup: "1.20 to 1.30×" });
+  assert.deepEqual(replayedInWords(data(false), /** @type {any} */ (run)), { accepted: "about 75 %", speedup: "about 1.23×" });
 });

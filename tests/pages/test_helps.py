@@ -9,11 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
+from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.batches import recorded_batches
 from specviz.data.measured_methods import MeasuredMethods
 from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.batch_sentences import where
+from specviz.measure.paired import in_minutes
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.by_draft import (
     _elsewhere,
@@ -24,10 +26,12 @@ from specviz.ui.helps.by_draft import (
     points_of,
     prospects_figure,
     reading,
+    size_sentence,
     tokens_figure,
 )
 from specviz.ui.helps.helps_state import HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
+from specviz.ui.shared.run_controls import OWN_TEXT
 from tests.support import app_pages
 from tests.support.app_pages import alone, texts, until, visit
 from tests.support.fake_rows import row_at
@@ -243,6 +247,34 @@ def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
     for figure in (tokens_figure(hostile), prospects_figure(hostile)):
         assert "&lt;b&gt;" in str(figure)
         assert "<b>" not in str(figure)
+
+
+def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_chosen() -> None:
+    """Found: it opened on the first prompt of the menu, whatever Watch had."""
+    page = alone(by_draft_panel)
+    by_draft = visit(page).by_draft
+    by_draft.watched = RunRequest("My own text"), None
+    menu = page.run().selectbox[0]
+    assert menu.value == OWN_TEXT
+    page.button(key="fs_start").click().run()
+    assert by_draft.shown == "My own text"
+    until(page, lambda: not by_draft.slot.busy)
+    assert "Prompt: “My own text”" in texts(page)
+    by_draft.watched = RunRequest("def f"), "code-1"
+    assert page.run().selectbox[0].value == "code-1"
+    page.selectbox[0].set_value("story-2").run()
+    by_draft.watched = RunRequest("def f"), "code-2"
+    assert page.run().selectbox[0].value == "story-2", "what was chosen here stays"
+
+
+def test_a_comparison_of_drafts_says_how_long_it_takes() -> None:
+    """Found: it went on for minutes, and nothing said that it would."""
+    assert "how long that takes here is not known yet" in size_sentence([], [])
+    costs = Costs(0.01, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # each round takes a step
+    seconds = len(drafts_to_compare()) * 16 * 27 * 0.01
+    took = f"are measured: {in_minutes(seconds)}, going by"
+    assert f"{took} this server’s own measurements; longer beside" in size_sentence([costs], [])
+    assert f"{took} a quiet machine’s recorded costs" in size_sentence([], [costs])
 
 
 def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:

@@ -18,7 +18,7 @@ from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.steps import result_of
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
-from specviz.measure.calibration import LONGEST_PASS, Calibration, calibrate, calibration_steps, check_costs
+from specviz.measure.calibration import LONGEST_PASS, TURNS, Calibration, calibrate, calibration_steps, check_costs
 from specviz.measure.compare import (
     Comparison,
     Measured,
@@ -30,6 +30,7 @@ from specviz.measure.compare import (
     run_both,
     top2_gap,
 )
+from specviz.measure.paired import CALIBRATION
 from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, lap_figures
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
@@ -232,6 +233,10 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
     assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
     assert costs.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
     assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}, "the first pass of a block is not timed"
+
+
+def test_how_long_a_calibration_takes_is_said_of_as_many_rounds_as_it_times() -> None:
+    assert CALIBRATION == TURNS * pass_timing.BLOCK
 
 
 def test_the_shape_of_a_calibration(still: None) -> None:

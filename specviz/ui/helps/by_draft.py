@@ -3,23 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from math import inf
+from time import monotonic
 
 import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
 from specviz.core.judge import NEUTRAL, Interval, judge
 from specviz.core.metrics import Costs, Estimate, count, estimated_at, span, speedup_at
+from specviz.core.names import first_words
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.data.quiet_costs import quiet_costs
 from specviz.data.texts import page_texts
 from specviz.data.workloads import WORKLOADS, find_preset
+from specviz.measure.paired import calibration_seconds, in_minutes, left_of
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.helps_state import ByDraft
+from specviz.ui.shared.engine import UNKNOWN, engine, limit_sentence
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     COLORS,
@@ -36,7 +41,7 @@ from specviz.ui.shared.figures import (
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, say, texts
-from specviz.ui.shared.run_controls import preset_label
+from specviz.ui.shared.run_controls import OWN_TEXT, SHOWN_CHARACTERS, preset_label
 
 SAYS = page_texts("helps")
 HEIGHT = 320
@@ -148,18 +153,30 @@ def show_by_draft(state: ByDraft) -> None:
     def part() -> None:
         state.refresh(SHORT_SECONDS)
         say(SAYS["by_draft"], "by-draft")
-        names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
         with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
-            chosen: Options = {"index": names.index(state.preset), "key": f"fs_preset-{state.preset}"}
-            state.preset = st.selectbox("Prompt", names, format_func=preset_label, **chosen)
+            prompt = _prompt(state)
             if state.slot.busy:
                 button("Cancel", "fs_cancel", state.slot.cancel, icon="close")
             else:
-                button("Compare drafts", "fs_start", _start, state)
-        show_progress(state.slot, _progress_line, state.refresh, PART)
+                button("Compare drafts", "fs_start", _start, state, prompt)
+        show_progress(state.slot, partial(_progress_line, state.began), state.refresh, PART)
         _draw(state)
 
     part()
+
+
+def _prompt(state: ByDraft) -> str:
+    """Draw the choice of a prompt, which begins with that of Watch; its text."""
+    request, preset = state.watched
+    on_watch = preset or OWN_TEXT
+    names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
+    names = names if preset else [OWN_TEXT, *names]
+    shown = state.preset or on_watch
+    chosen: Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}
+    picked = st.selectbox("Prompt", names, format_func=preset_label, **chosen)
+    state.preset = "" if picked == on_watch else picked
+    found = find_preset(picked)
+    return found.text if found else request.prompt
 
 
 def drafts_to_compare() -> list[str]:
@@ -172,23 +189,35 @@ def drafts_to_compare() -> list[str]:
     return [*models, *(head.name for head in heads), PROMPT_LOOKUP]
 
 
-def _start(state: ByDraft) -> None:
-    preset = find_preset(state.preset)
-    assert preset is not None
-    request = RunRequest(preset.text, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
+def _start(state: ByDraft, prompt: str) -> None:
+    request = RunRequest(prompt, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
     state.slot.start(lambda job: GuessAlong(job, request, drafts_to_compare()))
-    state.shown, state.prospects, state.message = preset.name, [], ""
+    state.shown, state.prospects, state.message, state.began = prompt, [], "", monotonic()
+
+
+def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
+    """What a comparison does and how long that takes, by what pairs cost: known of this server, or recorded."""
+    each = f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them"
+    if not (costs := known or recorded):
+        return f"{each} and its costs are measured; {UNKNOWN}. {limit_sentence()}"
+    seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs))
+    source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
+    going_by = f"{in_minutes(seconds)}, going by {source}; longer beside other programs"
+    return f"{each} and its costs are measured: {going_by}. {limit_sentence(seconds)}"
 
 
 def _draw(state: ByDraft) -> None:
     if state.message and not state.slot.busy:
         st.info(plain(state.message), icon=":material/info:")
     elif not state.prospects and not state.slot.busy:
-        st.info(f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them.")
+        asked = [RunRequest("", DEFAULT_TARGET, draft) for draft in drafts_to_compare()]
+        recorded = [each.drafts.values() for each in quiet_costs().machines if each.target == DEFAULT_TARGET]
+        st.info(size_sentence([*filter(None, map(engine().known_costs, asked))], [*chain(*recorded)]))
     if not state.prospects:
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
+    st.caption(f"Prompt: “{plain(first_words(state.shown, SHOWN_CHARACTERS))}”")
     st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
     counted = f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output"
     modelled = f"Speedup: modelled with this machine’s costs{_elsewhere(state.prospects)}"
@@ -223,12 +252,13 @@ def _elsewhere(prospects: Sequence[Prospect]) -> str:
     return f"; it is busy, so for {', '.join(map(spoken, drafts))} with those of a quiet {' and '.join(places)}"
 
 
-def _progress_line(view: JobView) -> str:
+def _progress_line(began: float, view: JobView) -> str:
     if line := waiting_line(view):
         return line
     if (progress := view.progress) is None:
         return "starting"
-    return f"{progress.done} of {progress.total} drafts; now what {spoken(progress.draft)} would have guessed"
+    left = left_of(began, progress.done, progress.total)
+    return f"{progress.done} of {progress.total} drafts{left}; now what {spoken(progress.draft)} would have guessed"
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
-from time import monotonic
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
 from specviz.data.texts import page_texts
-from specviz.measure.paired import in_minutes
+from specviz.measure.paired import left_of
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import Series
 from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
@@ -66,10 +65,7 @@ def _progress_line(sweeps: Sweeps, view: JobView) -> str:
         return f"{done}{line}"
     if progress is None:
         return "starting"
-    left = ""
-    if progress.done:
-        each = (monotonic() - sweeps.began) / progress.done
-        left = f"; {in_minutes(each * (progress.total - progress.done))} left"
+    left = left_of(sweeps.began, progress.done, progress.total)
     schedule = "" if progress.schedule == "fixed" else f" ({progress.schedule})"
     constrained = ", constrained" if progress.constrained else ""
     step = f"{progress.prompt}, γ = {progress.draft_length}{schedule}{constrained}, drafted by {spoken(progress.draft)}"

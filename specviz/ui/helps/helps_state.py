@@ -229,9 +229,11 @@ class Sweeps:
 
 @dataclass(slots=True)
 class ByDraft:
-    preset: str = DEFAULT_PRESET.name  # chosen
+    watched: tuple[RunRequest, str | None] = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)  # Watch's prompt
+    preset: str = ""  # chosen here; empty: that of Watch
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
-    shown: str = ""  # the preset the prospects are of
+    shown: str = ""  # the prompt that the prospects are of
+    began: float = 0.0  # as in `Sweeps`
     prospects: list[Prospect] = field(default_factory=list)
     message: str = ""
 

@@ -209,15 +209,15 @@ def _end_of(run: Try, end: int) -> float | None:
     return run.estimated.interval[end] if run.estimated and run.estimated.interval else None
 
 
-COUNTED = ("draft length", "temperature", "tokens a round", "accepted %")
+# first what a phone has room for
 ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
     ("run", lambda run: str(run.number)),
     ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
-    *(column for column in COLUMNS if column[0] in COUNTED),
+    *(column for column in COLUMNS if column[0] in ("draft length", "accepted %")),
     ("speedup", lambda run: f"{run.verdict.speedup:.2f}×{'?' * run.busy}" if run.verdict else None),
     ("95 %", lambda run: run.verdict and run.verdict.interval and "{:.2f} to {:.2f}".format(*run.verdict.interval)),
     ("estimated", lambda run: run.estimated and f"{run.estimated.said}×"),
-    *(column for column in COLUMNS if column[0] == "prompt"),
+    *(column for column in COLUMNS if column[0] in ("tokens a round", "temperature", "prompt")),
 )
 
 
