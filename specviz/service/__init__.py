@@ -1,6 +1,7 @@
-"""The engine process beside the web server: it owns the models, takes jobs and sends rounds. No Streamlit in it.
+"""The engine process beside the web server: it owns the models, takes jobs and sends rounds.
 
-Importing this package imports neither torch nor transformers; only the engine's own process does.
+It knows no Streamlit. Importing it imports no torch: only the engine's own process does.
+Begin with protocol.py, then bench.py.
 """
 
 from specviz.service.job import JobView

@@ -131,7 +131,7 @@ def test_tests_that_documents_name_exist() -> None:
 
 
 def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
-    quoted = set(re.findall(r"`([^`\n]+)`", ARCHITECTURE.partition("## The structure before and after")[0]))
+    quoted = set(re.findall(r"`([^`\n]+)`", ARCHITECTURE))
     quoted |= set(re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*)`", CONTRIBUTING))
     paths = {name for name in quoted if "/" in name}
     code = set(re.findall(r"\w+", "".join(code_of(kind, *CODE) for kind in ("*.py", "*.js"))))

@@ -1,4 +1,8 @@
-"""Runs of other systems as traces: vLLM, SGLang, llama.cpp, transformers and LM Studio. One file reads one system."""
+"""Runs of other systems as traces: vLLM, SGLang, llama.cpp, transformers and LM Studio.
+
+One file reads one system, and no file knows another system's format.
+Begin with record.py, then vllm.py.
+"""
 
 import re
 from collections.abc import Callable, Mapping
