@@ -28,6 +28,7 @@ from specviz.core.rounds import (  # noqa: E402
     TargetStatus,
 )
 from specviz.core.trace import Trace  # noqa: E402
+from specviz.data.lessons.story import Phase  # noqa: E402
 from specviz.game.words import Fate  # noqa: E402
 from specviz.player.offline import OfflineLesson  # noqa: E402
 from specviz.player.payload import (  # noqa: E402
@@ -35,7 +36,6 @@ from specviz.player.payload import (  # noqa: E402
     DraftGuessesJson,
     FeedPayload,
     HeldRun,
-    Phase,
     RoundJson,
     SentStage,
     ShareRow,

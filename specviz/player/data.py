@@ -19,8 +19,9 @@ from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run
+from specviz.data.lessons.story import Phase
 from specviz.player import payload as to
-from specviz.player.payload import Phase, SentStage
+from specviz.player.payload import SentStage
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these

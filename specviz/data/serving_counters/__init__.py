@@ -12,9 +12,9 @@ from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
 from specviz.data.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
-from specviz.data.serving_counters.pasted import JsonObject, log_records, objects, plain, straight, with_keys
+from specviz.data.serving_counters.pasted import log_records, objects, plain, straight, with_keys
 from specviz.data.serving_counters.reconciled import counters_of
-from specviz.data.serving_counters.records import Record, records_of
+from specviz.data.serving_counters.records import JsonObject, Record, records_of
 from specviz.data.serving_counters.rows import rows
 from specviz.data.serving_counters.series import MetricSeries, name_of_line
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from specviz.data.serving_counters.counters import quoted
-from specviz.data.serving_counters.pasted import MAX_LINE, JsonObject
+from specviz.data.serving_counters.pasted import MAX_LINE
+from specviz.data.serving_counters.records import JsonObject
 from specviz.data.serving_counters.series import name_of_line
 
 NAMED = 12  # names that are listed at most
