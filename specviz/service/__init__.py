@@ -4,7 +4,7 @@ Importing this package imports neither torch nor transformers; only the engine's
 """
 
 from specviz.service.job import JobView
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.service import EngineService
 
-__all__ = ["EngineService", "JobView", "Limits"]
+__all__ = ["EngineService", "JobView", "ServiceLimits"]

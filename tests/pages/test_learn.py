@@ -15,7 +15,7 @@ from specviz.data.lessons.recorded_runs import METHOD_RUNS
 from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.lessons.story import quiz, steps
 from specviz.data.texts import Words, fill
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
@@ -100,7 +100,7 @@ def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str
     assert (place(page), diagram_of(page)["words"]) == ("story idea plain", "plain")
     (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
     assert "intern suggests" in str(drawn_run["rounds"])
-    learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    learning = LearnState(lesson=3, words="plain", answers={"step-acceptance": 1})
     again = opened("pages/learn.py", Session(learn=learning))
     assert place(again) == "story acceptance plain"
     assert "**Right.**" in texts(again)
