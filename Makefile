@@ -65,16 +65,18 @@ test-cluster: $(RAY_VENV)/installed
 audit: $(VENV)/installed-dev
 	$(PY) -m scripts.audit
 
-# Every package that comes with the direct ones, with its hashes; later files agree with the ones before. Not torch: which
-# file fits depends on the machine, and so do the parts of CUDA that come with it (those that torch itself asks for).
+# Every package that comes with the direct ones, with its hashes. The later files have what requirements.lock does not have,
+# and agree with the ones before. Not torch: which file fits depends on the machine, and so do the parts of CUDA that come
+# with it (those that torch itself asks for).
 FROM_TORCH := cuda-bindings cuda-toolkit nvidia-cudnn-cu13 nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvshmem-cu13 triton
 COMPILE = printf '%s\n' $(FROM_TORCH) | $(LOCK_VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 \
-	--generate-hashes --no-emit-package torch --excludes /dev/stdin --custom-compile-command "make lock"
+	--generate-hashes --no-emit-package torch --excludes /dev/stdin --custom-compile-command "make lock" --upgrade
+BESIDE = -c requirements.lock $$(sed -n 's/^\([a-z0-9._-]*\).*==.*/--no-emit-package \1/p' requirements.lock)
 
 lock: $(LOCK_VENV)/uv-$(UV)
-	$(COMPILE) --upgrade requirements.txt -o requirements.lock >/dev/null
-	$(COMPILE) --upgrade requirements-dev.txt -c requirements.lock -o requirements-dev.lock >/dev/null
-	$(COMPILE) --upgrade requirements-ray.txt -c requirements-dev.lock -o requirements-ray.lock >/dev/null
+	$(COMPILE) requirements.txt -o requirements.lock >/dev/null
+	$(COMPILE) pyproject.toml --extra plots --group dev $(BESIDE) -o requirements-dev.lock >/dev/null
+	$(COMPILE) pyproject.toml --extra ray $(BESIDE) -c requirements-dev.lock -o requirements-ray.lock >/dev/null
 
 $(LOCK_VENV)/uv-$(UV): | $(PY)
 	$(PY) -m venv --clear $(LOCK_VENV)
@@ -96,7 +98,7 @@ $(VENV)/installed: requirements.lock | $(PY)
 	@touch $@
 
 $(VENV)/installed-dev: requirements-dev.lock requirements.lock | $(PY)
-	$(PY) $(LOCKED) requirements-dev.lock
+	$(PY) $(LOCKED) requirements.lock -r requirements-dev.lock
 	$(PY) -m pip install -r requirements.txt
 	@touch $@ $(VENV)/installed
 

@@ -276,7 +276,11 @@ def agreement(prompts: Sequence[Turn]) -> dict[str, dict[str, Any]]:
 
 
 def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[str, int]:
-    """On how many prompts vLLM wrote our text, in our rounds."""
+    """On how many prompts vLLM wrote our text, in our rounds.
+
+    Near the last token ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So
+    the rounds before that are compared.
+    """
     texts = rounds = 0
     with httpx2.Client(base_url=url, timeout=PATIENCE) as client:
         for prompt in prompts:
@@ -287,7 +291,8 @@ def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[
             ids, _, ours = pair.rounds(prompt)
             texts += told["choices"][0]["token_ids"] == ids
             theirs = list(zip(steps["per_step_drafted"], steps["per_step_accepted"], strict=True))
-            rounds += theirs == [each for each in ours if each[0]]  # vLLM leaves out steps without a draft
+            whole = [each for each in ours if each[0] == pair.draft_length]
+            rounds += theirs[: len(whole)] == whole
     return {"prompts": len(prompts), "same_text": texts, "same_rounds": rounds}
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements-dev.lock", "requirements-ray.lock")  # the first one has all of requirements.lock
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-ray.lock")
 PATIENCE = 300.0  # seconds for all packages
 ANSWER = 10  # seconds for one answer
 SKIPPED = "audit: skipped, because the data about vulnerabilities cannot be reached ({reason})."

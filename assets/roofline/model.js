@@ -6,29 +6,26 @@
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
 
-/** @import { PublishedMachine, Shape } from "../shared/payloads.js" */
+/** @import { PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../shared/payloads.js" */
 
-/** @typedef {{ machine: PublishedMachine, shape: Shape, batch: number, context: number }} Setting texts, and tokens of each so far */
-/** @typedef {{ alpha: number, length: number, cost: number }} Speculation acceptance of a judged guess, tokens, cost of a guess in plain passes */
-/** @typedef {{ flops: number, bytes: number, computing: number, fetching: number, seconds: number }} Work seconds: the longer of both times */
+/** @typedef {RooflineView & SpeculationPayload} Chosen what the controls say */
+/** @typedef {{ bytes: number, intensity: number, computing: number, fetching: number, seconds: number }} Work intensity: operations a byte; seconds: the longer of both times */
 /** @typedef {{ weights: Work, caches: Work, touched: number, seconds: number }} Pass touched: different experts that a layer needs, on average */
+/** @typedef {ReturnType<typeof roundOf>} Round */
 
 const BYTES = 2; // of a number in bfloat16
 const HALVINGS = 60; // enough for the last bit of a number
-
-/**
- * How many different experts of a layer `tokens` tokens need, on average: each takes `active` of `experts` at random.
- * @param {number} experts
- * @param {number} active
- * @param {number} tokens
- */
-export function expertsTouched(experts, active, tokens) {
-  return experts * (1 - (1 - active / experts) ** tokens);
-}
+export const STOPS = {
+  batch: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+  context: [512, 2048, 8192, 32768, 131072],
+  alpha: Array.from({ length: 21 }, (_, i) => i / 20),
+  length: Array.from({ length: 10 }, (_, i) => i + 1),
+  cost: Array.from({ length: 51 }, (_, i) => i / 100),
+}; // of the sliders
 
 /**
  * Weights that a pass uses if each layer needs so many experts. Of the input's embedding it reads only some rows.
- * @param {Shape} shape
+ * @param {ModelShape} shape
  * @param {number} needed
  */
 function used({ layers, width, inner, heads, kv_heads, head, vocabulary, experts }, needed) {
@@ -38,62 +35,47 @@ function used({ layers, width, inner, heads, kv_heads, head, vocabulary, experts
 
 /**
  * All weights, the input's embedding among them.
- * @param {Shape} shape
+ * @param {ModelShape} shape
  */
 export function parameters(shape) {
   return used(shape, shape.experts) + shape.vocabulary * shape.width;
 }
 
 /**
- * Bytes of keys and values that one text has in the cache.
- * @param {Shape} shape
- * @param {number} context
- */
-export function cacheOfText({ layers, kv_heads, head }, context) {
-  return 2 * layers * kv_heads * head * context * BYTES;
-}
-
-/**
- * Bytes that must be in memory: all weights, and the keys and values of every text.
- * @param {Setting} setting
- */
-export function memoryNeeded({ shape, batch, context }) {
-  return parameters(shape) * BYTES + batch * cacheOfText(shape, context);
-}
-
-/**
- * One pass over `tokens` tokens of each text.
- * @param {Setting} setting
+ * One pass over `tokens` tokens of each text. Each token takes its experts at random.
+ * @param {{ machine: PublishedMachine, shape: ModelShape, batch: number, context: number }} setting texts, and tokens of each so far
  * @param {number} tokens
  * @returns {Pass}
  */
 export function pass({ machine, shape, batch, context }, tokens) {
+  const work = (/** @type {number} */ flops, /** @type {number} */ bytes) => {
+    const [computing, fetching] = [flops / (machine.teraflops * 1e12), bytes / (machine.terabytes * 1e12)];
+    return { bytes, intensity: flops / bytes, computing, fetching, seconds: Math.max(fetching, computing) };
+  };
+  const { layers, heads, kv_heads, head, experts, active } = shape;
   const all = batch * tokens;
-  const touched = expertsTouched(shape.experts, shape.active, all);
-  const weights = work(machine, 2 * all * used(shape, shape.active), BYTES * used(shape, touched));
-  const scores = 4 * shape.layers * shape.heads * shape.head * context;
-  const caches = work(machine, all * scores, batch * cacheOfText(shape, context));
+  const touched = experts * (1 - (1 - active / experts) ** all);
+  const weights = work(2 * all * used(shape, active), BYTES * used(shape, touched));
+  const caches = work(4 * layers * heads * head * context * all, 2 * layers * kv_heads * head * context * BYTES * batch);
   return { weights, caches, touched, seconds: weights.seconds + caches.seconds };
 }
 
 /**
- * @param {PublishedMachine} machine
- * @param {number} flops
- * @param {number} bytes
- * @returns {Work}
+ * A draft and its check, as the controls say it.
+ * @param {Chosen} chosen
+ * @param {Pick<RooflinePayload, "machines" | "models">} peaks
  */
-function work({ teraflops, terabytes }, flops, bytes) {
-  const [computing, fetching] = [flops / (teraflops * 1e12), bytes / (terabytes * 1e12)];
-  return { flops, bytes, computing, fetching, seconds: Math.max(fetching, computing) };
-}
-
-/**
- * v(k): a pass over `tokens` tokens of each text, in passes over one token of each.
- * @param {Setting} setting
- * @param {number} tokens
- */
-export function checkCost(setting, tokens) {
-  return pass(setting, tokens).seconds / pass(setting, 1).seconds;
+export function roundOf(chosen, { machines, models }) {
+  const machine = machines.find(({ short }) => short === chosen.machine);
+  const shape = models.find(({ name }) => name === chosen.model);
+  if (!machine || !shape) throw new Error(`There is no ${chosen.machine} or ${chosen.model}`);
+  const [setting, { alpha, length }] = [{ ...chosen, machine, shape }, chosen];
+  const [plain, check] = [pass(setting, 1), pass(setting, length + 1)];
+  const memory = parameters(shape) * BYTES + plain.caches.bytes; // all weights, and the keys and values of every text
+  const growth = check.seconds / plain.seconds; // v(γ + 1)
+  const [steps, written] = [length * chosen.cost + growth, tokensOfRound(alpha, length)]; // γc + v(γ + 1), in plain passes
+  const corner = machine.teraflops / machine.terabytes; // operations a byte at which both times are equal
+  return { ...setting, corner, plain, check, memory, growth, steps, written, speedup: written / steps, needed: breakEven(steps, length) };
 }
 
 /**
@@ -106,44 +88,17 @@ export function tokensOfRound(alpha, length) {
 }
 
 /**
- * A round in plain passes: γc + v(γ + 1).
- * @param {Setting} setting
- * @param {Speculation} speculation
+ * The acceptance above which a round of so many steps gains; null where no acceptance below 1 is enough.
+ * @param {number} steps
+ * @param {number} length
  */
-export function roundCost(setting, { length, cost }) {
-  return length * cost + checkCost(setting, length + 1);
-}
-
-/**
- * Tokens of a round over its cost.
- * @param {Setting} setting
- * @param {Speculation} speculation
- */
-export function speedup(setting, speculation) {
-  return tokensOfRound(speculation.alpha, speculation.length) / roundCost(setting, speculation);
-}
-
-/**
- * The acceptance above which speculation gains; null where no acceptance below 1 is enough.
- * @param {Setting} setting
- * @param {Speculation} speculation
- */
-export function breakEven(setting, speculation) {
-  const cost = roundCost(setting, speculation);
-  if (cost >= speculation.length + 1) return null;
+function breakEven(steps, length) {
+  if (steps >= length + 1) return null;
   let [low, high] = [0, 1];
   for (let i = 0; i < HALVINGS; i += 1) {
     const middle = (low + high) / 2;
-    if (tokensOfRound(middle, speculation.length) < cost) low = middle;
+    if (tokensOfRound(middle, length) < steps) low = middle;
     else high = middle;
   }
-  return cost <= 1 ? 0 : high;
-}
-
-/**
- * Operations a byte at which both times are equal: the corner of the roof.
- * @param {PublishedMachine} machine
- */
-export function corner({ teraflops, terabytes }) {
-  return teraflops / terabytes;
+  return steps <= 1 ? 0 : high;
 }

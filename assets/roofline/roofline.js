@@ -3,105 +3,135 @@
 
 import { element, find, prefersReducedMotion } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
-import { times } from "../shared/numbers.js";
 import { svg } from "../shared/svg.js";
 import { applyScheme } from "../shared/theme.js";
-import { firstChoice, makeControls, settingOf, speculationOf } from "./controls.js";
-import { memoryNeeded, pass, speedup } from "./model.js";
-import { HEIGHT, drawRoof, mark, roofInWords } from "./roof.js";
-import { capital, figuresOf, filled, reasons, verdict, wordOf } from "./words.js";
+import { STOPS, roundOf } from "./model.js";
+import { HEIGHT, KINDS, PASSES, drawRoof, mark, roofInWords } from "./roof.js";
+import { figuresOf, filled, outcomeOf, valueOf, wordOf } from "./words.js";
 
-/** @import { LoadQuestion, RooflinePayload, Shown } from "../shared/payloads.js" */
+/** @import { LoadQuestion, RooflinePayload, RooflineView } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
-/** @import { Chosen } from "./controls.js" */
+/** @import { Chosen } from "./model.js" */
 
 const OUTCOME = ["headline", "says", "why", "speeds", "memory"];
+/** @type {Record<string, (keyof Chosen)[]>} */
+const GROUPS = { load: ["batch", "context"], model: ["machine", "model"], draft: ["alpha", "length", "cost"] };
 
-class RooflineLesson {
-  /** @param {ParentNode & Node} root */
-  constructor(root) {
-    this.node = find(root, ".roofline");
-    /** @type {RooflinePayload | null} */
-    this.data = null;
-    /** @type {Chosen | null} */
-    this.chosen = null;
-    this.written = "";
-    this.showControls = () => {};
-    this.sizes = new ResizeObserver(() => this.draw());
-  }
-
+/** The lesson in one voice. */
+class Lesson {
   /**
-   * Called by Streamlit for every change of data or theme.
-   * @param {Loaded<RooflinePayload>} component
+   * @param {HTMLElement} node
+   * @param {RooflinePayload} data
+   * @param {Chosen} chosen what the controls say; they change it
    */
-  load({ data }) {
-    applyScheme(this.node);
-    const written = JSON.stringify(data);
-    if (written !== this.written) this.#build(data);
-    this.written = written;
-    this.draw();
-  }
-
-  /** @param {RooflinePayload} data */
-  #build(data) {
+  constructor(node, data, chosen) {
+    this.node = node;
     this.data = data;
-    this.chosen ??= firstChoice(data); // in other words the sliders stay where they are
-    const controls = makeControls(data, this.chosen, () => this.draw());
-    this.showControls = controls.show;
+    this.chosen = chosen;
+    /** @type {(() => void)[]} */
+    this.shows = []; // each puts a control where `chosen` says
     const outcome = element("div", "outcome");
     outcome.setAttribute("role", "status");
     outcome.append(...OUTCOME.map((name) => element("p", name)));
-    const roof = element("figure", "roof");
-    roof.append(element("figcaption", "title", data.labels.roof), svg("svg", { role: "img", class: "drawing" }), this.#key(data));
-    const asked = element("section", "asked");
-    asked.append(element("h3", "title", data.labels.asked), ...data.questions.map((one) => this.#question(one, data)));
-    this.node.replaceChildren(outcome, controls.node, roof, asked, element("p", "limits", data.limits));
-    this.showControls();
-    this.sizes.disconnect();
+    const [roof, asked] = [element("figure", "roof"), element("section", "asked")];
+    roof.append(element("figcaption", "title", data.labels.roof), svg("svg", { role: "img", class: "drawing" }), this.#key());
+    asked.append(element("h3", "title", data.labels.asked), ...data.questions.map((one) => this.#question(one)));
+    node.replaceChildren(outcome, this.#controls(), roof, asked, element("p", "limits", data.limits));
+    this.sizes = new ResizeObserver(() => this.draw());
     this.sizes.observe(roof);
   }
 
-  /**
-   * What the marks in the roof mean.
-   * @param {RooflinePayload} data
-   */
-  #key({ labels }) {
+  #controls() {
+    const controls = element("div", "controls");
+    for (const [group, names] of Object.entries(GROUPS)) {
+      const box = element("div", `group ${group}`);
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", this.data.labels[group] ?? "");
+      box.append(...names.map((name) => (name === "machine" || name === "model" ? this.#menu(name) : this.#slider(name))));
+      controls.append(box);
+    }
+    return controls;
+  }
+
+  /** @param {"machine" | "model"} name */
+  #menu(name) {
+    const { labels, machines, models } = this.data;
+    const [line, menu] = [element("label", "line menu"), element("select")];
+    menu.append(...(name === "machine" ? machines.map((each) => new Option(each.name, each.short)) : models.map((each) => new Option(each.name))));
+    menu.addEventListener("change", () => {
+      this.chosen[name] = menu.value;
+      this.draw();
+    });
+    this.shows.push(() => void (menu.value = this.chosen[name]));
+    line.append(element("span", "of", labels[name]), menu);
+    return line;
+  }
+
+  /** @param {keyof typeof STOPS} name */
+  #slider(name) {
+    const { labels } = this.data;
+    const stops = STOPS[name];
+    const [line, input, value] = [element("label", "line"), element("input"), element("span", "value")]; // an <output> would take the label
+    Object.assign(input, { type: "range", min: "0", max: String(stops.length - 1), step: "1", name });
+    input.setAttribute("aria-label", labels[name] ?? ""); // without its value, which it says itself
+    input.addEventListener("input", () => {
+      this.chosen[name] = stops[Number(input.value)] ?? this.chosen[name];
+      this.draw();
+    });
+    input.addEventListener("keydown", (event) => event.stopPropagation()); // arrows are the slider's own here
+    this.shows.push(() => {
+      const at = stops.findIndex((stop) => stop >= this.chosen[name] - 1e-9);
+      input.value = String(at);
+      input.style.setProperty("--filled", `${(100 * at) / (stops.length - 1)}%`);
+      value.textContent = valueOf(name, this.chosen[name], labels);
+      input.setAttribute("aria-valuetext", value.textContent);
+    });
+    line.append(element("span", "of", labels[name]), value, input);
+    return line;
+  }
+
+  /** What the marks in the roof mean. */
+  #key() {
     const key = element("p", "key-line");
-    for (const kind of /** @type {const} */ (["matrices", "attention"])) {
-      key.append(element("strong", kind, labels[kind]));
-      for (const which of /** @type {const} */ (["plain", "check"])) {
+    for (const kind of KINDS) {
+      key.append(element("strong", kind, this.data.labels[kind]));
+      for (const which of PASSES) {
         const drawing = svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" });
         drawing.append(mark(kind, { x: 8, y: 8 }, which));
-        key.append(drawing, element("span", "", labels[which]));
+        key.append(drawing, element("span", "", this.data.labels[which]));
       }
     }
     return key;
   }
 
   /**
+   * A question, its answer with the figures of each setting that it shows, numbered, and a button for each.
    * @param {LoadQuestion} asked
-   * @param {RooflinePayload} data
    */
-  #question(asked, data) {
-    const box = element("details");
-    box.dataset.question = asked.name;
-    const buttons = element("p", "shows");
-    buttons.append(...asked.shows.map((shown) => this.#button(shown, data)));
-    const text = filled(asked.answer[data.words], answerFigures(asked, data));
-    box.append(element("summary", "", asked.question[data.words]), element("p", "answer", text), buttons);
+  #question({ name, question, answer, shows }) {
+    const { draft, words, sentences } = this.data;
+    const [box, buttons] = [element("details"), element("p", "shows")];
+    box.dataset.question = name;
+    /** @type {Record<string, string>} */
+    const figures = { tokens: String(draft.length + 1) };
+    shows.forEach((shown, i) => {
+      const own = figuresOf(roundOf({ ...shown, ...draft }, this.data));
+      for (const [figure, value] of Object.entries(own)) figures[`${figure}_${i + 1}`] = value;
+      buttons.append(this.#button(filled(sentences.show, own), shown));
+    });
+    box.append(element("summary", "", question[words]), element("p", "answer", filled(answer[words], figures)), buttons);
     return box;
   }
 
   /**
-   * @param {Shown} shown
-   * @param {RooflinePayload} data
+   * @param {string} text
+   * @param {RooflineView} shown
    */
-  #button(shown, data) {
-    const button = element("button", "show", filled(data.sentences.show, figuresOf(settingOf(shown, data), speculationOf(data.draft))));
+  #button(text, shown) {
+    const button = element("button", "show", text);
     button.type = "button";
     button.addEventListener("click", () => {
-      Object.assign(/** @type {Chosen} */ (this.chosen), shown, speculationOf(data.draft));
-      this.showControls();
+      Object.assign(this.chosen, shown, this.data.draft);
       this.draw();
       find(this.node, ".outcome").scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
     });
@@ -109,40 +139,46 @@ class RooflineLesson {
   }
 
   draw() {
-    if (!this.data || !this.chosen) return;
-    const { judged, sentences, labels } = this.data;
-    const [setting, gain] = [settingOf(this.chosen, this.data), speedup(settingOf(this.chosen, this.data), this.chosen)];
-    const figures = figuresOf(setting, this.chosen);
-    this.node.dataset.verdict = wordOf(gain, judged);
-    const write = (/** @type {string} */ name, /** @type {string} */ text) => void (find(this.node, `.${name}`).textContent = text);
-    write("headline", filled(sentences.headline, { word: capital(judged[wordOf(gain, judged)]), speedup: times(gain) }));
-    write("says", verdict(setting, this.chosen, sentences));
-    write("why", reasons(setting, this.chosen, sentences));
-    write("speeds", filled(sentences.speeds, figures));
-    write("memory", memoryNeeded(setting) > setting.machine.memory * 1e9 ? filled(sentences.memory, figures) : "");
+    const round = roundOf(this.chosen, this.data);
+    for (const show of this.shows) show();
+    this.node.dataset.verdict = wordOf(round.speedup, this.data.judged);
+    for (const [name, text] of Object.entries(outcomeOf(round, this.data))) find(this.node, `.${name}`).textContent = text;
     const [drawing, { clientWidth: width }] = [this.node.querySelector(".drawing"), find(this.node, ".roof")];
     if (!drawing || !width) return;
-    const [plain, check] = [pass(setting, 1), pass(setting, this.chosen.length + 1)];
     drawing.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    drawing.setAttribute("aria-label", roofInWords(setting.machine, plain, check, labels));
-    drawing.replaceChildren(...drawRoof(setting.machine, plain, check, width, labels));
+    drawing.setAttribute("aria-label", roofInWords(round, this.data.labels));
+    drawing.replaceChildren(...drawRoof(round, width, this.data.labels));
+  }
+}
+
+class RooflineComponent {
+  /** @param {ParentNode & Node} root */
+  constructor(root) {
+    this.node = find(root, ".roofline");
+    /** @type {Lesson | null} */
+    this.lesson = null;
+    this.written = "";
+  }
+
+  /**
+   * Called by Streamlit for every change of data or theme. In the other voice the sliders stay where they are.
+   * @param {Loaded<RooflinePayload>} component
+   */
+  load({ data }) {
+    applyScheme(this.node);
+    const written = JSON.stringify(data);
+    if (written !== this.written) {
+      this.stop();
+      const first = { .../** @type {RooflineView} */ (data.questions[0]?.shows[0]), ...data.draft };
+      this.lesson = new Lesson(this.node, data, this.lesson?.chosen ?? first);
+    }
+    this.written = written;
+    this.lesson?.draw();
   }
 
   stop() {
-    this.sizes.disconnect();
+    this.lesson?.sizes.disconnect();
   }
 }
 
-/**
- * The figures of an answer, computed as the picture's are: those of each setting that it shows, numbered.
- * @param {LoadQuestion} asked
- * @param {RooflinePayload} data
- */
-function answerFigures({ shows }, data) {
-  const numbered = shows.map((shown, i) =>
-    Object.entries(figuresOf(settingOf(shown, data), speculationOf(data.draft))).map(([name, value]) => [`${name}_${i + 1}`, value]),
-  );
-  return { tokens: String(data.draft.length + 1), ...Object.fromEntries(numbered.flat()) };
-}
-
-export default mount(".roofline", (root) => new RooflineLesson(root));
+export default mount(".roofline", (root) => new RooflineComponent(root));

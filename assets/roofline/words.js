@@ -1,73 +1,75 @@
-// The figures of a setting as they are written, and the sentences around them, which the server sends. Pure.
+// What is said of a round: its figures as they are written, in the sentences that the server sends. Pure.
 
-import { percent } from "../shared/numbers.js";
-import { breakEven, checkCost, memoryNeeded, pass, roundCost, speedup, tokensOfRound } from "./model.js";
+import { counted, percent, times } from "../shared/numbers.js";
 
 /** @import { JudgedPayload, RooflinePayload } from "../shared/payloads.js" */
-/** @import { Setting, Speculation } from "./model.js" */
+/** @import { Round } from "./model.js" */
 
 const FREE = 1.05; // a check that takes less costs nearly nothing more
 const MORE_EXPERTS = 1.2; // from here a check fetches clearly more weights than a plain pass
 const MOSTLY = 0.5; // of a pass
 
 /** @param {number} number with a comma between thousands */
-export function grouped(number) {
+function grouped(number) {
   return Math.round(number).toLocaleString("en-US");
 }
 
-/** @param {string} word */
-export function capital(word) {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
-/**
- * Milliseconds to two digits that count: 0.31 ms, 3.1 ms, 31 ms.
- * @param {number} seconds
- */
+/** @param {number} seconds as milliseconds, to two digits that count: 0.31 ms, 3.1 ms, 31 ms */
 export function inMs(seconds) {
   const ms = 1000 * seconds;
   return `${ms < 1 ? ms.toFixed(2) : ms < 10 ? ms.toFixed(1) : grouped(ms)} ms`;
 }
 
 /**
- * A text with its figures.
- * @param {string} text
- * @param {Record<string, string>} figures
+ * A slider's value in words.
+ * @param {string} name
+ * @param {number} value
+ * @param {RooflinePayload["labels"]} said
  */
-export function filled(text, figures) {
+export function valueOf(name, value, said) {
+  if (name === "alpha") return percent(value);
+  if (name === "cost") return `${value.toFixed(2)} ${said.steps}`;
+  const [one, many] = name === "batch" ? [said.text, said.texts] : [said.token, said.tokens];
+  return value === 1 ? counted(value, one) : `${grouped(value)} ${many}`;
+}
+
+/**
+ * A text with its figures.
+ * @param {string | undefined} text
+ * @param {Record<string, string> | undefined} figures
+ */
+export function filled(text = "", figures = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => figures[name] ?? whole).replaceAll(" %", "\u00a0%");
 }
 
 /**
  * Every figure that a sentence or an answer may name.
- * @param {Setting} setting
- * @param {Speculation} speculation
+ * @param {Round} round
  * @returns {Record<string, string>}
  */
-export function figuresOf(setting, speculation) {
-  const tokens = speculation.length + 1;
-  const [plain, check, gain] = [pass(setting, 1), pass(setting, tokens), speedup(setting, speculation)];
+export function figuresOf({ batch, context, shape, machine, alpha, length, plain, check, memory, growth, steps, written, speedup, needed }) {
   return {
-    batch: String(setting.batch),
-    context: grouped(setting.context),
-    model: setting.shape.name,
-    tokens: String(tokens),
-    all: grouped(setting.batch * tokens),
-    check: checkCost(setting, tokens).toFixed(2),
-    round: roundCost(setting, speculation).toFixed(2),
-    written: tokensOfRound(speculation.alpha, speculation.length).toFixed(2),
-    speedup: gain.toFixed(2),
-    acceptance: percent(speculation.alpha),
-    needed: percent(breakEven(setting, speculation)),
-    memory: `${grouped(memoryNeeded(setting) / 1e9)} GB`,
-    own: `${setting.machine.memory} GB`,
+    batch: String(batch),
+    context: grouped(context),
+    model: shape.name,
+    tokens: String(length + 1),
+    all: grouped(batch * (length + 1)),
+    check: growth.toFixed(2),
+    round: steps.toFixed(2),
+    written: written.toFixed(2),
+    speedup: speedup.toFixed(2),
+    times: times(speedup),
+    acceptance: percent(alpha),
+    needed: percent(needed),
+    memory: `${grouped(memory / 1e9)} GB`,
+    own: `${machine.memory} GB`,
     experts: plain.touched.toFixed(1),
     more_experts: check.touched.toFixed(1),
     share: percent(plain.caches.seconds / plain.seconds),
     alone: inMs(plain.seconds),
-    together: inMs(plain.seconds / gain),
-    rate: grouped(setting.batch / plain.seconds),
-    faster: grouped((setting.batch * gain) / plain.seconds),
+    together: inMs(plain.seconds / speedup),
+    rate: grouped(batch / plain.seconds),
+    faster: grouped((batch * speedup) / plain.seconds),
   };
 }
 
@@ -75,38 +77,32 @@ export function figuresOf(setting, speculation) {
  * The word of a speedup that no clock measured: its size decides.
  * @param {number} ratio
  * @param {JudgedPayload} judged
- * @returns {"helps" | "even" | "hurts"}
  */
 export function wordOf(ratio, { neutral }) {
   return ratio > neutral ? "helps" : ratio < 1 / neutral ? "hurts" : "even";
 }
 
 /**
- * What a round costs and brings, and from which acceptance on it gains.
- * @param {Setting} setting
- * @param {Speculation} speculation
- * @param {RooflinePayload["sentences"]} said
+ * The paragraphs above the picture, by their class: the verdict, what a round costs and brings, why a check is cheap or not.
+ * @param {Round} round
+ * @param {Pick<RooflinePayload, "sentences" | "judged">} texts
  */
-export function verdict(setting, speculation, said) {
-  const needed = breakEven(setting, speculation);
-  const gains = needed === null ? said.never : needed === 0 ? said.always : said.above;
-  return filled(`${said.verdict} ${gains}`, figuresOf(setting, speculation));
-}
-
-/**
- * Why a check is cheap or expensive here.
- * @param {Setting} setting
- * @param {Speculation} speculation
- * @param {RooflinePayload["sentences"]} said
- */
-export function reasons(setting, speculation, said) {
-  const [plain, check] = [pass(setting, 1), pass(setting, speculation.length + 1)];
+export function outcomeOf(round, { sentences, judged }) {
+  const { plain, check, machine, memory, speedup, needed } = round;
   const free = check.seconds < FREE * plain.seconds;
-  const found = [
-    free && said.free,
-    check.touched > MORE_EXPERTS * plain.touched && said.experts,
-    !free && check.weights.computing > check.weights.fetching && said.busy,
-    plain.caches.seconds > MOSTLY * plain.seconds && said.caches,
+  const reasons = [
+    free && sentences.free,
+    check.touched > MORE_EXPERTS * plain.touched && sentences.experts,
+    !free && check.weights.computing > check.weights.fetching && sentences.busy,
+    plain.caches.seconds > MOSTLY * plain.seconds && sentences.caches,
   ];
-  return filled(found.filter(Boolean).join(" "), figuresOf(setting, speculation));
+  const gains = needed === null ? sentences.never : needed === 0 ? sentences.always : sentences.above;
+  const figures = { ...figuresOf(round), word: judged[wordOf(speedup, judged)] };
+  return {
+    headline: filled(sentences.headline, figures),
+    says: filled(`${sentences.verdict} ${gains}`, figures),
+    why: filled(reasons.filter(Boolean).join(" "), figures),
+    speeds: filled(sentences.speeds, figures),
+    memory: memory > machine.memory * 1e9 ? filled(sentences.memory, figures) : "",
+  };
 }

@@ -7,7 +7,7 @@ from specviz.core.errors import InputError
 
 LOCAL, AUTO = "local", "auto"
 CLIENT = "ray://"
-NO_RAY = "Ray is not installed here: pip install -r requirements-ray.txt, or pip install ray, adds it."
+NO_RAY = 'Ray is not installed here: pip install ".[ray]" in a checkout of specviz, or pip install ray, adds it.'
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
 _HOST_AND_PORT = re.compile(rf"{_HOST}:([0-9]{{1,5}})")

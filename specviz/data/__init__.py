@@ -1,1 +1,5 @@
-"""Texts and figures as data: workloads, grammars, published results, lessons, links. No model and no screen."""
+"""Texts and figures as data: workloads, published results, links, records of other systems.
+
+It knows no model, no torch and no screen.
+Begin with workloads.py, then permalink.py.
+"""

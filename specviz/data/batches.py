@@ -18,8 +18,8 @@ Clock = Literal["wall", "processor"]
 CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
 RECORDED = ASSETS / "batches" / "batches.json"
 PASSES = RESULTS / "pass_shares.json"  # of benchmarks/pass_shares.py
-Part = Literal["weights", "attention", "program", "rest"]
-PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
+PassPart = Literal["weights", "attention", "program", "rest"]
+PARTS: tuple[PassPart, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ recorded_batches = cache(partial(read_stored, RECORDED, BatchStudy, "the study o
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Quartiles:
     median: float
     low: float
     high: float
@@ -128,11 +128,11 @@ class TimedPass:
 
     dtype: str
     tokens: int
-    ms: dict[Part | Literal["whole"], Spread]
+    ms: dict[PassPart | Literal["whole"], Quartiles]
     ratio: Ratio
     to_float32: Ratio
 
-    def share(self, part: Part) -> float:
+    def share(self, part: PassPart) -> float:
         return self.ms[part].median / self.ms["whole"].median
 
 

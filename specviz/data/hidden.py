@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from specviz.data.texts import AppTexts, Text
+from specviz.data.texts import AppTexts, NonEmptyText
 
 PARAMETER = "hide"
 MAX_NAMES = 40  # of a link that are looked at
-hidden_texts = AppTexts("hidden", dict[str, Text])  # by name
+hidden_texts = AppTexts("hidden", dict[str, NonEmptyText])  # by name
 HIDEABLE = hidden_texts()
 
 

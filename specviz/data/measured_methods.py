@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
 from specviz.core.files import RESULTS, of_the_app, read_stored
-from specviz.core.judge import Word, judge
+from specviz.core.judge import VerdictWord, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
 
@@ -26,7 +26,7 @@ def _family(name: str) -> str:
     return name
 
 
-Family = Annotated[str, AfterValidator(_family)]
+ModelFamily = Annotated[str, AfterValidator(_family)]
 TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
 ENDINGS = {  # of a method's name: its family, and the end of its title
     TREE: ("tree", " (tree)"),
@@ -42,7 +42,7 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class MethodSetting:
     draft_length: int  # of a tree: its depth
     tree: str | None = None
     draft_sampling: DraftSampling = "sample"
@@ -66,8 +66,8 @@ class RoundCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class AtSetting:
-    way: Way
+class SettingFigures:
+    way: MethodSetting
     costs: RoundCosts
     judged: list[int]
     accepted: list[int]
@@ -86,10 +86,10 @@ class AtSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class AtBest:
+class BestSetting:
     """One method with each prompt at the setting that did best on the other prompts of its kind."""
 
-    ways: list[Way]  # one a prompt
+    ways: list[MethodSetting]  # one a prompt
     costs: RoundCosts
     speedup: Positive  # the geometric mean over the prompts
     low: NotNegative  # its 95 % interval over the prompts; 0 is a rounded one
@@ -97,7 +97,7 @@ class AtBest:
     speedups: list[Positive] = field(default_factory=list)  # one a prompt, as their mean and interval were computed
 
     @property
-    def outcome(self) -> Word:
+    def outcome(self) -> VerdictWord:
         return judge(self.speedup, (self.low, self.high)).word
 
     @property
@@ -107,12 +107,12 @@ class AtBest:
 
 
 @dataclass(frozen=True, slots=True)
-class OnKind:
+class KindFigures:
     prompts: Annotated[int, Field(ge=2)]
-    best: AtBest
-    settings: list[AtSetting]
+    best: BestSetting
+    settings: list[SettingFigures]
 
-    def at(self, draft_length: int) -> AtSetting | None:
+    def at(self, draft_length: int) -> SettingFigures | None:
         found = (one for one in self.settings if one.way.draft_length == draft_length and one.way.tree is None)
         return next(found, None)
 
@@ -120,7 +120,7 @@ class OnKind:
 @dataclass(frozen=True, slots=True)
 class MeasuredMethod:
     name: str  # a drafter's name, and how its draft is made or verified where that is not the usual way
-    kinds: dict[str, OnKind]  # also ALL
+    kinds: dict[str, KindFigures]  # also ALL
 
     @property
     def drafter(self) -> str:
@@ -145,7 +145,7 @@ class MeasuredMethod:
 
 
 @dataclass(frozen=True, slots=True)
-class AtTemperature:
+class TemperatureFigures:
     temperature: NotNegative
     target_step_ms: Positive
     methods: list[MeasuredMethod]
@@ -176,7 +176,7 @@ class MeasuredMethods:
     prompts: int  # of each kind of text
     tokens: int  # a run
     repeats: int
-    temperatures: list[AtTemperature]
+    temperatures: list[TemperatureFigures]
     quiet: Quiet | None = None
 
     @property
@@ -196,7 +196,7 @@ class MeasuredMethods:
         return self.prompts < FEWEST_PROMPTS or self.tokens < FEWEST_TOKENS
 
     @property
-    def greedy(self) -> AtTemperature | None:
+    def greedy(self) -> TemperatureFigures | None:
         return next((part for part in self.temperatures if part.temperature == 0), None)
 
 

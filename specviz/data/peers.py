@@ -9,7 +9,7 @@ from specviz.core.files import RESULTS, read_stored
 from specviz.core.trace import Machine
 from specviz.data.measured_methods import Quiet
 
-System = Literal["ours", "transformers", "llama.cpp"]
+PeerSystem = Literal["ours", "transformers", "llama.cpp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class PeersOptions:
     prompts: int  # of each kind
     repeats: int
     tokens: int
@@ -45,18 +45,18 @@ class Options:
 class Peers:
     machine: Machine
     quiet: Quiet
-    options: Options
-    kinds: dict[str, dict[System, Decoding]]
+    options: PeersOptions
+    kinds: dict[str, dict[PeerSystem, Decoding]]
     agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"
 
-    def of(self, system: System) -> list[Decoding]:
+    def of(self, system: PeerSystem) -> list[Decoding]:
         """One for each kind of text."""
         return [systems[system] for systems in self.kinds.values()]
 
-    def plain_ms(self, system: System) -> float:
+    def plain_ms(self, system: PeerSystem) -> float:
         return median(each.plain_ms for each in self.of(system))
 
-    def speculative_ms(self, system: System) -> float:
+    def speculative_ms(self, system: PeerSystem) -> float:
         return median(each.speculative_ms for each in self.of(system))
 
 

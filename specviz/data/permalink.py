@@ -41,7 +41,7 @@ def _known_draft(name: str, info: ValidationInfo) -> str:
 
 
 Target = Annotated[str, AfterValidator(_known_target)]  # the context holds the names of the known models
-Draft = Annotated[str, AfterValidator(_known_draft)]
+DraftName = Annotated[str, AfterValidator(_known_draft)]
 Seed = Annotated[int, DIGITS, Field(ge=0, le=MAX_SEED)]
 
 
@@ -89,7 +89,7 @@ class SettingsLink(_AllLink):
     """Models and settings of a run, as a link's parameters: `target`, `draft`, and `Setting.on_page` of every row."""
 
     target: Annotated[Target, Field(description="a model known here")] = DEFAULT_TARGET
-    draft: Annotated[Draft, Field(description="a draft known here")] = DEFAULT_DRAFT
+    draft: Annotated[DraftName, Field(description="a draft known here")] = DEFAULT_DRAFT
 
     @classmethod
     def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:

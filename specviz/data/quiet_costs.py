@@ -14,7 +14,7 @@ KINDS = ("avx2", "avx512", "avx512_bf16", "amx")  # of instructions, each beside
 
 
 @dataclass(frozen=True, slots=True)
-class OnMachine:
+class MachineCosts:
     """What each draft costs for one target on one quiet machine. All models are in one number format."""
 
     created: str  # the day
@@ -41,9 +41,9 @@ class OnMachine:
 @dataclass(frozen=True, slots=True)
 class QuietCosts:
     schema: Literal[1]
-    machines: list[OnMachine]
+    machines: list[MachineCosts]
 
-    def for_run(self, trace: Trace) -> OnMachine | None:
+    def for_run(self, trace: Trace) -> MachineCosts | None:
         """The measurement of this run's pair on the processor that is most like the run's; None without one."""
         drafter, dtype = trace.drafter, trace.target.dtype
         if drafter is None or drafter.dtype not in (None, dtype):

@@ -9,8 +9,8 @@ from specviz.data.serving_counters import ServingCounters, sglang, vllm
 from specviz.data.serving_counters.pasted import log_records, plain
 
 MOST_LINES = 100  # the newest ones
-Read = Callable[[str], ServingCounters | None]
-READERS: dict[str, tuple[str, Read]] = {  # by engine: what marks its lines, and how one is read
+ReadLine = Callable[[str], ServingCounters | None]
+READERS: dict[str, tuple[str, ReadLine]] = {  # by engine: what marks its lines, and how one is read
     "vLLM": ("SpecDecoding metrics:", lambda line: vllm.from_log([line])),
     "SGLang": ("accept len:", lambda line: sglang.from_log([line], line)),
 }

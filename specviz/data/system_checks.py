@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from specviz.data.texts import AppTexts, Text
+from specviz.data.texts import AppTexts, NonEmptyText
 
 
 @dataclass(frozen=True, slots=True)
 class SystemChecks:
-    systems: tuple[Text, ...]  # as `ServingCounters.engine` names them; empty: every other system
-    checks: tuple[Text, ...]
+    systems: tuple[NonEmptyText, ...]  # as `ServingCounters.engine` names them; empty: every other system
+    checks: tuple[NonEmptyText, ...]
 
 
 system_checks = AppTexts("system_checks", tuple[SystemChecks, ...])

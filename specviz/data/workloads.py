@@ -39,7 +39,7 @@ class Preset:
 
 
 # In a file, a prompt without a form is its text alone.
-Prompt = Annotated[Preset, BeforeValidator(lambda given: Preset(given) if isinstance(given, str) else given)]
+PresetText = Annotated[Preset, BeforeValidator(lambda given: Preset(given) if isinstance(given, str) else given)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Workload:
     name: str
     title: str
     about: str  # one sentence
-    prompts: tuple[Prompt, ...]  # in the menus, the races and the game
-    more_prompts: tuple[Prompt, ...]  # in sweeps only: an average over few prompts decides nothing
+    prompts: tuple[PresetText, ...]  # in the menus, the races and the game
+    more_prompts: tuple[PresetText, ...]  # in sweeps only: an average over few prompts decides nothing
 
     @property
     def all_prompts(self) -> tuple[Preset, ...]:

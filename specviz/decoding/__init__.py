@@ -1,4 +1,8 @@
-"""Decoding: the plain loop, the speculative loop, the acceptance rule and the drafters. No screens, no files."""
+"""Decoding: the plain loop, the speculative loop, the acceptance rule and the drafters.
+
+It knows no screen and no file.
+Begin with speculative.py, then verification.py.
+"""
 
 from specviz.decoding.alternating import take_turns as take_turns
 from specviz.decoding.autoregressive import AutoregressiveRun as AutoregressiveRun

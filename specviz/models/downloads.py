@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from huggingface_hub import constants
-from huggingface_hub.utils._fixes import WeakFileLock
+from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
 from specviz.models.memory import in_words

@@ -1,8 +1,8 @@
 """The Hugging Face Hub: the files of a model, downloaded with progress and stored in the Hub's own cache.
 
-Small files come through `hf_hub_download`. Weights are streamed here: the client reports progress (`tqdm_class`), but
-an interrupted download starts again from nothing there, because each call writes a file of its own. Here the next call
-continues, and closing a generator stops it. They are stored in the same cache.
+Small files come through `hf_hub_download`. Weights are streamed here into the same cache: the client does not continue
+what an earlier call began, and does not compare a file with the SHA-256 that the Hub lists. "Downloads" in
+docs/architecture.md has the measurement.
 
 Each error of the client becomes one sentence; and a Hub that does not answer is not asked again at once.
 """
@@ -14,10 +14,10 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -34,16 +34,14 @@ from huggingface_hub import (
     try_to_load_from_cache,
 )
 from huggingface_hub.hf_api import RepoSibling
-from huggingface_hub.utils._headers import build_hf_headers
-from huggingface_hub.utils._validators import validate_repo_id
-from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+from huggingface_hub.utils import build_hf_headers, filter_repo_objects, tqdm, validate_repo_id
 
 from specviz.core.errors import InputError
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
 from specviz.models.memory import in_words
 
-SMALL_FILES = ("*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+SMALL_FILES = ["*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"]
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
 MOST_SMALL_FILES, MOST_SMALL_BYTES = 40, 150 * 2**20  # of a model
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -102,38 +100,40 @@ def find_cached(name: str) -> Path | None:
 
 def look_up(name: str) -> HubModel:
     """Ask the Hub which files a model has, and download the small ones."""
-    check_reachable(name)
+    if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
+        raise InputError(_unreachable(name))
+    _silent_since.clear()
     with hub_errors(name):
         info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
         if info.sha != (pinned(name) or info.sha):
             raise _not_understood(name)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
-        for file in files:
-            if "config.json" not in files and file.endswith(".gguf"):
-                check_no_file(name, file)
-        if "config.json" not in files:
-            raise InputError(f"{name} cannot be loaded: it has no config.json.")
-        if SINGLE not in files and INDEX not in files:
-            raise InputError(
-                f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
-            )
-        small = {
-            name: file.size or 0
-            for name, file in files.items()
-            if "/" not in name
-            and (file.size or 0) <= SMALL_BYTES
-            and any(fnmatch(name, pattern) for pattern in SMALL_FILES)
-        }
-        if SINGLE in files:
-            small.pop(INDEX, None)
-        _make_room_for_small(name, small)
+        _check_format(name, files)
+        small = [
+            file
+            for file in filter_repo_objects(files, allow_patterns=SMALL_FILES, ignore_patterns="*/*")
+            if (files[file].size or 0) <= SMALL_BYTES and not (file == INDEX and SINGLE in files)
+        ]
+        _make_room_for_small(name, [files[file].size or 0 for file in small])
         paths = [_stored(name, file, str(info.sha)) for file in small]
         folder = next(path.parent for path in paths if path.name == "config.json")
         return HubModel(name, str(info.sha), folder, tuple(_weight_files(name, files, folder)))
 
 
-def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
-    total = sum(sizes.values())
+def _check_format(name: str, files: Collection[str]) -> None:
+    if "config.json" not in files:
+        for file in files:
+            if file.endswith(".gguf"):
+                check_no_file(name, file)
+        raise InputError(f"{name} cannot be loaded: it has no config.json.")
+    if SINGLE not in files and INDEX not in files:
+        raise InputError(
+            f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
+        )
+
+
+def _make_room_for_small(name: str, sizes: list[int]) -> None:
+    total = sum(sizes)
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
         raise InputError(
             f"{name} has {len(sizes)} files of configuration and vocabulary with {in_words(total)}, and at most "
@@ -144,8 +144,10 @@ def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
 
 
 def _stored(name: str, file: str, commit: str) -> Path:
+    no_bar: Any = partial(tqdm, disable=True)  # the client takes any callable, but its type says a class
+    cache = downloads.folder()
     return Path(
-        hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), etag_timeout=CONNECT_SECONDS)
+        hf_hub_download(name, file, revision=commit, cache_dir=cache, etag_timeout=CONNECT_SECONDS, tqdm_class=no_bar)
     )
 
 
@@ -292,12 +294,6 @@ def hub_id(name: str) -> str:
 _silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
 
 
-def check_reachable(name: str) -> None:
-    if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
-        raise InputError(_unreachable(name))
-    _silent_since.clear()
-
-
 def _unreachable(name: str) -> str:
     return (
         f"The Hub cannot be reached from here, and {name} is not downloaded yet: connect to the network, or "
@@ -307,20 +303,24 @@ def _unreachable(name: str) -> str:
 
 @contextmanager
 def hub_errors(name: str) -> Iterator[None]:
-    """Turn the client's errors into one sentence about the model, and print nothing."""
-    with _quiet():
-        try:
-            yield
-        except InputError:
-            raise
-        except (httpx2.HTTPError, OSError) as error:
-            if isinstance(error, httpx2.TransportError):
-                _silent_since[:] = [monotonic()]
-            raise InputError(_in_one_sentence(name, error)) from error
-        except errors.SafetensorsParsingError as error:
-            raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise _not_understood(name) from error
+    """Turn the client's errors into one sentence about the model, and let it log nothing."""
+    logger = logging.getLogger("huggingface_hub")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    except InputError:  # which is a ValueError too
+        raise
+    except (httpx2.HTTPError, OSError) as error:
+        if isinstance(error, httpx2.TransportError):
+            _silent_since[:] = [monotonic()]
+        raise InputError(_in_one_sentence(name, error)) from error
+    except errors.SafetensorsParsingError as error:
+        raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _not_understood(name) from error
+    finally:
+        logger.setLevel(level)
 
 
 def _not_understood(name: str) -> InputError:
@@ -329,6 +329,8 @@ def _not_understood(name: str) -> InputError:
 
 def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
     match error:
+        case errors.LocalEntryNotFoundError(__cause__=(httpx2.HTTPError() | OSError()) as cause):
+            return _in_one_sentence(name, cause)  # the client says "not in the cache", whatever the Hub answered
         case errors.GatedRepoError() | errors.RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
             return (
                 f"{name} is not on the Hub, or not public: this server downloads public models only. Its operator can "
@@ -347,22 +349,8 @@ def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
             return f"The Hub refuses {name}: it answered {error.response.status_code}."
         case errors.FileMetadataError():
             return str(_not_understood(name))
-        case httpx2.HTTPError() | errors.OfflineModeIsEnabled() | errors.LocalEntryNotFoundError() | ConnectionError():
+        case httpx2.HTTPError() | ConnectionError():
             return _unreachable(name)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return f"The disk is full: free some space and load {name} again."
     return f"{name} cannot be stored here: {error.strerror or type(error).__name__}."
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    logger, disabled = logging.getLogger("huggingface_hub"), are_progress_bars_disabled()
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    disable_progress_bars()
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-        if not disabled:
-            enable_progress_bars()

@@ -114,13 +114,13 @@ class Llama:
         past, count = cache.length, len(x)
         end = past + count
         alone = count <= ROUND and self.output.rows_are_independent
-        seen = cache.open(count, alone)
+        # A token of a tree sees its text and its path one after the other, as if nothing stood between them.
+        paths = (~mask).byte().argsort(stable=True) if alone and mask is not None else None
+        seen = cache.open(count, alone, paths)
         rotation = self.rotary.at(slice(past, end) if positions is None else positions, end)
-        if mask is not None:
-            mask = F.pad(mask, (0, seen - end))
-        elif alone or (past and count > 1):  # else the attention's own mask, or none, does
+        if alone or (mask is None and past and count > 1):  # else the tree's mask, the attention's own or none does
             places = torch.arange(seen, device=x.device)
-            mask = places <= places[past:end, None]
+            mask = places < (places[past:end] + 1 if mask is None else mask.sum(-1))[:, None]
         x = self._through(x, cache.write, rotation, mask, count if alone else 1)
         cache.length = end
         return x

@@ -86,6 +86,9 @@ class Module:
 def bundle(entry: Path) -> str:
     """One module: the entry's `export default`, after every module it needs, each before those that import it.
 
+    Not esbuild: the app makes these pages on machines without node, and esbuild's output in the repository would be a
+    second copy of the program, which every change of a module has to write again.
+
     Raises:
         BundleError: a file is missing, imports itself in a circle, imports what is not exported or uses another form.
     """

@@ -1,4 +1,7 @@
-"""A running server refuses what is too large, logs little of it, and forgets visitors by time. No browser is needed."""
+"""A running server refuses what is too large, logs little of it, and forgets visitors by time. No browser is needed.
+
+Every day under app.py, which has the fewest doors of its own; under each entry in `make test-all`.
+"""
 
 import asyncio
 import re
@@ -22,6 +25,7 @@ from specviz.ui.shared.guard import FULL_SERVER
 from specviz.ui.shared.leftovers import EVERY
 from specviz.ui.shared.parts import FAILED
 from tests.support.app_server import AppServer, serving
+from tests.support.grids import grid
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
@@ -76,14 +80,15 @@ async def fill(port: int, full: Event, over: Event) -> None:
             await visitor.stay(0.2)
 
 
-def test_the_page_says_why_a_file_is_refused(page: Page, tmp_path: Path) -> None:
+@pytest.mark.parametrize("entry", ["serve.py"])
+def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: Path) -> None:
     """Before: beside the uploader stood "Request failed with status code 413", and no reason.
 
     On a server of its own: elsewhere the room of a visitor who has left may come back in the middle.
     """
     file, full, over = tmp_path / "run.csv", Event(), Event()
     file.write_bytes(b"x" * 3_900_000)
-    with serving(ROOT / "serve.py", tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
+    with serving(ROOT / entry, tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
         page.goto(f"{server.url}/helps?view=full")
         page.get_by_text("Open a sweep’s CSV").click()
         others = thread.submit(asyncio.run, fill(port_of(server), full, over))
@@ -113,7 +118,7 @@ def test_what_visitors_left_behind_is_forgotten_by_time(server: AppServer) -> No
         time.sleep(1)
 
 
-@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+@pytest.mark.parametrize("entry", grid(["serve.py", "app.py"], ("app.py",)))
 def test_the_only_visitor_is_forgotten_too(entry: str, tmp_path: Path) -> None:
     """Before: what the last visitor had sent stayed until somebody else came."""
     with serving(ROOT / entry, tmp_path / "server.log") as server:
@@ -134,7 +139,7 @@ async def half_sent(port: int) -> bytes:
         writer.close()
 
 
-@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+@pytest.mark.parametrize("entry", grid(["serve.py", "app.py"], ("app.py",)))
 def test_a_request_that_is_never_whole_ends_and_what_is_hidden_is_not_found(entry: str, tmp_path: Path) -> None:
     """Before: it stayed open; and only serve.py hid Streamlit's figures and set headers."""
     with serving(ROOT / entry, tmp_path / "server.log") as server:
@@ -209,7 +214,7 @@ async def forge_each(port: int, times: int) -> None:
             await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
 
 
-@pytest.mark.parametrize("entry", ["serve.py", "app.py", "cloud/streamlit_app.py"])
+@pytest.mark.parametrize("entry", grid(["serve.py", "app.py", "cloud/streamlit_app.py"], ("app.py",)))
 def test_a_message_that_no_page_sends_ends_its_connection_under_every_entry(entry: str, tmp_path: Path) -> None:
     """Before, under app.py: 1,788 MB for one message; under both, 300 messages of two bytes froze every answer."""
     with serving(ROOT / entry, tmp_path / "server.log") as server:
@@ -260,7 +265,7 @@ async def hand_back_late(port: int, page: str) -> list[str]:
         return [*visitor.errors, *visitor.messages]
 
 
-@pytest.mark.parametrize("entry", ["serve.py", "app.py"])
+@pytest.mark.parametrize("entry", grid(["serve.py", "app.py"], ("app.py",)))
 def test_what_comes_late_from_the_page_before_fails_no_page(entry: str, tmp_path: Path) -> None:
     """Before: a KeyError, because the name then stood for the place on the page that is there."""
     with serving(ROOT / entry, tmp_path / "server.log") as server:

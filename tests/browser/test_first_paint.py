@@ -2,13 +2,17 @@
 
 import re
 from collections import deque
+from itertools import product
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, WebSocketRoute, expect
+from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, expect
 
 from tests.conftest import AppServer
+from tests.support.grids import grid
 from tests.support.visitor import DESK, PHONE, RESTING, TWO_FRAMES, wait_until_still
 
+SCREENS = {"desk": DESK, "phone": PHONE}
+EVERY_DAY = (("", "phone"), ("?view=full", "desk"))
 MOST = 0.1  # what "good" means for the sum of all layout shifts
 # The browser's own measure: the share of the window that moved, times how far it moved.
 WATCH_SHIFTS = """
@@ -49,13 +53,14 @@ class SlowLine:
                 one[0].send(one[1])
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("query", ["", "?view=full"], ids=["newcomer", "everything"])
+@pytest.mark.parametrize(
+    ("query", "screen"), grid(product(("", "?view=full"), SCREENS), [("", "phone"), ("?view=full", "desk")])
+)
 def test_the_first_view_does_not_jump_while_it_is_drawn(
-    context: BrowserContext, app_server: AppServer, screen: ViewportSize, query: str
+    context: BrowserContext, app_server: AppServer, query: str, screen: str
 ) -> None:
     page = context.new_page()
-    page.set_viewport_size(screen)
+    page.set_viewport_size(SCREENS[screen])
     page.add_init_script(WATCH_SHIFTS)
     SlowLine(page).open(f"{app_server.url}/{query}")
     wait_until_still(page)

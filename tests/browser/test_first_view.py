@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer, Visit
+from tests.support.grids import grid
 from tests.support.known import known
 from tests.support.layout import bottom, placed
 from tests.support.stage_page import visit_stage
@@ -23,6 +24,7 @@ from tests.support.visitor import (
 )
 
 SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
+WIDE_AND_NARROW = {"desk": DESK, "phone": PHONE}
 EMPTIEST = 0.15  # of the window, the largest rectangle with nothing in it
 HELD = "() => sessionStorage.getItem('specviz-tried')?.split(' ').length === 2"
 COLUMNS, ROWS = 64, 36  # of the grid on which it is measured
@@ -101,11 +103,11 @@ def test_a_chosen_token_is_explained_whole(page: Page) -> None:
         shot(page, f"first-view-token-{width}")
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("screen", grid(WIDE_AND_NARROW, ("phone",)))
 def test_a_tip_covers_neither_what_it_explains_nor_what_happens_in_this_round_nor_a_plot(
-    page: Page, screen: ViewportSize
+    page: Page, screen: str
 ) -> None:
-    page.set_viewport_size(screen)
+    page.set_viewport_size(WIDE_AND_NARROW[screen])
     wait_until_still(page)
     tips = {
         re.compile(r"^[\d.]+ tokens a round$"): "accepted guesses",
@@ -270,9 +272,9 @@ def release(page: Page) -> None:
     wait_until_drawn(page)
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
-def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, screen: ViewportSize) -> None:
-    page.set_viewport_size(screen)
+@pytest.mark.parametrize("screen", grid(WIDE_AND_NARROW, ("desk",)))
+def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, screen: str) -> None:
+    page.set_viewport_size(WIDE_AND_NARROW[screen])
     wait_until_still(page)
     dots = page.locator("[data-figure=lengths] .dot.corrected:not(.pale)")
     still = [page.locator(part) for part in (".strips", ".draft-length input", ".scrubber", ".change", ".grid")]

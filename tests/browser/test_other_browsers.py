@@ -13,7 +13,7 @@ from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor
 
-NEEDS = "needs selenium: pip install -r requirements-browsers.txt"
+NEEDS = "needs selenium: pip install --group browsers"
 pytestmark = [pytest.mark.full, pytest.mark.skipif(not find_spec("selenium"), reason=NEEDS)]  # before a server starts
 TARGET, TOKENS = "wren-base", 32
 DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"

@@ -9,14 +9,6 @@ READY = "text=Why not accept only exact matches?"
 WRONG = [rule for rule in RULES if not rule.lossless]
 
 
-def test_a_broken_switch_fails_live(visit: Visit, real_app_server: AppServer) -> None:
-    """One of them; tests/bundled has all."""
-    page = visit(f"proof?preset=story-2&draws=1000&gamma=2&rule={WRONG[0].name}", READY, real_app_server)
-    page.get_by_role("button", name="times this way").click()
-    expect(page.get_by_text("LIVE · this machine")).to_be_visible()
-    expect(page.get_by_text("Fails the test.")).to_be_visible()
-
-
 def test_greedy_is_compared_live_and_the_near_tie_runs_here(visit: Visit, real_app_server: AppServer) -> None:
     page = visit("proof", READY, real_app_server)
     page.get_by_role("button", name="Run this example here").click()

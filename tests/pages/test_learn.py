@@ -14,8 +14,9 @@ from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS
 from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.lessons.story import quiz, steps
+from specviz.data.peers import recorded_peers
 from specviz.data.texts import Words, fill
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
@@ -100,7 +101,7 @@ def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str
     assert (place(page), diagram_of(page)["words"]) == ("story idea plain", "plain")
     (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
     assert "intern suggests" in str(drawn_run["rounds"])
-    learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    learning = LearnState(lesson=3, words="plain", answers={"step-acceptance": 1})
     again = opened("pages/learn.py", Session(learn=learning))
     assert place(again) == "story acceptance plain"
     assert "**Right.**" in texts(again)
@@ -207,3 +208,14 @@ def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_sou
     assert all(f"**{each.name}**" in shown and each.url in shown and each.checked in shown for each in sources)
     for file, link in (("learn", {"part": "why"}), ("worksheet", {})):
         assert "(./learn?part=load)" in texts(opened(f"pages/{file}.py", **link))
+
+
+def test_the_question_about_other_programs_has_a_bar_for_each_and_names_a_step_of_the_story() -> None:
+    page = open_page(part="why")
+    shown = payload_of(page.get_by_key("learn_peers"))["figure"]["data"]
+    found = recorded_peers()
+    bars = {bar["name"]: dict(zip(bar["y"], bar["x"], strict=True)) for bar in shown}
+    assert bars["plain"]["llama.cpp’s server"] == found.plain_ms("llama.cpp")
+    assert bars["with the draft"]["here"] == found.speculative_ms("ours")
+    (answer,) = (entry.answer.technical for entry in faq().questions if entry.measured == "peers")
+    assert any(f"“{step.title.technical}”" in answer for step in steps())

@@ -28,6 +28,8 @@ Trouble = Literal[
     "gated",  # 401 or 403 with the Hub's error code
     "gated weights",  # the listing is public, the files are not: how most gated models are
     "down",  # 503
+    "files gone",  # the listing is there, each file is answered with 410
+    "no commit",  # files without the header that names their commit: what a proxy may remove
     "nonsense",  # a captive portal's web page
     "cut",  # the connection ends half way through a weight file, once
     "cut always",  # ... each time, after a few bytes more
@@ -127,6 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
         path = hub.models.get(name, Path("/nowhere")) / file
         if hub.trouble == "gated weights":
             self._refuse(403, "GatedRepo")
+        elif hub.trouble == "files gone":
+            self._send(410, b"")
         elif not path.is_file():
             self._refuse(404, "EntryNotFound")
         else:
@@ -135,6 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _content(self, path: Path) -> None:
         content, weights = path.read_bytes(), path.suffix == ".safetensors"
         known = {"X-Repo-Commit": self.server.hub.commit, "ETag": f'"{_hash(content)}"'}
+        if self.server.hub.trouble == "no commit":
+            del known["X-Repo-Commit"]
         trouble = self.server.hub.trouble if weights else "none"
         status, size = 200, len(content)
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))

@@ -32,7 +32,7 @@ from specviz.service import workshop as workshop_module
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
 from specviz.service.job import advance
-from specviz.service.protocol import Done, JobEvent, Loading, Run, Steps, dump_event, parse_event
+from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone, dump_event, parse_event
 from specviz.service.service import admit
 from specviz.service.workshop import Workshop
 from tests.conftest import ROOT
@@ -43,7 +43,7 @@ SIZE = 23_768  # bytes of the tiny model's weights
 CATALOGUED = HUB_MODELS[-1].name
 
 
-def all_steps(workshop: Workshop, target: str) -> Steps:
+def all_steps(workshop: Workshop, target: str) -> JobSteps:
     request = RunRequest("w1 w2", target, PROMPT_LOOKUP, settings=DecodeSettings(max_new_tokens=4))
     return job_steps(workshop, Run(1, request))
 
@@ -126,23 +126,17 @@ def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_
     assert find_cached(NAME)
 
 
-def test_a_file_of_another_size_than_listed_is_not_stored(hub: HubServer) -> None:
-    hub.trouble = "wrong size"
-    assert " instead of " in refusal(lambda: list(fetch(NAME)))
-    assert find_cached(NAME) is None
-    hub.trouble = "none"
-    list(fetch(NAME))
-    assert find_cached(NAME)
-
-
 @pytest.mark.parametrize("continued", [False, True])
-def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(hub: HubServer, continued: bool) -> None:
+@pytest.mark.parametrize(("trouble", "sentence"), [("wrong size", " instead of "), ("wrong bytes", "(SHA-256): load")])
+def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(
+    hub: HubServer, trouble: Trouble, sentence: str, continued: bool
+) -> None:
     """Before: any bytes of the right number were stored and loaded."""
     if continued:
         hub.trouble = "cut always"
         refusal(lambda: list(fetch(NAME)))
-    hub.trouble = "wrong bytes"
-    assert "is not the file that the Hub lists (SHA-256): load it again" in refusal(lambda: list(fetch(NAME)))
+    hub.trouble = trouble
+    assert sentence in refusal(lambda: list(fetch(NAME)))
     assert find_cached(NAME) is None
     hub.trouble, hub.requests[:] = "none", []
     list(fetch(NAME))
@@ -162,7 +156,9 @@ def test_weights_that_are_not_those_that_the_hub_lists_are_not_stored(hub: HubSe
         ),
         ("gated weights", f"{NAME} is gated: accept its terms on"),
         ("down", f"The Hub refuses {NAME}: it answered 503."),
+        ("files gone", f"The Hub refuses {NAME}: it answered 410."),
         ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
+        ("no commit", f"The Hub's answer about {NAME} cannot be understood."),
     ],
 )
 def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: Trouble, sentence: str) -> None:
@@ -373,7 +369,7 @@ def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPa
             admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
     for name in bundled_names():
         admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
-    assert isinstance(list(filter(None, all_steps(Workshop(), "wren-nano")))[-1], Done)
+    assert isinstance(list(filter(None, all_steps(Workshop(), "wren-nano")))[-1], RunDone)
     assert hub.requests == []
 
 
@@ -428,7 +424,7 @@ class Pace:
             assert self._parts.acquire(timeout=300)
 
 
-def until_bytes(job: Steps) -> Loading:
+def until_bytes(job: JobSteps) -> Loading:
     """Go on until the first bytes are here."""
     return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
 
@@ -448,8 +444,8 @@ def test_the_engine_sends_the_progress_that_two_jobs_share(hub: HubServer, monke
     done = [event.bytes_done for event in loading if event.bytes_total == SIZE]
     assert len(done) > 3
     assert (done, done[0], done[-1]) == (sorted(done), CHUNK, SIZE)
-    assert isinstance(events[-1], Done)
-    assert isinstance(list(filter(None, other))[-1], Done)
+    assert isinstance(events[-1], RunDone)
+    assert isinstance(list(filter(None, other))[-1], RunDone)
     assert hub.ranges().count("") == 1, "the weights were sent once"
     view = advance(JobView(1), loading[2])
     assert (view.state, view.loading) == ("loading", Loading(1, NAME, loading[2].bytes_done, SIZE))
@@ -482,4 +478,4 @@ def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
     assert next(job) == Loading(1, NAME)
     assert [next(job) for _ in range(20)] == [None] * 20  # the Hub has said nothing yet
     hub.answers.set()
-    assert isinstance(list(filter(None, job))[-1], Done)
+    assert isinstance(list(filter(None, job))[-1], RunDone)

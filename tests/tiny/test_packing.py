@@ -16,6 +16,7 @@ from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import llama_weights, packing, transformers_models
+from specviz.models.cached_model import tree_mask
 from specviz.models.forward import LightForward, is_packed
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
@@ -77,6 +78,38 @@ def test_a_token_has_the_same_logits_whatever_is_read_beside_it(width: int, dtyp
         one = torch.cat([alone.read(token) for token in LONG[start:stop].split(1)])
         many = torch.cat([together.read(part) for part in LONG[start:stop].split(width)])
         assert torch.equal(one, many)
+
+
+def after(forward: LightForward, past: int, tokens: Tensor, path: list[int]) -> Tensor:
+    """The logits of three tokens after a text and a path, read one by one."""
+    alone = forward.reader()
+    alone.read(LONG[:past])
+    for at in path:
+        alone.read(tokens[[at]])
+    return torch.cat([alone.read(tokens[[at]]) for at in (9, 10, 11)])
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("past", [1, 20, 29, 31, 32, 60, 250, 510])
+def test_a_token_of_a_tree_has_the_logits_that_it_has_at_the_end_of_its_path(past: int, dtype: torch.dtype) -> None:
+    """Bit for bit, though other branches stand between the tokens of its path; and the text after it too."""
+    forward, tokens = light(dtype), LONG[past:]
+    parents = [-1, -1, 0, 0, 2, 1, 4, 6, 3]
+    tree = forward.reader()
+    tree.read(LONG[:past])
+    read = [
+        tree.read_tree(tokens[start:stop], *tree_mask(past, parents[:stop], stop - start, tokens.device))
+        for start, stop in ((0, 5), (5, 9))
+    ]
+    paths: list[list[int]] = []
+    for node, parent in enumerate(parents):
+        paths.append([*(paths[parent] if parent >= 0 else []), node])
+        alone = forward.reader()
+        alone.read(LONG[:past])
+        assert torch.equal(torch.cat(read)[node], [alone.read(tokens[[at]]) for at in paths[node]][-1][0])
+    tree.select(past, paths[7])
+    assert torch.equal(tree.read(tokens[9:12]), after(forward, past, tokens, paths[7]))
 
 
 def test_what_was_rejected_leaves_no_trace() -> None:

@@ -32,34 +32,31 @@ from tests.support.known import known
 CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
 
 
-def test_the_menu_says_what_each_draft_is() -> None:
-    titles = [group.title for group in draft_groups()]
-    assert titles == ["Small models", "Heads on the target", "No model"]
+def test_the_menu_offers_each_draft_once_and_what_needs_no_download_first() -> None:
     names = offered_drafts()
     assert len(set(names)) == len(names)
-    exits = [f"early-exit:{layers}" for layers in (1, 2, 4)]
-    ours = {*bundled_names(), "wren-eagle", "wren-medusa", PROMPT_LOOKUP, *exits}
-    assert set(names[: len(ours)]) == ours, "what needs no download comes first"
+    ours = {*bundled_names(), *head_names(), PROMPT_LOOKUP, *(name for name in names if name.startswith("early-exit:"))}
+    assert set(names[: len(ours)]) == ours
+    assert all(map(is_offered, [*linked_names(), PROMPT_LOOKUP, "early-exit:3"]))
+    assert not is_offered("somebody/something")
     first, *lines = draft_help().split("\n\n")
     assert lines == [f"**{group.title}:** {group.about}" for group in draft_groups()]
     assert all(len(line) <= 110 and line.endswith(".") for line in [first, *lines]), "one line of the tip each"
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("wren-eagle", "wren-eagle · head · 1.8 M"),
+        ("early-exit:1", "early exit, 1 layer · no model"),
+        ("early-exit:**", "early exit, ** layers · no model"),  # a typed name is no reason to fail
+        ("/srv/models/wren-base", "wren-base · folder"),  # it is not the model that ships
+        ("somebody/something", "somebody/something"),
+    ],
+)
+def test_a_name_in_the_menu_says_what_it_is(name: str, label: str) -> None:
+    assert model_label(name) == label
     assert draft_label("wren-nano") == "wren-nano · model · 1.9 M"
-    assert all(draft_label(name) == model_label(name) for name in names[:10] if name not in bundled_names())
-    assert model_label("wren-eagle") == "wren-eagle · head · 1.8 M"
-    assert model_label("early-exit:1") == "early exit, 1 layer · no model"
-    assert model_label("early-exit:12") == "early exit, 12 layers · no model"
-    assert model_label("early-exit:**") == "early exit, ** layers · no model", "a typed name is no reason to fail"
-    assert model_label("/srv/models/mine") == "mine · folder"
-    assert model_label("/srv/models/wren-base") == "wren-base · folder", "it is not the model that ships"
-    assert model_label("somebody/something") == "somebody/something"
-    assert set(linked_names()) - set(offered_drafts()) == set()
-    assert set(head_names()) <= set(linked_names())
-    assert all(map(is_offered, [*linked_names(), PROMPT_LOOKUP, "early-exit:3"]))
-    assert not is_offered("somebody/something")
-    # Files hold at least 2 bytes a parameter: what has fewer is refused as quantized.
-    pair = next(pair for pair in PAIRS if pair.target == "EleutherAI/pythia-410m")
-    assert pair_label(pair) == "pythia-70m → pythia-410m · find out · downloads 0.95 GB or more"
-    assert "at least 0.95 GB" in what_it_downloads(pair)
 
 
 def test_in_each_group_the_draft_that_gains_most_comes_first() -> None:

@@ -13,7 +13,6 @@ from specviz.data.lessons.family import family
 from specviz.data.lessons.glossary import glossary
 from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import STORY_RUNS, story_figures, story_trace
-from specviz.data.lessons.roofline import roofline
 from specviz.data.lessons.story import steps
 from specviz.data.texts import pages
 from specviz.data.workloads import WORKLOADS
@@ -78,16 +77,6 @@ def test_a_kind_of_text_is_described_without_an_order_of_acceptance() -> None:
         assert not re.search(r"easy|hard|guess|draft|cost|best|few tokens", kind.about), kind.about
 
 
-def test_what_the_model_of_a_loaded_machine_assumes_is_said() -> None:
-    for said, cost in ((roofline().limits.technical, "guess"), (roofline().limits.plain, "suggestion")):
-        assert re.search(rf"assumed\. A {cost} (costs|takes) the same", said)
-        assert "equally often" in said
-
-
-def test_the_same_seed_is_promised_on_one_machine_and_in_the_exact_format_only() -> None:
-    assert "on the same machine, in the exact number format" in SETTINGS["seed"].help
-
-
 def test_the_same_systems_are_named_wherever_a_method_is() -> None:
     """Found: EAGLE with four systems in one table and two in the next; TensorRT-LLM's default left out."""
     rows = {member.title.technical: member.used.technical for member in family().methods}
@@ -99,58 +88,11 @@ def test_the_same_systems_are_named_wherever_a_method_is() -> None:
         assert re.search(r"vLLM, SGLang, llama\.cpp,? (and )?TensorRT-LLM", text.replace("\n", " ")), text
 
 
-def test_a_row_that_is_lossless_says_where_a_project_in_it_is_not() -> None:
-    named = [member for member in family().methods if "Medusa’s own" in member.used.technical]
-    assert len(named) == 2
-    for member in named:
-        assert member.lossless.technical == "yes"
-        assert "not lossless above temperature 0" in member.used.technical
-
-
 def test_no_text_calls_a_dated_model_recent_or_an_upper_bound_what_is_none() -> None:
     files = [*(ROOT / "assets").rglob("*.yaml"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
     assert len(files) > 20
     for phrase in ("recent models", "the most that could be gained", "always costs more", "always take more time"):
         assert [file.name for file in files if phrase in plain(file.read_text(encoding="utf-8"))] == []
-
-
-def word(name: str) -> str:
-    return next(each for each in glossary() if each.name == name).says.technical
-
-
-def test_the_heads_differ_by_the_last_token_and_not_by_the_age_of_their_state() -> None:
-    card = plain((ROOT / "assets" / "models" / "wren-medusa" / "README.md").read_text(encoding="utf-8"))
-    assert "wren-eagle reads the same state, and with it an embedding of the last token" in card
-    for said in (
-        next(each for each in faq().questions if each.name == "thoughts").answer.technical,
-        pages()["helps"]["heads"],
-    ):
-        assert "both read the same state, from the place before the last token" in said
-        assert "also reads the embedding of the last token" in said
-    assert "last token" in word("Medusa")
-    assert "last token" in word("EAGLE")
-
-
-def test_alpha_is_the_rate_per_judgement_and_the_acceptance_at_one_place_is_beta() -> None:
-    for step in steps():
-        assert "α" not in step.text.technical, step.name
-    assert "β" in next(step for step in steps() if step.picture == "lossless").text.technical
-    assert "α" not in re.sub(
-        r"/\*.*?\*/", "", (ROOT / "assets/stage/lossless.js").read_text(encoding="utf-8"), flags=re.S
-    )
-    assert "its expected value" in word("per-judgement rate")
-
-
-def test_the_words_say_which_p_and_q_are_shown() -> None:
-    assert "of temperature 1: at 0 they are 0 or 1" in word("greedy")
-    assert "Then p is the leftover, and q is without the failed tokens" in word("sibling")
-    traces = plain((ROOT / "docs" / "traces.md").read_text(encoding="utf-8"))
-    assert "p becomes (p − q)₊, scaled to sum to 1" in traces
-    assert "p and q are those of temperature 1" in traces
-
-
-def test_a_point_in_the_picture_of_a_roof_is_not_said_to_stop_at_its_corner() -> None:
-    assert "up to the corner" not in " ".join(asked.answer.technical for asked in roofline().questions)
 
 
 def test_an_extreme_run_is_shown_with_the_runs_that_it_was_chosen_from() -> None:

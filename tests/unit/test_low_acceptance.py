@@ -9,15 +9,15 @@ from specviz.data.serving_counters import ServingCounters, read_counters
 from specviz.data.serving_lines import tokens_before
 from specviz.data.system_checks import checks_for, system_checks
 from specviz.measure.worksheet import advice
-from specviz.measure.worksheet.low_acceptance import ENOUGH, NEVER, ceiling, never_pays
-from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays
+from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
 from tests.unit.test_public_reports import report
 
-MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
+MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
 
 
-def pasted(text: str, costs: Model = MODEL, speedup: float | None = None) -> Production:
+def pasted(text: str, costs: WorksheetModel = MODEL, speedup: float | None = None) -> Production:
     counters = read_counters(text)
     return replace(production(counters, costs, speedup), before=tokens_before(text, counters.engine))
 
@@ -199,7 +199,3 @@ def test_what_a_limit_cut_off_is_said_beside_the_count() -> None:
     [note] = [note for note in found.counters.notes if "limit of tokens" in note]
     assert "47 drafted tokens were accepted, and 45 of them were written" in note
     assert "both numbers are right" in note
-
-
-def test_the_least_gain_is_noticeable_only_above_the_bound() -> None:
-    assert pytest.approx(1.05 * 1.02) == ENOUGH

@@ -17,20 +17,19 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
-from specviz.data.published import GPU_ROUNDS, ON_A_GPU, PUBLISHED_METHODS
-from specviz.data.texts import page_texts
+from specviz.data.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
+from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
 from specviz.measure.batch_sentences import checks_sentence, compared, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
 from specviz.ui.helps import by_method
 from specviz.ui.helps.batches import batch_figure, batch_table, check_figure
-from specviz.ui.helps.by_method import GROUPS, costs_figure, heads_sentence, positions_figure, speedups_figure
+from specviz.ui.helps.by_method import costs_figure, heads_sentence, positions_figure, speedups_figure
 from tests.support.fake_batches import COUNTS, fake_point, fake_study, ratio
 from tests.support.figures import by_name, layout_of, parts_of
 from tests.support.known import known
-from tests.support.measured_methods import NAMES, measured, method, on_kind
+from tests.support.measured_methods import measured, method, on_kind
 from tests.support.tree_rounds import tree_round
 
 PLAIN, SAMPLED = measured().temperatures
@@ -52,26 +51,6 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
         read_methods(file)
     monkeypatch.setattr("specviz.data.measured_methods.FILE", file)
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
-
-
-def test_families_names_and_sources() -> None:
-    found = {name: (method(name).family, method(name).title) for name in NAMES}
-    assert found == {
-        "wren-nano": ("small model", "wren-nano"),
-        "wren-eagle": ("eagle", "wren-eagle"),
-        "wren-medusa": ("medusa", "wren-medusa"),
-        "prompt-lookup": ("prompt lookup", "prompt lookup"),
-        "early-exit:4": ("early exit", "early exit (4 layers)"),
-        "wren-nano tree": ("tree", "wren-nano (tree)"),
-        "wren-nano argmax": ("argmax", "wren-nano (most probable drafts)"),
-        "wren-nano block": ("block", "wren-nano (block verification)"),
-    }
-    families = [family for those, *_ in GROUPS.values() for family in those]
-    assert sorted(families) == sorted({method(name).family for name in NAMES})
-    assert PUBLISHED_METHODS.keys() == ON_A_GPU.keys()
-    for reports in PUBLISHED_METHODS.values():
-        assert reports
-        assert all(each.url.startswith("https://") and each.source for each in reports)
 
 
 def test_a_table_that_changes_is_cited_at_one_date_and_its_figures_are_typed_once() -> None:
@@ -164,8 +143,8 @@ def test_every_setting_of_every_method_is_valid_and_kept_by_kind() -> None:
         assert len(ways_of(name)) > 1
         for way in ways_of(name):
             assert DecodeSettings(**asdict(way)).draft_length == way.draft_length
-    assert ways_of("wren-nano block")[0] == Way(2, verification="block")
-    assert ways_of("wren-nano argmax")[0] == Way(2, draft_sampling="argmax")
+    assert ways_of("wren-nano block")[0] == MethodSetting(2, verification="block")
+    assert ways_of("wren-nano argmax")[0] == MethodSetting(2, draft_sampling="argmax")
     found = described("wren-nano tree", {"story": [ran(1.0, 2.0, 1.0, 1.0)] * 2, "code": [ran(3.0, 1.0, 1.0, 1.0)] * 2})
     ways = ways_of("wren-nano tree")
     assert found.kinds[ALL].best.ways == [ways[1], ways[1], ways[0], ways[0]]
@@ -183,21 +162,15 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
             at = known(known(part.find(name)).kinds[ALL].at(4))
             assert at.judged[1:] == sorted(at.judged[1:], reverse=True)
             assert all(later <= yes for later, yes in zip(at.judged[1:], at.accepted, strict=False))
-    assert "only drafts whose earlier guesses were all accepted" in page_texts("helps")["heads"]
     assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
 
 
-def test_the_recorded_study_has_every_point_and_says_how_its_batches_were_made() -> None:
+def test_the_recorded_study_has_every_point() -> None:
     study = recorded_batches()
-    assert study.batches == [1, 2, 4, 8, 16]
-    assert len(study.speedups) == len(study.batches) * len(study.draft_lengths)
-    assert [each.batch for each in study.passes] == study.batches
-    assert len(study.prompts) == study.batches[-1]
+    assert len(study.speedups) == len(study.batches) * len(study.draft_lengths) > 0
     for each in study.speedups:
         assert each.speedup.low < each.speedup.value < each.speedup.high
         assert each.counts.emitted == len(study.prompts) * study.new_tokens
-    assert reading(study).endswith("(0.83–1.17); too close to it to call: γ = 2.")
-    assert "except in the smallest and the largest batches" in page_texts("helps")["batches"]
 
 
 def test_the_gain_shrinks_only_where_the_intervals_say_so_and_the_best_length_is_named() -> None:

@@ -40,5 +40,5 @@ def test_the_browser_gets_the_figures_the_texts_and_the_words_of_the_judge(words
     assert [machine.terabytes for machine in payload["machines"]] == [2.039, 3.35, 4.8, 8.0, 5.3]
     assert payload["models"][1].experts == 8
     assert payload["questions"] == roofline().questions
-    assert payload["judged"] == {"neutral": NEUTRAL, "helps": "helps", "even": "about even", "hurts": "hurts"}
+    assert payload["judged"] == {"neutral": NEUTRAL, "helps": "Helps", "even": "About even", "hurts": "Hurts"}
     assert "modelled" in payload["limits"].lower()

@@ -15,14 +15,14 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings
 from specviz.core.trace import (
     SCHEMA,
     DrafterInfo,
-    Imported,
-    Limits,
     Machine,
     ModelInfo,
     Output,
     PrefillSeconds,
     Prompt,
+    SourceSystem,
     Trace,
+    TraceLimits,
 )
 
 T = TypeVar("T")
@@ -41,30 +41,30 @@ SHOWN = 40  # characters of a piece of a prompt whose tokens are not known
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenToken:
     text: str
     id: int | None = None  # None: not reported
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RecordStep:
     """One pass of the target: the tokens that it checked and accepted. Its own token is not counted."""
 
     drafted: int
     accepted: int
-    guesses: Sequence[Written] = field(default=())  # the drafted tokens, where they are reported
+    guesses: Sequence[WrittenToken] = field(default=())  # the drafted tokens, where they are reported
 
 
-def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[Written]:
+def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[WrittenToken]:
     """Tokens with these texts; with their ids where there are as many."""
     known = ids if ids and len(ids) == len(texts) else [None] * len(texts)
-    return [Written(text, token_id) for text, token_id in zip(texts, known, strict=True)]
+    return [WrittenToken(text, token_id) for text, token_id in zip(texts, known, strict=True)]
 
 
-PROMPT_PASS = Step(0, 0)  # the pass over the prompt, which writes the first token
+PROMPT_PASS = RecordStep(0, 0)  # the pass over the prompt, which writes the first token
 
 
-def check_size(steps: Sequence[Step], limits: Limits) -> None:
+def check_size(steps: Sequence[RecordStep], limits: TraceLimits) -> None:
     """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens."""
     if len(steps) > limits.rounds:
         raise InputError(f"The record has {len(steps):,} steps; at most {limits.rounds:,} can be shown here.")
@@ -73,7 +73,7 @@ def check_size(steps: Sequence[Step], limits: Limits) -> None:
         raise InputError(f"The record drafts {drafted:,} tokens in all; at most {limits.drafted:,} can be shown here.")
 
 
-def rounds_of(steps: Sequence[Step], written: Sequence[Written]) -> list[Round]:
+def rounds_of(steps: Sequence[RecordStep], written: Sequence[WrittenToken]) -> list[Round]:
     """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
     if not written:
         raise InputError("The record has no tokens.")
@@ -93,7 +93,7 @@ def rounds_of(steps: Sequence[Step], written: Sequence[Written]) -> list[Round]:
     return rounds
 
 
-def _round(index: int, step: Step, written: Sequence[Written]) -> Round:
+def _round(index: int, step: RecordStep, written: Sequence[WrittenToken]) -> Round:
     """`written` holds the accepted tokens and the target's own; fewer where the output ended before."""
     accepted = min(step.accepted, len(written))
     own = written[accepted] if len(written) > accepted else None
@@ -139,7 +139,7 @@ def cut(text: str, count: int) -> list[str]:
 
 def tokens_of(
     pieces: Sequence[tuple[str, int]], ids: Sequence[int], tokenizer: Tokenizer | None, *, ended: bool
-) -> tuple[list[Written], str]:
+) -> tuple[list[WrittenToken], str]:
     """The tokens of a text in pieces, each with its number of tokens; and a note where they are not the real ones.
 
     `ended`: the last token may be the end of the text, which the text does not show.
@@ -153,7 +153,7 @@ def tokens_of(
     return written_of(texts, ids), CUT_WITH_IDS if len(ids) == count else CUT
 
 
-def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> tuple[list[Written], str]:
+def _tokens_again(text: str, count: int, tokenizer: Tokenizer, ended: bool) -> tuple[list[WrittenToken], str]:
     ids = tokenizer.encode(text)
     if len(ids) != count and not (ended and len(ids) == count - 1):
         raise InputError(
@@ -170,7 +170,7 @@ def first(values: Iterable[T | None]) -> T | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RecordOptions:
     prompt: str = ""
     target: str | None = None
     draft: str | None = None
@@ -179,10 +179,10 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SystemReport:
     system: str
-    steps: Sequence[Step]
-    written: Sequence[Written]  # by these steps
+    steps: Sequence[RecordStep]
+    written: Sequence[WrittenToken]  # by these steps
     text: str
     stopped_by: StoppedBy
     target: str | None = None
@@ -199,7 +199,7 @@ def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
     return "length" if reason == length else "eos" if reason == eos else "other"
 
 
-def trace_of(report: Report, given: Given, limits: Limits) -> Trace:
+def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) -> Trace:
     """The trace of the run; InputError if it is too large, or contradicts itself."""
     check_size(report.steps, limits)
     rounds = rounds_of(report.steps, report.written)
@@ -221,7 +221,7 @@ def trace_of(report: Report, given: Given, limits: Limits) -> Trace:
         rounds=rounds,
         autoregressive=None,
         output=Output([i for round in rounds for i in round.emitted_ids], report.text, report.stopped_by),
-        imported=Imported(
+        imported=SourceSystem(
             report.system[:LONGEST_NAME],
             [*filter(None, report.notes), NO_TIMES],
             [name for name in SETTINGS if name not in known],
@@ -241,7 +241,7 @@ def _settings(known: Mapping[str, Any], written: int, deepest: int) -> DecodeSet
     return DecodeSettings(**allowed)
 
 
-def _prompt(report: Report, given: Given) -> Prompt:
+def _prompt(report: SystemReport, given: RecordOptions) -> Prompt:
     text, ids = given.prompt or report.prompt or "", list(report.prompt_ids)
     texts = given.tokenizer.texts(ids) if given.tokenizer and ids else []
     if texts:

@@ -19,22 +19,31 @@ from typing import Annotated
 from pydantic import Field
 
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 from specviz.core.settings import MAX_SEED
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.importers.assembling import (
     CUT,
-    Given,
-    Report,
-    Step,
+    RecordOptions,
+    RecordStep,
     StoppedBy,
-    Written,
+    SystemReport,
+    WrittenToken,
     cut,
     first,
     tokens_of,
     written_of,
 )
-from specviz.data.importers.record import MOST_CHOICES, Choice, Count, Ids, Milliseconds, Piece, Tokens, reader
+from specviz.data.importers.record import (
+    MOST_CHOICES,
+    Count,
+    Ids,
+    Milliseconds,
+    RecordPiece,
+    ResponseChoice,
+    TokenCount,
+    reader,
+)
 
 HOW = (
     "ask the server for a stream with its counters: “stream”: true and “timings_per_token”: true (and "
@@ -49,14 +58,14 @@ RANDOM_SEED = 2**32 - 1  # the server chose one and does not say which
 class Timings:
     """Running totals. Absent draft counters are 0."""
 
-    predicted_n: Tokens
+    predicted_n: TokenCount
     draft_n: Count = 0
     draft_n_accepted: Count = 0
     prompt_ms: Milliseconds | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class SamplingOptions:
     temperature: Annotated[float, Field(ge=-100, le=10, allow_inf_nan=False)] | None = None
     top_k: int | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -64,15 +73,15 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LlamaCppChunk:
     content: str | None = None  # of /completion
     tokens: Ids | None = None
-    choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None  # of OpenAI's format
+    choices: Annotated[list[ResponseChoice], MostItems(MOST_CHOICES)] | None = None  # of OpenAI's format
     timings: Timings | None = None
     model: str | None = None
-    prompt: str | Annotated[list[int | str], AtMost(MAX_TOKENS)] | None = None
+    prompt: str | Annotated[list[int | str], MostItems(MAX_TOKENS)] | None = None
     stop_type: str | None = None
-    generation_settings: Sampling | None = None
+    generation_settings: SamplingOptions | None = None
     system_fingerprint: str | None = None
     created: int | None = None
 
@@ -81,10 +90,10 @@ class Part:
         return (self.content or "") + "".join(choice.written for choice in self.choices or [])
 
 
-read_parts = reader(Part)
+read_parts = reader(LlamaCppChunk)
 
 
-def read(pieces: Sequence[Piece], given: Given) -> Report:
+def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     parts = read_parts(pieces)
     counted = [part.timings for part in parts if part.timings]
     if len(counted) < 2:
@@ -97,7 +106,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     end = parts[-1]
     build = first(part.system_fingerprint for part in parts) or ""
     prompt_ms = counted[-1].prompt_ms
-    return Report(
+    return SystemReport(
         f"llama.cpp {build}".strip(),
         _steps(counted),
         written,
@@ -112,8 +121,8 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     )
 
 
-def _steps(counted: Sequence[Timings]) -> list[Step]:
-    steps, covered, before = list[Step](), 0, Timings(0)
+def _steps(counted: Sequence[Timings]) -> list[RecordStep]:
+    steps, covered, before = list[RecordStep](), 0, Timings(0)
     for now in counted:
         drafted, accepted = now.draft_n - before.draft_n, now.draft_n_accepted - before.draft_n_accepted
         if min(drafted, accepted, now.predicted_n - before.predicted_n) < 0:
@@ -124,13 +133,13 @@ def _steps(counted: Sequence[Timings]) -> list[Step]:
             if covered >= now.predicted_n:
                 raise InputError("The counters of the record grow before the round before has written its tokens.")
             plain = max(0, before.predicted_n - covered)
-            steps += [Step(0, 0)] * plain + [Step(drafted, accepted)]
+            steps += [RecordStep(0, 0)] * plain + [RecordStep(drafted, accepted)]
             covered += plain + accepted + 1
         before = now
-    return [*steps, *[Step(0, 0)] * (before.predicted_n - covered)]
+    return [*steps, *[RecordStep(0, 0)] * (before.predicted_n - covered)]
 
 
-def _written(parts: Sequence[Part], given: Given, stopped_by: str) -> tuple[list[Written], str]:
+def _written(parts: Sequence[LlamaCppChunk], given: RecordOptions, stopped_by: str) -> tuple[list[WrittenToken], str]:
     """The tokens: each part of a stream usually holds one."""
     ids = [token_id for part in parts for token_id in part.tokens or []]
     pieces, before = list[tuple[str, int]](), 0
@@ -150,14 +159,14 @@ def _written(parts: Sequence[Part], given: Given, stopped_by: str) -> tuple[list
     return written_of(texts, ids), f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
 
 
-def _counts_ahead(parts: Sequence[Part]) -> bool:
+def _counts_ahead(parts: Sequence[LlamaCppChunk]) -> bool:
     """Whether the counters grow by a whole round before its tokens come, one in each part."""
     totals = [part.timings.predicted_n for part in parts if part.timings and part.text]
     waits = [after == before for before, after in pairwise(totals)]
     return any(waits[:-1]) and any(after > before + 1 for before, after in pairwise(totals))
 
 
-def _settings(found: Sampling | None) -> dict[str, object]:
+def _settings(found: SamplingOptions | None) -> dict[str, object]:
     if found is None:
         return {}
     seeded = found.seed is not None and 0 <= found.seed <= MAX_SEED and found.seed != RANDOM_SEED
@@ -169,7 +178,7 @@ def _settings(found: Sampling | None) -> dict[str, object]:
     }
 
 
-def _stopped_by(parts: Sequence[Part]) -> StoppedBy:
+def _stopped_by(parts: Sequence[LlamaCppChunk]) -> StoppedBy:
     reasons = [part.stop_type for part in parts if part.stop_type and part.stop_type != "none"]
     reasons += [choice.finish_reason for part in parts for choice in part.choices or [] if choice.finish_reason]
     if "limit" in reasons or "length" in reasons:

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.importers.assembling import (
-    Given,
-    Report,
-    Step,
-    Written,
+    RecordOptions,
+    RecordStep,
+    SystemReport,
+    WrittenToken,
     ended,
     tokens_of,
     written_of,
 )
-from specviz.data.importers.record import Count, Id, Piece, Tokens, reader
+from specviz.data.importers.record import Count, Id, RecordPiece, TokenCount, reader
 
 TOTALS = "The statistics alone can be pasted on the page Worksheet"
 READING = (
@@ -44,14 +44,14 @@ class Token:
 @dataclass(frozen=True, slots=True)
 class Fragment:
     content: str
-    tokensCount: Tokens
+    tokensCount: TokenCount
     containsDrafted: bool
-    tokens: Annotated[list[Token], AtMost(MAX_TOKENS)] | None = None
+    tokens: Annotated[list[Token], MostItems(MAX_TOKENS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    predictedTokensCount: Tokens
+class LmStudioStatistics:
+    predictedTokensCount: TokenCount
     totalDraftTokensCount: Count
     acceptedDraftTokensCount: Count
     ignoredDraftTokensCount: Count = 0
@@ -60,37 +60,37 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class LmStudioModel:
     modelKey: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    fragments: Annotated[list[Fragment], AtMost(MAX_TOKENS)]
-    stats: Statistics
-    modelInfo: Model | None = None
+    fragments: Annotated[list[Fragment], MostItems(MAX_TOKENS)]
+    stats: LmStudioStatistics
+    modelInfo: LmStudioModel | None = None
     prompt: str | None = None
 
 
 read_prediction = reader(Prediction)
 
 
-def read(pieces: Sequence[Piece], given: Given) -> Report:
+def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     if len(pieces) > 1:
         raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
     if "fragments" not in pieces[0].value:
         raise InputError(f"The record has no “fragments”, which only LM Studio’s SDKs hand out. {TOTALS}.")
-    found = read_prediction([Piece(piece.place, in_camel_case(piece.value)) for piece in pieces])[0]
+    found = read_prediction([RecordPiece(piece.place, in_camel_case(piece.value)) for piece in pieces])[0]
     fragments = [fragment for fragment in found.fragments if fragment.tokensCount]
     drafted = _drafted(fragments, found.stats)
     text = "".join(fragment.content for fragment in found.fragments)
     steps = [
-        Step(drafted, size - 1) if fragment.containsDrafted else Step(0, 0)
+        RecordStep(drafted, size - 1) if fragment.containsDrafted else RecordStep(0, 0)
         for fragment in fragments
         for size in ([fragment.tokensCount] if fragment.containsDrafted else [1] * fragment.tokensCount)
     ]
     written, note = _written(fragments, given, found.stats.stopReason == "eosFound")
-    return Report(
+    return SystemReport(
         "LM Studio",
         steps,
         written,
@@ -112,7 +112,7 @@ def in_camel_case(value: Any) -> Any:
     return {re.sub("_([a-z])", lambda found: found[1].upper(), name): in_camel_case(its) for name, its in value.items()}
 
 
-def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:
+def _drafted(fragments: Sequence[Fragment], stats: LmStudioStatistics) -> int:
     drafting = [fragment for fragment in fragments if fragment.containsDrafted]
     accepted = sum(fragment.tokensCount - 1 for fragment in drafting)
     written = sum(fragment.tokensCount for fragment in fragments)
@@ -131,7 +131,7 @@ def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:
     return sent // len(drafting)
 
 
-def _written(fragments: Sequence[Fragment], given: Given, ended: bool) -> tuple[list[Written], str]:
+def _written(fragments: Sequence[Fragment], given: RecordOptions, ended: bool) -> tuple[list[WrittenToken], str]:
     tokens = [token for fragment in fragments for token in fragment.tokens or []]
     if len(tokens) == sum(fragment.tokensCount for fragment in fragments):
         return written_of([token.text for token in tokens], [token.id for token in tokens]), ""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import MOST_PROBLEMS, InputError, Problem, in_a_sentence, problems_of
-from specviz.core.outside import AtMost, Shape, check_density, outside, shape_hook
+from specviz.core.outside import JsonShape, MostItems, check_density, outside, shape_hook
 from specviz.core.trace import MAX_TOKENS
 
 MOST_BYTES = 32 * 10**6
@@ -18,27 +18,27 @@ MOST_DIGITS = 30
 MOST_CHOICES = 64  # answers in one piece
 MOST_OF_A_TOKEN = 2_000  # bytes
 # A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
-SHAPE = Shape("record", value=1, field=8, bracket=10, braces=14, fields=256)
+SHAPE = JsonShape("record", value=1, field=8, bracket=10, braces=14, fields=256)
 SKIPPED = ("event:", "id:", "retry:", ":")  # lines of a stream that hold no data
 
 _OBJECT = shape_hook(SHAPE)
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Id = Annotated[int, Field(ge=0, lt=2**31)]
-Ids = Annotated[list[Id], AtMost(MAX_TOKENS)]
-Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]  # in one output
+Ids = Annotated[list[Id], MostItems(MAX_TOKENS)]
+TokenCount = Annotated[int, Field(ge=0, le=MAX_TOKENS)]  # in one output
 Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RecordPiece:
     """One JSON object of a record, and its place there: empty where the record is one object."""
 
     place: str
     value: dict[str, Any]
 
 
-def pieces_of(content: bytes) -> list[Piece]:
+def pieces_of(content: bytes) -> list[RecordPiece]:
     """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
         raise InputError(f"The record is larger than {MOST_BYTES // 10**6} MB.")
@@ -57,7 +57,7 @@ def pieces_of(content: bytes) -> list[Piece]:
     return found
 
 
-def _lines(text: str) -> Iterator[Piece]:
+def _lines(text: str) -> Iterator[RecordPiece]:
     lines = text.split("\n")  # not splitlines: a string in JSON may hold other separators
     if len(lines) > MOST_PIECES:
         raise InputError(f"The record has more than {MOST_PIECES:,} lines.")
@@ -81,13 +81,13 @@ ENVELOPE = "data"  # where a proxy that captures answers puts each
 ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these
 
 
-def _piece(place: str, value: Any) -> Piece:
+def _piece(place: str, value: Any) -> RecordPiece:
     if not isinstance(value, dict):
         raise InputError(f"The record is not valid at {place or 'the file'}: it must be a JSON object.")
     inner = value.get(ENVELOPE)
     if isinstance(inner, dict) and not ANSWERS & set(value):
         return _piece(f"{place}.{ENVELOPE}".lstrip("."), inner)
-    return Piece(place, value)
+    return RecordPiece(place, value)
 
 
 def _json(text: str) -> Any:
@@ -110,13 +110,13 @@ def _refuse(name: str) -> float:
     raise ValueError(name)  # NaN and Infinity are no JSON
 
 
-def reader(kind: type[T]) -> Callable[[Sequence[Piece]], list[T]]:
+def reader(kind: type[T]) -> Callable[[Sequence[RecordPiece]], list[T]]:
     """Reads each object as a `kind`, which follows the documentation of its system; other fields are ignored."""
     shape = outside(kind)
     return lambda pieces: _read(pieces, shape)
 
 
-def _read(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
+def _read(pieces: Sequence[RecordPiece], shape: TypeAdapter[T]) -> list[T]:
     read, problems = list[T](), list[Problem]()
     for piece in pieces:
         try:
@@ -144,7 +144,7 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class TokenText:
     token: str
-    bytes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], AtMost(MOST_OF_A_TOKEN)] | None = None
+    bytes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], MostItems(MOST_OF_A_TOKEN)] | None = None
 
     @property
     def text(self) -> str:
@@ -153,8 +153,8 @@ class TokenText:
 
 @dataclass(frozen=True, slots=True)
 class Logprobs:
-    content: Annotated[list[TokenText], AtMost(MAX_TOKENS)] | None = None
-    tokens: Annotated[list[str], AtMost(MAX_TOKENS)] | None = None
+    content: Annotated[list[TokenText], MostItems(MAX_TOKENS)] | None = None
+    tokens: Annotated[list[str], MostItems(MAX_TOKENS)] | None = None
 
     @property
     def texts(self) -> list[str]:
@@ -162,7 +162,7 @@ class Logprobs:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ResponseChoice:
     index: int = 0
     text: str | None = None  # of completions
     message: Message | None = None  # of chats
@@ -181,7 +181,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    completion_tokens: Tokens
+    completion_tokens: TokenCount
 
 
 def text_of_bytes(raw: bytes) -> str:

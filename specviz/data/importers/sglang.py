@@ -15,19 +15,19 @@ from itertools import pairwise
 from typing import Annotated
 
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.importers.assembling import (
     PROMPT_PASS,
-    Given,
-    Report,
-    Step,
+    RecordOptions,
+    RecordStep,
     StoppedBy,
+    SystemReport,
     ended,
     first,
     tokens_of,
 )
-from specviz.data.importers.record import Count, Ids, Piece, Tokens, reader
+from specviz.data.importers.record import Count, Ids, RecordPiece, TokenCount, reader
 
 HOW = (
     "ask /generate for a stream (“stream”: true), with the server’s --stream-interval 1. Totals alone can be pasted on "
@@ -42,21 +42,21 @@ class Finish:
     """Why it ended: at a stop, `matched` is the id of the token, or a string."""
 
     type: str
-    matched: int | str | Annotated[list[int], AtMost(MAX_TOKENS)] | None = None
+    matched: int | str | Annotated[list[int], MostItems(MAX_TOKENS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
+class SglangMeta:
     """`meta_info`; the counters are in the last part, and older names follow newer ones."""
 
-    completion_tokens: Tokens
+    completion_tokens: TokenCount
     finish_reason: Finish | None = None
     spec_verify_ct: Count | None = None
     spec_num_proposed_drafts: Count | None = None
     spec_proposed_drafts: Count | None = None
     spec_draft_token_num: Count | None = None
-    spec_correct_drafts_histogram: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
-    spec_accept_histogram: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
+    spec_correct_drafts_histogram: Annotated[list[Count], MostItems(MAX_TOKENS)] | None = None
+    spec_accept_histogram: Annotated[list[Count], MostItems(MAX_TOKENS)] | None = None
 
     @property
     def proposed(self) -> int | None:
@@ -68,17 +68,17 @@ class Meta:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    meta_info: Meta
+class SglangChunk:
+    meta_info: SglangMeta
     text: str | None = None
     output_ids: Ids | None = None
     prompt_token_ids: Ids | None = None
 
 
-read_parts = reader(Part)
+read_parts = reader(SglangChunk)
 
 
-def read(pieces: Sequence[Piece], given: Given) -> Report:
+def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     """Raises InputError: a field is wrong, or the parts are not the steps."""
     if any("choices" in piece.value and "meta_info" not in piece.value for piece in pieces):
         raise InputError(f"This is an answer in OpenAI’s format, in which SGLang reports totals only: {HOW}.")
@@ -87,12 +87,12 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     sizes = _sizes(parts)
     drafted = _drafted(end)
     last = _accepted_last(sizes, end, drafted)
-    steps = [PROMPT_PASS, *(Step(drafted, size - 1) for size in sizes[1:-1]), Step(drafted, last)]
+    steps = [PROMPT_PASS, *(RecordStep(drafted, size - 1) for size in sizes[1:-1]), RecordStep(drafted, last)]
     text, texts = _texts(parts, sizes)
     stopped_by = _stopped_by(end)
     added = list(zip(texts, sizes, strict=True))
     written, note = tokens_of(added, _ids(parts, sum(sizes)), given.tokenizer, ended=stopped_by == "eos")
-    return Report(
+    return SystemReport(
         "SGLang",
         steps,
         written,
@@ -104,7 +104,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     )
 
 
-def _sizes(parts: Sequence[Part]) -> list[int]:
+def _sizes(parts: Sequence[SglangChunk]) -> list[int]:
     totals = [0, *(part.meta_info.completion_tokens for part in parts)]
     sizes = [after - before for before, after in pairwise(totals)]
     if min(sizes) < 0:
@@ -112,7 +112,7 @@ def _sizes(parts: Sequence[Part]) -> list[int]:
     return [size for size in sizes if size]
 
 
-def _drafted(end: Meta) -> int:
+def _drafted(end: SglangMeta) -> int:
     if not end.spec_verify_ct:
         raise InputError("The record does not say how many checks were made (spec_verify_ct in its last part).")
     if end.proposed is None:
@@ -122,7 +122,7 @@ def _drafted(end: Meta) -> int:
     return end.proposed // end.spec_verify_ct
 
 
-def _accepted_last(sizes: Sequence[int], end: Meta, drafted: int) -> int:
+def _accepted_last(sizes: Sequence[int], end: SglangMeta, drafted: int) -> int:
     """What the last step accepted before the output's end cut it; InputError: the parts are not the steps."""
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != end.spec_verify_ct:
         raise InputError(
@@ -141,7 +141,7 @@ def _accepted_last(sizes: Sequence[int], end: Meta, drafted: int) -> int:
     return last
 
 
-def _texts(parts: Sequence[Part], sizes: Sequence[int]) -> tuple[str, list[str]]:
+def _texts(parts: Sequence[SglangChunk], sizes: Sequence[int]) -> tuple[str, list[str]]:
     """The whole text, and what each part with tokens adds. A part's text is all so far, or only what is new."""
     so_far, added, before = "", list[str](), 0
     cumulative = _is_cumulative(parts)
@@ -157,19 +157,19 @@ def _texts(parts: Sequence[Part], sizes: Sequence[int]) -> tuple[str, list[str]]
     return so_far, added
 
 
-def _is_cumulative(parts: Sequence[Part]) -> bool:
+def _is_cumulative(parts: Sequence[SglangChunk]) -> bool:
     last = parts[-1]
     if last.output_ids is not None:
         return len(last.output_ids) == last.meta_info.completion_tokens
     return all((after.text or "").startswith(before.text or "") for before, after in pairwise(parts))
 
 
-def _ids(parts: Sequence[Part], count: int) -> list[int]:
+def _ids(parts: Sequence[SglangChunk], count: int) -> list[int]:
     last = parts[-1].output_ids or []
     return last if len(last) == count else [token_id for part in parts for token_id in part.output_ids or []]
 
 
-def _stopped_by(end: Meta) -> StoppedBy:
+def _stopped_by(end: SglangMeta) -> StoppedBy:
     reason = end.finish_reason
     at_a_string = reason and reason.type == "stop" and not isinstance(reason.matched, int)
     return "other" if reason is None or at_a_string else ended(reason.type, "length", "stop")

@@ -15,10 +15,18 @@ from typing import Annotated
 from pydantic import Field
 
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 from specviz.core.settings import MAX_NODES
-from specviz.data.importers.assembling import Given, Report, Step, StoppedBy, Tokenizer, Written, written_of
-from specviz.data.importers.record import Count, Id, Ids, Piece, reader
+from specviz.data.importers.assembling import (
+    RecordOptions,
+    RecordStep,
+    StoppedBy,
+    SystemReport,
+    Tokenizer,
+    WrittenToken,
+    written_of,
+)
+from specviz.data.importers.record import Count, Id, Ids, RecordPiece, reader
 
 NO_HEAD = "The first line of the record must say what was run: it needs “prompt_ids”, see docs/traces.md."
 ADDED = "Round {} of the record: added_ids must be the accepted candidate_ids and one more."
@@ -40,16 +48,16 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    candidate_ids: Annotated[list[Id], AtMost(MAX_NODES)]
+class JudgedToken:
+    candidate_ids: Annotated[list[Id], MostItems(MAX_NODES)]
     num_matches: Count
-    added_ids: Annotated[list[Id], AtMost(MAX_NODES + 1)]
+    added_ids: Annotated[list[Id], MostItems(MAX_NODES + 1)]
 
 
-read_heads, read_rounds = reader(Head), reader(Judged)
+read_heads, read_rounds = reader(Head), reader(JudgedToken)
 
 
-def read(pieces: Sequence[Piece], given: Given) -> Report:
+def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     if "prompt_ids" not in pieces[0].value:
         raise InputError(NO_HEAD)
     if len(pieces) < 2:
@@ -63,12 +71,12 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
             raise InputError(ADDED.format(number))
     written = _with_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
     steps = [
-        Step(len(each.candidate_ids), each.num_matches, _with_texts(each.candidate_ids, given.tokenizer))
+        RecordStep(len(each.candidate_ids), each.num_matches, _with_texts(each.candidate_ids, given.tokenizer))
         for each in rounds
     ]
     # Greedy without `do_sample`; with it 1.0 is the default, but only the record can say so.
     temperature = 0.0 if head.do_sample is False else head.temperature
-    return Report(
+    return SystemReport(
         f"transformers {head.transformers}".strip(),
         steps,
         written,
@@ -81,7 +89,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     )
 
 
-def _with_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[Written]:
+def _with_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[WrittenToken]:
     return written_of(tokenizer.texts(token_ids), token_ids)
 
 

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 from specviz.core.trace import MAX_TOKENS
 from specviz.data.importers.assembling import (
     PROMPT_PASS,
-    Given,
-    Report,
-    Step,
+    RecordOptions,
+    RecordStep,
     StoppedBy,
-    Written,
+    SystemReport,
+    WrittenToken,
     ended,
     first,
     tokens_of,
     written_of,
 )
-from specviz.data.importers.record import MOST_CHOICES, Choice, Count, Ids, Piece, Usage, reader
+from specviz.data.importers.record import MOST_CHOICES, Count, Ids, RecordPiece, ResponseChoice, Usage, reader
 
 HOW = (
     "start vLLM (0.29 or newer) with --per-request-spec-decode-metrics detailed; of a stream ask for "
@@ -41,8 +41,8 @@ FIRST = "Round 1 is the pass over the prompt: it writes the first token without 
 class Speculation:
     """`metrics.speculative_decoding`; the two lists have one entry a step that had a draft."""
 
-    per_step_accepted: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
-    per_step_drafted: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
+    per_step_accepted: Annotated[list[Count], MostItems(MAX_TOKENS)] | None = None
+    per_step_drafted: Annotated[list[Count], MostItems(MAX_TOKENS)] | None = None
     num_spec_tokens: Count | None = None
 
 
@@ -52,19 +52,19 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class VllmAnswer:
     model: str | None = None
     created: int | None = None
-    choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None
+    choices: Annotated[list[ResponseChoice], MostItems(MOST_CHOICES)] | None = None
     usage: Usage | None = None
     metrics: Metrics | None = None
     prompt_token_ids: Ids | None = None
 
 
-read_answers = reader(Answer)
+read_answers = reader(VllmAnswer)
 
 
-def read(pieces: Sequence[Piece], given: Given) -> Report:
+def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     answers = read_answers(pieces)
     choices = [choice for answer in answers for choice in answer.choices or []]
     if any(choice.index for choice in choices):
@@ -74,7 +74,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     stopped_by = _stopped_by(choices)
     written, note = _written(answers, choices, text, given, stopped_by)
     prompt_ids = [*(each.prompt_token_ids for each in answers), *(each.prompt_token_ids for each in choices)]
-    return Report(
+    return SystemReport(
         "vLLM",
         _steps(speculation, len(written)),
         written,
@@ -88,7 +88,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     )
 
 
-def _speculation(answers: Sequence[Answer]) -> Speculation:
+def _speculation(answers: Sequence[VllmAnswer]) -> Speculation:
     known = first(answer.metrics.speculative_decoding for answer in reversed(answers) if answer.metrics)
     if known is None:
         raise InputError(SILENT.format("metrics.speculative_decoding"))
@@ -100,10 +100,10 @@ def _speculation(answers: Sequence[Answer]) -> Speculation:
     return known
 
 
-def _steps(known: Speculation, written: int) -> list[Step]:
+def _steps(known: Speculation, written: int) -> list[RecordStep]:
     """The steps in order; only those with a draft are reported, so others would have no place."""
     accepted, drafted = known.per_step_accepted or [], known.per_step_drafted or []
-    steps = [PROMPT_PASS, *(Step(d, a) for d, a in zip(drafted, accepted, strict=True))]
+    steps = [PROMPT_PASS, *(RecordStep(d, a) for d, a in zip(drafted, accepted, strict=True))]
     most = sum(step.accepted + 1 for step in steps)
     if written > most:
         raise InputError(
@@ -127,8 +127,8 @@ def _cut_off(known: Speculation, written: int) -> str:
 
 
 def _written(
-    answers: Sequence[Answer], choices: Sequence[Choice], text: str, given: Given, stopped_by: str
-) -> tuple[list[Written], str]:
+    answers: Sequence[VllmAnswer], choices: Sequence[ResponseChoice], text: str, given: RecordOptions, stopped_by: str
+) -> tuple[list[WrittenToken], str]:
     """The tokens: by the texts beside their log probabilities, if no tokenizer knows their ids."""
     ids = [token_id for choice in choices for token_id in choice.token_ids or []]
     usage = first(answer.usage for answer in reversed(answers))
@@ -149,7 +149,7 @@ def _written(
     return tokens_of([(text, count)], ids, given.tokenizer, ended=stopped_by == "eos")
 
 
-def _stopped_by(choices: Sequence[Choice]) -> StoppedBy:
+def _stopped_by(choices: Sequence[ResponseChoice]) -> StoppedBy:
     end = next((choice for choice in reversed(choices) if choice.finish_reason), None)
     at_a_string = end and end.finish_reason == "stop" and end.stop_reason is not None
     return "other" if end is None or at_a_string else ended(end.finish_reason, "length", "stop")

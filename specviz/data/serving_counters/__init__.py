@@ -11,12 +11,12 @@ from functools import cached_property
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
-from specviz.data.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, System
-from specviz.data.serving_counters.pasted import Found, log_records, objects, plain, straight, with_keys
+from specviz.data.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
+from specviz.data.serving_counters.pasted import log_records, objects, plain, straight, with_keys
 from specviz.data.serving_counters.reconciled import counters_of
-from specviz.data.serving_counters.records import Record, records_of
+from specviz.data.serving_counters.records import JsonObject, Record, records_of
 from specviz.data.serving_counters.rows import rows
-from specviz.data.serving_counters.series import Series, name_of_line
+from specviz.data.serving_counters.series import MetricSeries, name_of_line
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
 
@@ -30,21 +30,21 @@ ONLY_A_RATE = (
     "and in how many passes of the target, under the names that the system itself gives them."
 )
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
-Read = ServingCounters | None
+ReadText = ServingCounters | None
 
 
-class Pasted:
+class PastedText:
     """A text in the forms that the readers want, each made once."""
 
     def __init__(self, text: str) -> None:
         self.text = plain(text)
 
     @cached_property
-    def found(self) -> list[Found]:
+    def found(self) -> list[JsonObject]:
         return objects(self.text)
 
     @cached_property
-    def rows(self) -> list[Found]:
+    def rows(self) -> list[JsonObject]:
         return rows(self.log)
 
     @cached_property
@@ -52,8 +52,8 @@ class Pasted:
         return log_records(self.text)
 
     @cached_property
-    def series(self) -> Series:
-        return Series(self.text, self.found)
+    def series(self) -> MetricSeries:
+        return MetricSeries(self.text, self.found)
 
     @property
     def limited(self) -> int:
@@ -62,21 +62,21 @@ class Pasted:
         return sum((reason.get("type") if isinstance(reason, dict) else reason) == "length" for reason in reasons)
 
 
-def of_sglang(pasted: Pasted) -> Read:
+def of_sglang(pasted: PastedText) -> ReadText:
     read = sglang.from_answers(pasted.found, pasted.text, pasted.limited)
     return replace(read[0], reading=reading.of_names(pasted.found, read[1])) if read else None
 
 
-def of_table(pasted: Pasted) -> Read:
+def of_table(pasted: PastedText) -> ReadText:
     """Objects, and rows of tables and blocks, of the systems in the table of names."""
     return _of_systems(pasted, SYSTEMS)
 
 
-def of_what_is_left(pasted: Pasted) -> Read:
+def of_what_is_left(pasted: PastedText) -> ReadText:
     return _of_systems(pasted, ASKED_LAST)
 
 
-def _of_systems(pasted: Pasted, systems: Sequence[System]) -> Read:
+def _of_systems(pasted: PastedText, systems: Sequence[SystemNames]) -> ReadText:
     for system in systems:
         for found in (pasted.found, pasted.rows):
             if records := records_of(system, found):
@@ -84,7 +84,7 @@ def _of_systems(pasted: Pasted, systems: Sequence[System]) -> Read:
     return None
 
 
-def _of_records(pasted: Pasted, records: Sequence[Record], in_objects: bool) -> ServingCounters:
+def _of_records(pasted: PastedText, records: Sequence[Record], in_objects: bool) -> ServingCounters:
     read, system = counters_of(records, pasted.limited), records[0].system
     engines = {engine for record in records if isinstance(engine := record.values.get("engine"), str)}
     used = list(dict.fromkeys(name for record in records for name in record.values if name in record.used))
@@ -93,21 +93,21 @@ def _of_records(pasted: Pasted, records: Sequence[Record], in_objects: bool) -> 
     return replace(read, engine=_engine(system, engines), reading=said)
 
 
-def _engine(system: System, engines: set[str]) -> str:
+def _engine(system: SystemNames, engines: set[str]) -> str:
     """AIPerf stores the engine beside the record of a request."""
     known = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}
     return known.get(engines.pop().lower(), system.engine) if len(engines) == 1 else system.engine
 
 
-def of_usage(pasted: Pasted) -> Read:
+def of_usage(pasted: PastedText) -> ReadText:
     records = records_of(USAGE, pasted.found)
     if not any(record.number(name) for record in records for name in (USAGE.accepted, USAGE.rejected)):
         return None
     return _of_records(pasted, records, in_objects=True)
 
 
-def of_series(pasted: Pasted) -> Read:
-    read: Read = None
+def of_series(pasted: PastedText) -> ReadText:
+    read: ReadText = None
     for of_page in (
         vllm.from_tensorrt,
         vllm.from_fastdeploy,
@@ -122,7 +122,7 @@ def of_series(pasted: Pasted) -> Read:
     return replace(read, reading=_of_series(pasted, also))
 
 
-def _of_series(pasted: Pasted, also: Sequence[str]) -> str:
+def _of_series(pasted: PastedText, also: Sequence[str]) -> str:
     names = pasted.series.read
     if pasted.found and not any(name_of_line(line.strip()) for line in pasted.text.splitlines()):
         used = [key for each in pasted.found for key in each if (name_of_line(key) or key) in names]
@@ -130,13 +130,13 @@ def _of_series(pasted: Pasted, also: Sequence[str]) -> str:
     return reading.of_lines(pasted.text, names, also)
 
 
-def of_vllm_log(pasted: Pasted) -> Read:
+def of_vllm_log(pasted: PastedText) -> ReadText:
     read = vllm.from_log(pasted.log)
     said = reading.of_log(pasted.log, f"(?!{vllm.IDLE})SpecDecoding metrics:", (r"Running: *\d+ reqs",))
     return replace(read, reading=said) if read else None
 
 
-def of_sglang_log(pasted: Pasted) -> Read:
+def of_sglang_log(pasted: PastedText) -> ReadText:
     read = sglang.from_log(pasted.log, pasted.text)
     return (
         replace(read, reading=reading.of_log(pasted.log, f"(?!{sglang.IDLE})accept len:", (sglang.STEPS,)))
@@ -145,7 +145,7 @@ def of_sglang_log(pasted: Pasted) -> Read:
     )
 
 
-def of_llama_log(pasted: Pasted) -> Read:
+def of_llama_log(pasted: PastedText) -> ReadText:
     read = llama_cpp.from_log(pasted.log)
     if read is None:
         return None
@@ -154,7 +154,7 @@ def of_llama_log(pasted: Pasted) -> Read:
     return replace(read, reading=reading.of_requests(pasted.log, "draft acceptance", also))
 
 
-READERS: tuple[Callable[[Pasted], Read], ...] = (
+READERS: tuple[Callable[[PastedText], ReadText], ...] = (
     of_sglang,
     of_table,
     of_series,
@@ -174,7 +174,7 @@ def read_counters(text: str) -> ServingCounters:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
     for written in dict.fromkeys((text, straight(text))):
-        pasted = Pasted(written)
+        pasted = PastedText(written)
         for read in READERS:
             if (counters := read(pasted)) is not None:
                 drafter, block = reading.drafter_of(pasted.text)

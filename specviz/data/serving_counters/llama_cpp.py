@@ -35,7 +35,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class DraftStatistics:
     """The last line of each kind of draft, added up. None where a kind does not say it."""
 
     drafts: float | None
@@ -78,7 +78,7 @@ def _request(match: re.Match[str], time: re.Match[str] | None) -> Request:
     return Request(accepted, drafted, rounds, survival, written, spent)
 
 
-def _statistics(records: Sequence[str]) -> Statistics | None:
+def _statistics(records: Sequence[str]) -> DraftStatistics | None:
     last = {kind[1]: line for line in records if len(line) < MAX_LINE and (kind := KIND.search(line))}
     if not last:
         return None
@@ -87,7 +87,7 @@ def _statistics(records: Sequence[str]) -> Statistics | None:
         for name, written in COUNTS.items()
     }
     calls = [int(found[1]) for line in last.values() if (found := CALLS.search(line))]
-    return Statistics(**sums, calls=float(max(calls)) if len(calls) == len(last) else None)
+    return DraftStatistics(**sums, calls=float(max(calls)) if len(calls) == len(last) else None)
 
 
 def _added(values: Sequence[float | None]) -> float | None:
@@ -95,7 +95,7 @@ def _added(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _together(requests: Sequence[Request], statistics: Statistics | None) -> ServingCounters:
+def _together(requests: Sequence[Request], statistics: DraftStatistics | None) -> ServingCounters:
     accepted, drafted = sum(each.accepted for each in requests), sum(each.drafted for each in requests)
     if not drafted:
         raise InputError("“draft acceptance” says that nothing was drafted: 0 generated.")
@@ -125,7 +125,7 @@ def _weighted(requests: Sequence[Request], rounds: float) -> tuple[float, ...]:
     return tuple(sum(rate * weight for rate, weight in zip(column, weights, strict=True)) for column in columns)
 
 
-def _by_statistics(statistics: Statistics, accepted: float, drafted: float | None) -> ServingCounters:
+def _by_statistics(statistics: DraftStatistics, accepted: float, drafted: float | None) -> ServingCounters:
     drafts = statistics.drafts or 1.0
     share = drafts / statistics.calls if statistics.calls and statistics.calls >= drafts else None
     over_all = () if share is None or share == 1 else (OVER_ALL.format(1 + share * accepted / drafts),)

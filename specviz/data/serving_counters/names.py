@@ -19,7 +19,7 @@ Names = tuple[str, ...]  # the first that a record has counts: older names follo
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class SystemNames:
     """Names of a system. An empty tuple: it does not report this."""
 
     engine: str
@@ -54,7 +54,7 @@ class System:
 
 ANSWER = ("completion_tokens",)
 # vllm bench serve, as printed
-BENCH = System(
+BENCH = SystemNames(
     "vLLM",
     needs=("acceptance length",),
     rounds=("drafts",),
@@ -74,7 +74,7 @@ OLD_LINE = (
 )
 SYSTEMS = (
     # TensorRT-LLM: tensorrt_llm/serve/openai_protocol.py
-    System(
+    SystemNames(
         "TensorRT-LLM",
         needs=("total_draft_tokens",),
         rounds=("num_spec_steps",),
@@ -86,7 +86,7 @@ SYSTEMS = (
         by_written=True,
     ),
     # TensorRT-LLM's statistics of iterations: acceptanceLength is (accepted + requests) / requests
-    System(
+    SystemNames(
         "TensorRT-LLM",
         needs=("numDraftTokens",),
         rounds=("numRequestsWithDraftTokens",),
@@ -94,7 +94,7 @@ SYSTEMS = (
         drafted=("numDraftTokens",),
     ),
     # vLLM: docs/features/speculative_decoding/acceptance_metrics.md. AIPerf stores the same record for each request.
-    System(
+    SystemNames(
         "vLLM",
         needs=("mean_acceptance_length", "acceptance_histogram", "per_step_accepted", "per_step_drafted"),
         with_all=("num_spec_steps",),
@@ -106,13 +106,13 @@ SYSTEMS = (
         written=ANSWER,
     ),
     # AIPerf, profile_export_aiperf.json: docs/tutorials/spec-decode-metrics.md
-    System(
+    SystemNames(
         "AIPerf",
         needs=("pooled_spec_decode_acceptance_histogram",),
         histogram=("pooled_spec_decode_acceptance_histogram",),
     ),
     # vllm bench serve --save-result: vllm/benchmarks/serve.py
-    System(
+    SystemNames(
         "vLLM",
         needs=("spec_decode_num_drafts", "spec_decode_acceptance_length"),
         with_all=("spec_decode_draft_tokens",),
@@ -126,13 +126,13 @@ SYSTEMS = (
         milliseconds=("mean_tpot_ms",),
     ),
     # SGLang: benchmark/mtbench, “#questions: 80, Throughput: …, Acceptance length: 5.36”
-    System("SGLang", needs=("acceptance length",), with_all=("#questions",), length=("acceptance length",)),
+    SystemNames("SGLang", needs=("acceptance length",), with_all=("#questions",), length=("acceptance length",)),
     # AIPerf, as printed
-    System("AIPerf", needs=("acceptance length",), with_all=("spec decode steps",), length=("acceptance length",)),
+    SystemNames("AIPerf", needs=("acceptance length",), with_all=("spec decode steps",), length=("acceptance length",)),
     BENCH,
     replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
     # vLLM before its version 1: vllm/spec_decode/metrics.py
-    System(
+    SystemNames(
         "vLLM",
         needs=EMITTED,
         with_all=("number of speculative tokens",),
@@ -143,7 +143,7 @@ SYSTEMS = (
         convention=OLD_LINE,
     ),
     # vLLM 0.8, whose lines have no calls
-    System(
+    SystemNames(
         "vLLM",
         needs=DRAFTED,
         with_all=("number of accepted tokens",),
@@ -152,7 +152,7 @@ SYSTEMS = (
         accepted=("number of accepted tokens",),
         by_written=True,
     ),
-    System(
+    SystemNames(
         "vLLM",
         needs=("drafted",),
         with_all=("accepted", "draft acceptance rate"),
@@ -161,7 +161,7 @@ SYSTEMS = (
         by_written=True,
     ),
     # vLLM's examples/offline_inference/spec_decode.py, as printed
-    System(
+    SystemNames(
         "vLLM",
         needs=("acceptance at token",),
         with_all=("num_drafts",),
@@ -171,15 +171,15 @@ SYSTEMS = (
         marginal=("acceptance at token",),
     ),
     # SGLang: python/sglang/bench_serving.py, as printed and as JSON lines; SpecForge: benchmarks
-    System(
+    SystemNames(
         "SGLang",
         needs=("accept length", "average accept length"),
         length=("accept length", "average accept length"),
         milliseconds=("mean tpot (ms)",),
     ),
-    System("SGLang", needs=("accept_length",), length=("accept_length",), milliseconds=("mean_tpot_ms",)),
+    SystemNames("SGLang", needs=("accept_length",), length=("accept_length",), milliseconds=("mean_tpot_ms",)),
     # NVIDIA Model Optimizer: specdec_bench, speculation_profile.json
-    System(
+    SystemNames(
         "speculation_profile.json",
         needs=("marginal_accept_rates", "conditional_accept_rates"),
         length=("mean_accept_length",),
@@ -189,7 +189,7 @@ SYSTEMS = (
         convention=f"{OWN} The file gives both kinds of rates; the marginal ones are read.",
     ),
     # PaddlePaddle FastDeploy: fastdeploy/engine/request.py, SpeculateMetrics
-    System(
+    SystemNames(
         "FastDeploy",
         needs=("accepted_tokens_per_head",),
         emitted=("accepted_tokens",),
@@ -201,7 +201,7 @@ SYSTEMS = (
         ),
     ),
     # mlx-vlm has llama.cpp's names and counts its rounds.
-    System(
+    SystemNames(
         "mlx-vlm",
         needs=("draft_rounds",),
         with_all=("draft_n",),
@@ -213,7 +213,7 @@ SYSTEMS = (
         first_in_round=True,
     ),
     # llama.cpp: tools/server, the field `timings`. ik_llama.cpp has the same.
-    System(
+    SystemNames(
         "llama.cpp",
         needs=("draft_n",),
         drafted=("draft_n",),
@@ -224,7 +224,7 @@ SYSTEMS = (
         convention=FROM_WRITTEN,
     ),
     # LM Studio: its TypeScript client, and its REST answers and Python client
-    System(
+    SystemNames(
         "LM Studio",
         needs=("totalDraftTokensCount",),
         drafted=("totalDraftTokensCount",),
@@ -235,7 +235,7 @@ SYSTEMS = (
         by_written=True,
         convention=FROM_WRITTEN,
     ),
-    System(
+    SystemNames(
         "LM Studio",
         needs=("total_draft_tokens_count",),
         drafted=("total_draft_tokens_count",),
@@ -247,7 +247,7 @@ SYSTEMS = (
         convention=FROM_WRITTEN,
     ),
     # llama.cpp: examples/speculative, as printed. “n_draft” is the most that a round drafts.
-    System(
+    SystemNames(
         "llama.cpp",
         needs=("n_drafted",),
         with_all=("n_predict", "n_accept"),
@@ -259,7 +259,7 @@ SYSTEMS = (
         convention=FROM_WRITTEN,
     ),
     # llama.cpp: the sum of a table of runs
-    System(
+    SystemNames(
         "llama.cpp",
         needs=("total_draft_accepted",),
         with_all=("total_draft",),
@@ -271,7 +271,7 @@ SYSTEMS = (
         convention=FROM_WRITTEN,
     ),
     # llama.cpp: a table of runs, “pred= 192 draft= 180 acc= 146”
-    System(
+    SystemNames(
         "llama.cpp",
         needs=("pred",),
         with_all=("draft", "acc"),
@@ -283,7 +283,7 @@ SYSTEMS = (
         convention=FROM_WRITTEN,
     ),
     # ik_llama.cpp: the table of its speculation benchmark
-    System(
+    SystemNames(
         "ik_llama.cpp",
         needs=("a.len",),
         with_all=("rounds",),
@@ -295,7 +295,7 @@ SYSTEMS = (
         per_second=("tok/s",),
     ),
     # speculators: examples/evaluate, CSV
-    System(
+    SystemNames(
         "vLLM",
         needs=("acceptance_length",),
         with_all=("num_drafts",),
@@ -307,7 +307,7 @@ SYSTEMS = (
         milliseconds=("mean_itl_ms",),
     ),
     # KoboldCpp: /api/extra/perf, of the last answer
-    System(
+    SystemNames(
         "KoboldCpp",
         needs=("last_draft_success",),
         with_all=("last_token_count",),
@@ -318,8 +318,8 @@ SYSTEMS = (
         convention=FROM_WRITTEN,
     ),
     # Spec-Bench: evaluation/speed.py, as printed, and its files of answers
-    System("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
-    System(
+    SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
+    SystemNames(
         "Spec-Bench",
         needs=("decoding_steps",),
         with_all=("new_tokens",),
@@ -328,9 +328,9 @@ SYSTEMS = (
         listed=True,
     ),
     # gpt-fast: generate.py, the share of rounds that accepted 0, 1, 2, … drafted tokens
-    System("gpt-fast", needs=("acceptance probs",), histogram=("acceptance probs",)),
+    SystemNames("gpt-fast", needs=("acceptance probs",), histogram=("acceptance probs",)),
     # TabbyAPI: common/gen_logging.py, “Draft: 120 / 180 tokens accepted”
-    System(
+    SystemNames(
         "TabbyAPI",
         needs=("Draft",),
         written=("tokens generated",),
@@ -343,7 +343,7 @@ SYSTEMS = (
 # Asked last: counts that other readers know better, and a length without the counts that it comes from.
 ASKED_LAST = (
     # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
-    System(
+    SystemNames(
         "vLLM",
         needs=("num_drafts",),
         with_all=("num_draft_tokens", "num_accepted_tokens"),
@@ -352,7 +352,7 @@ ASKED_LAST = (
         accepted=("num_accepted_tokens",),
     ),
     # A part of vLLM's log line, copied without its counts
-    System(
+    SystemNames(
         "vLLM",
         needs=("mean acceptance length",),
         without=("num_drafts",),
@@ -361,7 +361,7 @@ ASKED_LAST = (
     ),
 )
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
-USAGE = System(
+USAGE = SystemNames(
     "OpenAI API",
     needs=("accepted_prediction_tokens",),
     accepted=("accepted_prediction_tokens",),
@@ -379,7 +379,7 @@ NAMES = {
     for name in names
 }
 # SGLang's answers: `accept` counts the target's own token, `correct` does not.
-SGLANG_ANSWER = System(
+SGLANG_ANSWER = SystemNames(
     "SGLang",
     needs=("spec_verify_ct", "spec_accept_length", "avg_spec_accept_length"),
     rounds=("spec_verify_ct",),

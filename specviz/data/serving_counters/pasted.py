@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import Any
 
-Found = dict[str, Any]
+from specviz.data.serving_counters.records import JsonObject
+
 MOST_PARTS = 10_000
 MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
@@ -71,12 +72,12 @@ def _holds_more(value: Any) -> bool:
     return isinstance(value, dict | list)
 
 
-def objects(text: str) -> list[Found]:
+def objects(text: str) -> list[JsonObject]:
     """Every object in the text, inner ones too, in the order written. Of each stream only the last line counts."""
     return [inner for value in _values(text) for inner in _inside(value)]
 
 
-def with_keys(found: Sequence[Found], *keys: str) -> list[Found]:
+def with_keys(found: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
     return [each for each in found if any(key in each for key in keys)]
 
 
@@ -175,7 +176,7 @@ def _short(kind: Callable[[str], float]) -> Callable[[str], float | str]:
 _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
-def _inside(value: Any) -> Iterator[Found]:
+def _inside(value: Any) -> Iterator[JsonObject]:
     """The objects in a value, outer ones first, without recursion: the text decides how deep it is."""
     waiting = [value]
     while waiting:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from specviz.data.serving_counters.counters import quoted
-from specviz.data.serving_counters.pasted import MAX_LINE, Found
+from specviz.data.serving_counters.pasted import MAX_LINE
+from specviz.data.serving_counters.records import JsonObject
 from specviz.data.serving_counters.series import name_of_line
 
 NAMED = 12  # names that are listed at most
@@ -25,7 +26,7 @@ def drafter_of(text: str) -> tuple[str, bool]:
     return ", ".join(names), any(name.lower().startswith(BLOCKS) for name in names)
 
 
-def of_names(found: Sequence[Found], used: Iterable[str]) -> str:
+def of_names(found: Sequence[JsonObject], used: Iterable[str]) -> str:
     """For objects: the names that were used, and the other ones."""
     used = set(used)
     keys = list(dict.fromkeys(key for each in found for key, value in each.items() if key in used or _is_plain(value)))

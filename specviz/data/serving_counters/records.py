@@ -8,9 +8,9 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import MAX_POSITIONS, figure, number, shown
-from specviz.data.serving_counters.names import Names, System
+from specviz.data.serving_counters.names import Names, SystemNames
 
-Found = dict[str, Any]
+JsonObject = dict[str, Any]
 PER_STEP = ("per_step_accepted", "per_step_drafted")  # vLLM, --per-request-spec-decode-metrics detailed
 
 
@@ -18,8 +18,8 @@ PER_STEP = ("per_step_accepted", "per_step_drafted")  # vLLM, --per-request-spec
 class Record:
     """One record of a system. `used` are the names that were read from it and from objects beside it."""
 
-    system: System
-    values: Found
+    system: SystemNames
+    values: JsonObject
     used: dict[str, None] = field(default_factory=dict)
 
     def first(self, names: Names) -> tuple[str, Any] | None:
@@ -66,7 +66,7 @@ class Record:
         return tuple(number(each, name) for each in value)
 
 
-def _listed(counts: Found) -> list[Any] | None:
+def _listed(counts: JsonObject) -> list[Any] | None:
     if not counts or not all(key.isdecimal() and len(key) < 3 for key in counts):
         return None
     places = {int(key): count for key, count in counts.items()}
@@ -175,7 +175,7 @@ def _survival(counts: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(sum(counts[j:]) / steps for j in range(1, len(counts))) if steps else ()
 
 
-def _of_steps(found: Found, used: dict[str, None]) -> Found:
+def _of_steps(found: JsonObject, used: dict[str, None]) -> JsonObject:
     """The same with the counts that vLLM's lists of steps add up to, where it has such lists and no histogram."""
     accepted, drafted = (found.get(name) for name in PER_STEP)
     if not isinstance(accepted, list) or found.get("acceptance_histogram") is not None:
@@ -189,7 +189,7 @@ def _of_steps(found: Found, used: dict[str, None]) -> Found:
         raise InputError(f"{PER_STEP[0]} must hold whole numbers up to {MAX_POSITIONS}.")
     used.update(dict.fromkeys(name for name in ("num_spec_tokens", *PER_STEP) if name in found))
     histogram = [counts.count(place) for place in range(int(most) + 1)]
-    sums: Found = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
+    sums: JsonObject = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
     return found | sums | ({"num_draft_tokens": sum(lengths)} if lengths else {}) | {"acceptance_histogram": histogram}
 
 
@@ -232,7 +232,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(every) else None
 
 
-def records_of(system: System, found: Sequence[Found]) -> list[Record]:
+def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]:
     """The records of this system, with what stands beside them: one other object for each record."""
     steps = PER_STEP[0] in system.needs
     records = [
@@ -247,11 +247,11 @@ def records_of(system: System, found: Sequence[Found]) -> list[Record]:
     return records
 
 
-def _has_steps(found: Found) -> bool:
+def _has_steps(found: JsonObject) -> bool:
     return any(isinstance(found.get(name), list) for name in (PER_STEP[0], "acceptance_histogram"))
 
 
-def _beside(records: Sequence[Record], names: Names, found: Sequence[Found]) -> None:
+def _beside(records: Sequence[Record], names: Names, found: Sequence[JsonObject]) -> None:
     for name in names:
         if any(record.values.get(each) is not None for record in records for each in names):
             return

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any
 
 from specviz.data.serving_counters.names import NAMES
-from specviz.data.serving_counters.pasted import MAX_LINE, Found
+from specviz.data.serving_counters.pasted import MAX_LINE
+from specviz.data.serving_counters.records import JsonObject
 
 MOST_ROWS = 2_000
 MOST_HEADS = 20  # lines that could head a table; each is followed by its rows
@@ -31,7 +32,7 @@ _TABBY = re.compile(
 )
 
 
-def rows(lines: Sequence[str]) -> list[Found]:
+def rows(lines: Sequence[str]) -> list[JsonObject]:
     """All such records of the lines of a text or the records of a log."""
     lines = [line for line in lines if len(line) < MAX_LINE]
     found = [*_blocks(lines), *_table(lines), *map(_pairs, lines)]
@@ -45,7 +46,7 @@ def _known(written: str) -> str | None:
     return next((each for each in (name, name.lower()) if each in NAMES or _PLACE.match(each)), None)
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[Found]:
+def _blocks(lines: Iterable[str]) -> Iterator[JsonObject]:
     """Lines “name: value” or “| name | value |”; those of positions become one list."""
     lines = list(lines)
     percent = " (%)" if any(_IN_PERCENT in line.lower() for line in lines) else ""
@@ -74,7 +75,7 @@ def _named(line: str, mean_first: bool) -> tuple[str, str | list[str]] | None:
     return (name, value[1]) if value else None
 
 
-def _again(found: Found, name: str, percent: str) -> bool:
+def _again(found: JsonObject, name: str, percent: str) -> bool:
     place = _PLACE.match(name)
     return name in found or bool(place and int(place[2]) < len(found.get(_kind(place, percent), ())))
 
@@ -83,14 +84,14 @@ def _kind(place: re.Match[str], percent: str) -> str:
     return place[1].rstrip("_") + (percent if place[1] == "position" else "")
 
 
-def _put(found: Found, name: str, value: str | list[str], percent: str = "") -> None:
+def _put(found: JsonObject, name: str, value: str | list[str], percent: str = "") -> None:
     if place := _PLACE.match(name):
         found.setdefault(_kind(place, percent), []).append(value)
     else:
         found[name] = value
 
 
-def _table(lines: Sequence[str]) -> list[Found]:
+def _table(lines: Sequence[str]) -> list[JsonObject]:
     """Rows under the first line that names known columns: of a CSV file, or of a table drawn with bars."""
     for place, head, mark in islice(_heads(lines), MOST_HEADS):
         under = lines[place + 1 : place + MOST_ROWS]
@@ -111,7 +112,7 @@ def _cells(line: str, mark: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.strip().strip(BARS).split(mark)]
 
 
-def _row(head: Sequence[str | None], cells: Sequence[str]) -> Found:
+def _row(head: Sequence[str | None], cells: Sequence[str]) -> JsonObject:
     found = dict[str, Any]()
     if len(cells) != len(head) or all(set(cell) <= set("-: ") for cell in cells):
         return found
@@ -121,7 +122,7 @@ def _row(head: Sequence[str | None], cells: Sequence[str]) -> Found:
     return found
 
 
-def _pairs(line: str) -> Found:
+def _pairs(line: str) -> JsonObject:
     """“name: value, name: value” in one line."""
     if ", " not in line or ": " not in line or _OF_A_LOG in line:
         return {}
@@ -133,7 +134,7 @@ def _pairs(line: str) -> Found:
     return found if len(found) > 1 else {}
 
 
-def _tabby_rows(lines: Sequence[str]) -> list[Found]:
+def _tabby_rows(lines: Sequence[str]) -> list[JsonObject]:
     """TabbyAPI's line of a request, by the names that the table of systems has for it."""
     found = [each for line in lines if (each := _TABBY.search(line))]
     return [{"tokens generated": each[1], "Generate": each[2], "Draft": f"{each[3]}/{each[4]}"} for each in found]

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import MAX_POSITIONS, figure, number, numbers, shown
-from specviz.data.serving_counters.pasted import MAX_LINE, Found
+from specviz.data.serving_counters.pasted import MAX_LINE
+from specviz.data.serving_counters.records import JsonObject
 
 MOST_SAMPLES = 5_000
 Labels = tuple[tuple[str, str], ...]
@@ -54,8 +55,8 @@ def _name(line: str) -> re.Match[str] | None:
     return found if found and found[3] in KNOWN else None
 
 
-class Series:
-    def __init__(self, text: str, found: Sequence[Found]) -> None:
+class MetricSeries:
+    def __init__(self, text: str, found: Sequence[JsonObject]) -> None:
         self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
         self.samples = 0
         self.prefix = ""  # vllm, llamacpp, sglang, …, or none
@@ -125,7 +126,7 @@ class Series:
         else:
             self._add(name, (), number(_without_timestamp(written), name[0]))
 
-    def _read_object(self, found: Found) -> None:
+    def _read_object(self, found: JsonObject) -> None:
         for key, value in found.items():
             name = _NAME.fullmatch(key)
             if name is None or name[3] not in KNOWN or isinstance(value, dict):
@@ -151,7 +152,7 @@ class Series:
         self.values[SAME.get(name[3], name[3])][labels].append(value)
 
 
-def _of_api(found: Sequence[Found]) -> Iterator[tuple[str, Labels, object]]:
+def _of_api(found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
     """Samples of Prometheus' HTTP API. A range holds several values in time: its first and its last one are taken."""
     for each in found:
         labels, value = each.get("metric"), each.get("value")

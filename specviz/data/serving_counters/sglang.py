@@ -14,10 +14,9 @@ from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.serving_counters.counters import ServingCounters, field
 from specviz.data.serving_counters.names import SGLANG_ANSWER
-from specviz.data.serving_counters.pasted import Found
 from specviz.data.serving_counters.reconciled import LAST, within_written
-from specviz.data.serving_counters.records import Total, added, read_record, records_of
-from specviz.data.serving_counters.series import Series
+from specviz.data.serving_counters.records import JsonObject, Total, added, read_record, records_of
+from specviz.data.serving_counters.series import MetricSeries
 
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
 IDLE = r"accept len: *0(?:\.0*)?(?=[\s,]|$)"  # the server verified nothing since its last line
@@ -29,7 +28,7 @@ OF_TOTALS = (
 PASTE_STEPS = "Paste speculative_num_steps too"
 
 
-def from_gauges(series: Series, text: str) -> ServingCounters | None:
+def from_gauges(series: MetricSeries, text: str) -> ServingCounters | None:
     calls = series.total("spec_verify_calls")
     written = series.total("generation_tokens") if calls else None
     length = series.mean("spec_accept_length")
@@ -64,7 +63,7 @@ def from_log(records: Sequence[str], text: str) -> ServingCounters | None:
     return replace(read, running=running, latency=latency, convention=CONVENTION)
 
 
-def from_answers(found: Sequence[Found], text: str, limited: int = 0) -> tuple[ServingCounters, list[str]] | None:
+def from_answers(found: Sequence[JsonObject], text: str, limited: int = 0) -> tuple[ServingCounters, list[str]] | None:
     """The counters of answers, and the names that were read."""
     records = records_of(SGLANG_ANSWER, found)
     if not records:

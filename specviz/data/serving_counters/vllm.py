@@ -13,7 +13,7 @@ from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters, field, numbers, whole
 from specviz.data.serving_counters.names import OLD_LINE, OWN
 from specviz.data.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
-from specviz.data.serving_counters.series import DRAFTING, Series
+from specviz.data.serving_counters.series import DRAFTING, MetricSeries
 
 IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was drafted since the last line
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
@@ -24,7 +24,7 @@ PAST_THE_TEXT = (
 )
 
 
-def from_counters(series: Series) -> ServingCounters | None:
+def from_counters(series: MetricSeries) -> ServingCounters | None:
     if not any(name in series for name in DRAFTING) or series.prefix in ("trtllm", "fastdeploy", "tgi"):
         return None
     if "num_emitted_tokens" in series:
@@ -58,7 +58,7 @@ def from_counters(series: Series) -> ServingCounters | None:
     return _of_the_text(counters, drafts, accepted, written)
 
 
-def _before_version_1(series: Series) -> ServingCounters:
+def _before_version_1(series: MetricSeries) -> ServingCounters:
     """A page without rounds. With k drafted tokens each, efficiency is emitted / (rounds · (k + 1)), and k is whole."""
     emitted, drafted = series.total("num_emitted_tokens") or 0.0, series.total("num_draft_tokens")
     efficiency, rounds = series.mean("efficiency"), 0.0
@@ -131,7 +131,7 @@ def _mean_drafted(length: float, accepted: float | None, drafted: float | None) 
     return whole(drafted / whole(accepted / (length - 1), error), error)
 
 
-def from_tensorrt(series: Series) -> ServingCounters | None:
+def from_tensorrt(series: MetricSeries) -> ServingCounters | None:
     """TensorRT-LLM's page: tokens by position; every round drafts the first position, so it counts the rounds."""
     if series.prefix != "trtllm":
         return None
@@ -152,7 +152,7 @@ def from_tensorrt(series: Series) -> ServingCounters | None:
     )
 
 
-def _tensorrt_totals(series: Series) -> ServingCounters | None:
+def _tensorrt_totals(series: MetricSeries) -> ServingCounters | None:
     """Totals without positions. The gauge of the acceptance length is of the last step only, so it is not used."""
     drafted, accepted = series.total("num_draft_tokens"), series.total("num_accepted_tokens")
     if not drafted or accepted is None:
@@ -160,7 +160,7 @@ def _tensorrt_totals(series: Series) -> ServingCounters | None:
     return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention=OWN)
 
 
-def from_fastdeploy(series: Series) -> ServingCounters | None:
+def from_fastdeploy(series: MetricSeries) -> ServingCounters | None:
     """FastDeploy's page: emitted tokens are the accepted ones and one of the target's own a round."""
     emitted, accepted = series.total("num_emitted_tokens"), series.total("num_accepted_tokens")
     if emitted is None or accepted is None or series.prefix != "fastdeploy":
@@ -172,7 +172,7 @@ def from_fastdeploy(series: Series) -> ServingCounters | None:
     return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention=OWN)
 
 
-def from_text_generation_inference(series: Series) -> ServingCounters | None:
+def from_text_generation_inference(series: MetricSeries) -> ServingCounters | None:
     """The page of Hugging Face's TGI: a histogram with the tokens of each call but one; a prompt's call has none."""
     skipped, calls = series.total("request_skipped_tokens_sum"), series.total("request_skipped_tokens_count")
     requests = series.total("request_generated_tokens_count")

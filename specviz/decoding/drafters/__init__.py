@@ -1,1 +1,5 @@
-"""Drafters: where the guesses of a round come from. `protocol` says what a drafter must do; each other file is one."""
+"""Drafters: where the guesses of a round come from, a file each.
+
+They know no rule of acceptance: verification.py judges what they guess.
+Begin with protocol.py, then prompt_lookup.py.
+"""

@@ -1,14 +1,16 @@
 """Drafting without a model: a copy of what followed the same words earlier in the text."""
 
-from collections.abc import Sequence
-from time import perf_counter
+from collections.abc import Iterator, Sequence
 
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
+from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer, guesses_of
 from specviz.models.loaded_model import Dtype, LoadedModel
+
+PAUSE = 256  # tokens that are looked along before others may go on
 
 
 class PromptLookupDrafter(Drafter, Proposer):
@@ -36,11 +38,22 @@ class PromptLookupDrafter(Drafter, Proposer):
     def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
-        yield from ()  # it is done in a moment
-        began = perf_counter()
-        prompt, output = list(prompt_ids), list(output_ids)
-        proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]
-        return guesses_of(self.info, target, output, perf_counter() - began, proposals=proposals)
+        proposals: list[list[int]] = []
+        reading = TimedReading(self._propose_along([*prompt_ids, *output_ids], len(prompt_ids), proposals))
+        yield from reading
+        return guesses_of(self.info, target, list(output_ids), reading.seconds, proposals=proposals)
+
+    def _propose_along(self, text: list[int], first: int, proposals: list[list[int]]) -> Iterator[None]:
+        """What `propose` finds at each place from `first` on. A search at every place would be quadratic."""
+        follows: dict[tuple[int, ...], int] = {}  # by an n-gram: where the text that followed it last begins
+        for end in range(len(text)):
+            endings = [tuple(text[end - n : end]) for n in range(min(self._longest, end), 0, -1)]
+            if end >= first:
+                start = next((follows[each] for each in endings if each in follows), end)
+                proposals.append(text[start : min(start + MAX_DRAFT_LENGTH, end)])
+            follows |= dict.fromkeys(endings, end)
+            if end % PAUSE == 0:
+                yield
 
 
 def load(name: str, target: LoadedModel, dtype: Dtype) -> None:

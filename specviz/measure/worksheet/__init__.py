@@ -1,1 +1,5 @@
-"""The arithmetic of the worksheet: its model, what was measured, and exercises. No Streamlit."""
+"""The arithmetic of the worksheet: its model, what was measured, and exercises.
+
+It knows no screen and no engine.
+Begin with model.py.
+"""

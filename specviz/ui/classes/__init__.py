@@ -1,1 +1,4 @@
-"""The page "Class board", and what Play and Learn show of a class."""
+"""The page "Class board", and what Be the draft and Learn show of a class.
+
+Begin with classes_page.py.
+"""

@@ -5,11 +5,11 @@ from typing import TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import Draft, LoadQuestion, PublishedMachine, Shape, published_peaks, roofline
+from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.components import component
 
 
@@ -22,21 +22,29 @@ class JudgedPayload(TypedDict):
     hurts: str
 
 
+class SpeculationPayload(TypedDict):
+    """Acceptance of a judged guess, draft length, cost of a guess in plain passes."""
+
+    alpha: float
+    length: int
+    cost: float
+
+
 class RooflinePayload(TypedDict):
     """The whole lesson: published figures in, everything else is computed from them."""
 
     words: Words
     limits: str
     machines: tuple[PublishedMachine, ...]
-    models: tuple[Shape, ...]
-    draft: Draft
+    models: tuple[ModelShape, ...]
+    draft: SpeculationPayload
     labels: dict[str, str]
     sentences: dict[str, str]
     questions: tuple[LoadQuestion, ...]
     judged: JudgedPayload
 
 
-def show_roofline(state: Learning) -> None:
+def show_roofline(state: LearnState) -> None:
     texts, words, peaks = roofline(), state.words, published_peaks()
     st.markdown(f"## {texts.title.in_(words)}")
     paragraph(texts.introduction.in_(words), "roofline-introduction", words)
@@ -58,22 +66,28 @@ def show_roofline(state: Learning) -> None:
         st.markdown("\n".join(lines))
 
 
-def _source(each: PublishedMachine | Shape, says: str) -> str:
+def _source(each: PublishedMachine | ModelShape, says: str) -> str:
     return f"- **{each.name}**: {says}. [Source]({each.url}), checked in {each.checked}."
 
 
 def roofline_payload(words: Words) -> RooflinePayload:
     texts, peaks = roofline(), published_peaks()
+    draft = texts.draft
     return {
         "words": words,
         "limits": texts.limits.in_(words),
         "machines": peaks.machines,
         "models": peaks.models,
-        "draft": texts.draft,
+        "draft": {"alpha": draft.acceptance / 100, "length": draft.length, "cost": draft.cost / 100},
         "labels": {name: said.in_(words) for name, said in texts.labels.items()},
         "sentences": {name: said.in_(words) for name, said in texts.sentences.items()},
         "questions": texts.questions,
-        "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
+        "judged": {
+            "neutral": NEUTRAL,
+            "helps": HELPS.capitalize(),
+            "even": EVEN.capitalize(),
+            "hurts": HURTS.capitalize(),
+        },
     }
 
 

@@ -1,1 +1,4 @@
-"""A lesson: walking its moments on the projected page, the presenter's notes, and what a teacher prepares."""
+"""A lesson: its moments on the projected page, the presenter's notes, what a teacher prepares.
+
+Begin with place.py.
+"""

@@ -1,0 +1,4 @@
+"""The page "Be the draft".
+
+Begin with play_page.py.
+"""

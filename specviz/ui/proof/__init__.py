@@ -1,0 +1,4 @@
+"""The page "Same quality".
+
+Begin with proof_page.py.
+"""

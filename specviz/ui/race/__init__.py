@@ -1,0 +1,4 @@
+"""The page "Race".
+
+Begin with race_page.py.
+"""

@@ -1,0 +1,4 @@
+"""The page "Watch", the first one.
+
+Begin with watch_page.py.
+"""

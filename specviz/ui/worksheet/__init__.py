@@ -1,0 +1,4 @@
+"""The page "Worksheet".
+
+Begin with worksheet_page.py.
+"""
