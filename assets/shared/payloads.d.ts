@@ -397,6 +397,7 @@ export interface Result {
   trusted: boolean;
   speedup: number | null;
   interval: [number, number] | null;
+  where: string;
 }
 
 /**

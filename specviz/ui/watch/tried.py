@@ -11,7 +11,7 @@ import streamlit as st
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Estimate, count, estimated_at
-from specviz.core.names import first_words, short_name
+from specviz.core.names import first_words, machine_in_words, short_name
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.permalink import link_of
 from specviz.data.texts import page_texts
@@ -258,7 +258,9 @@ def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRu
     of_before = f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
     with st.container(key="tried"):
         busy = any(run.busy for run in runs)
-        st.caption(" ".join(filter(None, [SAYS["tried"], SAYS["busy"] if busy else "", of_before if gone else ""])))
+        zero = [machine_in_words(run.shown.trace.recorded_on.machine) for run in runs if run.number == 0]
+        recorded = [SAYS["zero"].format(machine=machine) for machine in zero]
+        st.caption(plain(" ".join([SAYS["tried"], *recorded, *[SAYS["busy"]] * busy, *[of_before] * bool(gone)])))
         if busy and (ranked := ranking_of(runs)):
             st.markdown(f"**{plain(ranked)}**")
         rows = [{name: value(run) for name, value in ON_SCREEN} for run in runs]
