@@ -27,7 +27,7 @@ from benchmarks.serving import ROOT, resident_mb
 from benchmarks.timing import report
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import DEFAULT_PRESET
+from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.models.devices import describe_machine
 from specviz.service import EngineService, JobView, ServiceLimits
 from specviz.service.protocol import Run

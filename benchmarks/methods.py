@@ -37,7 +37,7 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import by_position, count
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Round
-from specviz.data.measured_methods import (
+from specviz.data.measured.measured_methods import (
     ALL,
     ARGMAX,
     BLOCK,

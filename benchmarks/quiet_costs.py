@@ -28,8 +28,8 @@ from specviz import load_model
 from specviz.core.costs import Costs
 from specviz.core.drafters import PROMPT_LOOKUP, method_of
 from specviz.core.errors import DisturbedError
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
 from specviz.decoding import Drafter, make_drafter
 from specviz.measure.calibration import calibrate
 from specviz.models.catalogue import bundled_heads, bundled_models

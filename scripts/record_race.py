@@ -14,7 +14,7 @@ import torch
 from benchmarks.quiet import quiet_machine
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import find_preset
+from specviz.data.prompts.workloads import find_preset
 from specviz.measure.race import RacePrompt, dump_race, overall_verdict
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import JobItem, JobProgress, Race

@@ -25,7 +25,7 @@ from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
 from specviz.data.lessons.recorded_runs import Figures, Overlap, SweptSpeedup
-from specviz.data.workloads import STORY, Preset, find_workload
+from specviz.data.prompts.workloads import STORY, Preset, find_workload
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from scripts.write_cards import FAMILY, KINDS, LOSSES, paragraph, table, with_section
-from specviz.data.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
+from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
 from specviz.models.catalogue import MODELS_FOLDER, head_names
 
 BESIDE = "wren-nano"  # the draft model of the same size

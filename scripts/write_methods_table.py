@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from scripts.write_cards import table
-from specviz.data.measured_methods import (
+from specviz.data.measured.measured_methods import (
     ALL,
     FILE,
     KINDS,

@@ -13,7 +13,7 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule
-from specviz.data.workloads import WORKLOADS, find_workload
+from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import as_json, names_apart

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from specviz.core.files import ASSETS
 from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round_steps
-from specviz.data.measured_methods import ModelFamily
+from specviz.data.measured.measured_methods import ModelFamily
 
 # c: a number, or the two published times that it is the ratio of
 CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] if isinstance(given, list) else given)]

@@ -17,9 +17,9 @@ from specviz.core.request import DEFAULT_DRAFT
 from specviz.core.rounds import Round, TokenId
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH
 from specviz.core.trace import Output, Trace
-from specviz.data.page_link import PageLink, Params, one_of, written
-from specviz.data.permalink import MAX_SEED, Seed
-from specviz.data.workloads import Preset, Workload, find_workload
+from specviz.data.links.page_link import PageLink, Params, one_of, written
+from specviz.data.links.permalink import MAX_SEED, Seed
+from specviz.data.prompts.workloads import Preset, Workload, find_workload
 
 PROMPTS = 3  # in a game
 ROUNDS = 5  # scored, on each prompt

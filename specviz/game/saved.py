@@ -13,7 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.outside import MostItems, check_density, outside
 from specviz.core.trace import SHAPE, UPLOAD, dump_trace, parse_trace
-from specviz.data.page_link import one_of
+from specviz.data.links.page_link import one_of
 from specviz.game import game as rules
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
 

@@ -16,7 +16,7 @@ from specviz.core.rounds import Piece, known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, is_trusted, verdict_of_ratios
-from specviz.data.workloads import workload_of
+from specviz.data.prompts.workloads import workload_of
 from specviz.measure.paired import Paired, SampledRepeat
 
 if TYPE_CHECKING:

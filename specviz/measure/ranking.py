@@ -9,7 +9,7 @@ from specviz.core.metrics import Counts, count, estimated_at, span
 from specviz.core.result import KnownCosts
 from specviz.core.trace import Trace
 from specviz.core.verdict import doubts
-from specviz.data.quiet_costs import quiet_costs
+from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.texts import Sentences
 
 say = Sentences("ranking")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from specviz.core.drafters import METHODS, as_typed, own_names
 from specviz.core.names import is_path
-from specviz.data.measured_methods import ALL, stored_methods
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import bundled_names, find_folder, head_names, known_names, method_named
 
 DraftSource = Literal["catalogue", "hub", "folders"]

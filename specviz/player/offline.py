@@ -14,8 +14,8 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
-from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons.plans import LessonPlan, Moment
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
 from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json

@@ -11,8 +11,8 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
-from specviz.data.batches import recorded_batches
-from specviz.data.measured_methods import MeasuredMethods
+from specviz.data.measured.batches import recorded_batches
+from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.batch_sentences import where
 from specviz.measure.paired import in_minutes

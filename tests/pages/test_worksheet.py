@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.judge import LOOKS, Judgement, judge
 from specviz.core.metrics import costs
 from specviz.core.trace import Trace
-from specviz.data.batches import recorded_batches
-from specviz.data.first_run import first_trace
-from specviz.data.importers import RecordOptions, import_run
+from specviz.data.measured.batches import recorded_batches
+from specviz.data.measured.first_run import first_trace
+from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.low_acceptance import NEVER
 from specviz.measure.worksheet.model import WorksheetModel

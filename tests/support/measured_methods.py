@@ -1,7 +1,7 @@
 """A small comparison of methods, made by hand: no model, no clock."""
 
 from specviz.core.trace import Machine
-from specviz.data.measured_methods import (
+from specviz.data.measured.measured_methods import (
     ALL,
     BestSetting,
     KindFigures,

@@ -28,7 +28,7 @@ from specviz.core.request import RunRequest
 from specviz.core.rounds import EmittedToken, Round
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt, Trace
-from specviz.data.workloads import find_preset
+from specviz.data.prompts.workloads import find_preset
 from specviz.game.game import OFFERS, GameRequest, Offer, Turn
 from specviz.game.words import guess_problem, joined, tidy
 from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, recorded_proof

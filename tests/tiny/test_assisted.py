@@ -16,7 +16,7 @@ from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assi
 from specviz.core.metrics import count
 from specviz.core.settings import SETTINGS, UNSURE_BELOW
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.data.importers import RecordOptions, import_run
+from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.decoding import assisted
 from specviz.player.data import stage_data
 from tests.support.tiny_models import tiny_model

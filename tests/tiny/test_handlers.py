@@ -13,8 +13,8 @@ from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import MachineCosts, QuietCosts
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.decoding import ModelDrafter
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.devices import describe_machine

@@ -13,7 +13,7 @@ from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafte
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.metrics import count, repetition
 from specviz.core.steps import result_of
-from specviz.data.grammars import Grammar
+from specviz.data.prompts.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep

@@ -13,7 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.ray_address import parse_ray_address
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.service import EngineService
 from specviz.service import protocol as say
 from specviz.service.bench import BROKE, NO_MEMORY, SILENT, Bench, whose_turn

@@ -15,12 +15,12 @@ from scripts.write_methods_table import methods_section, with_table
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import parse_trace
-from specviz.data.hidden import HIDEABLE
-from specviz.data.importers import SYSTEMS, RecordOptions, import_run
 from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
-from specviz.data.measured_methods import ALL, FILE, read_methods
-from specviz.data.peers import PeerSystem, recorded_peers
+from specviz.data.links.hidden import HIDEABLE
+from specviz.data.measured.measured_methods import ALL, FILE, read_methods
+from specviz.data.measured.peers import PeerSystem, recorded_peers
+from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
 from specviz.models.draft_menu import offered_names
 from tests.support.known import known
 from tests.support.measured_methods import measured

@@ -19,7 +19,7 @@ import yaml
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.permalink import request_from_link
+from specviz.data.links.permalink import request_from_link
 from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv

@@ -10,7 +10,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.game import game, words
 from specviz.game.game import GamePlan
 from specviz.game.messages import explain, headline, verdict, wanted

@@ -10,8 +10,8 @@ from rich.markdown import Markdown
 
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
-from specviz.data.importers import RecordOptions, open_run
-from specviz.data.serving_counters import NOTHING_FOUND, read_counters
+from specviz.data.systems.importers import RecordOptions, open_run
+from specviz.data.systems.serving_counters import NOTHING_FOUND, read_counters
 from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS

@@ -15,7 +15,7 @@ from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run, why_no_verdict
-from specviz.data.importers import RecordOptions, import_run
+from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
 from specviz.player.offline import offline_page

@@ -11,8 +11,8 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace, read_trace
-from specviz.data.importers import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
-from specviz.data.importers.assembling import CUT, cut
+from specviz.data.systems.importers import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
+from specviz.data.systems.importers.assembling import CUT, cut
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile_records import RECORDS as RECORDS_OF
 from tests.support.known import known

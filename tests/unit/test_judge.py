@@ -11,8 +11,8 @@ from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
 from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, if_timed_again, judge
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.data.batches import Ratio
-from specviz.data.serving_counters import ServingCounters
+from specviz.data.measured.batches import Ratio
+from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.batch_sentences import outcome
 from specviz.measure.sweep.beside_race import RaceComparison, beside
 from specviz.measure.sweep.rows import SweepRow

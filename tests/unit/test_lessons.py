@@ -19,8 +19,8 @@ from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, StoryStep, quiz, request_of, round_at, steps, watch_link
-from specviz.data.measured_methods import ALL, stored_methods
-from specviz.data.permalink import request_from_link
+from specviz.data.links.permalink import request_from_link
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled

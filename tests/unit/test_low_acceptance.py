@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.data.serving_counters import ServingCounters, read_counters
-from specviz.data.serving_lines import tokens_before
-from specviz.data.system_checks import checks_for, system_checks
+from specviz.data.systems.serving_counters import ServingCounters, read_counters
+from specviz.data.systems.serving_lines import tokens_before
+from specviz.data.systems.system_checks import checks_for, system_checks
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays
 from specviz.measure.worksheet.model import WorksheetModel

@@ -15,9 +15,9 @@ from specviz.core.metrics import count, speedup
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
-from specviz.data.batches import recorded_batches
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.data.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
+from specviz.data.measured.batches import recorded_batches
+from specviz.data.measured.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
 from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
 from specviz.measure.batch_sentences import checks_sentence, compared, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
@@ -49,7 +49,7 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"^methods\.json, the comparison of methods, cannot be read: \w+\.$"):
         read_methods(file)
-    monkeypatch.setattr("specviz.data.measured_methods.FILE", file)
+    monkeypatch.setattr("specviz.data.measured.measured_methods.FILE", file)
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
 
 

@@ -12,8 +12,8 @@ import pytest
 import specviz
 from specviz.core.errors import InputError
 from specviz.core.trace import Trace, dump_trace
-from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_plans
+from specviz.data.measured.first_run import first_trace
 from specviz.player import html_file
 from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says
 from specviz.player.offline import lesson_page, offline_page

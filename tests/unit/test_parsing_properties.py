@@ -17,8 +17,8 @@ from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
-from specviz.data.permalink import left_out_of_link, link_of, request_from_link
-from specviz.data.serving_counters import read_counters
+from specviz.data.links.permalink import left_out_of_link, link_of, request_from_link
+from specviz.data.systems.serving_counters import read_counters
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_entries import MAX_NAME

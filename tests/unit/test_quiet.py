@@ -16,7 +16,7 @@ from benchmarks.quiet import QuietMachine, others_share, problem_of, quiet_machi
 from scripts.write_head_cards import as_a_draft
 from scripts.write_methods_table import methods_section
 from specviz.core.intervals import interval_of_ratios
-from specviz.data.measured_methods import MethodSetting, Quiet, stored_methods
+from specviz.data.measured.measured_methods import MethodSetting, Quiet, stored_methods
 from specviz.measure.sweep.study import fair_points, fair_rows
 from specviz.ui.helps.by_method import where
 from specviz.ui.learn.family import _source

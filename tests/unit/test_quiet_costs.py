@@ -11,8 +11,8 @@ from benchmarks import quiet_costs as program
 from specviz.core.costs import Costs
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.trace import Machine
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import MachineCosts, QuietCosts, read_quiet_costs
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, read_quiet_costs
 from tests.support.fake_traces import fake_trace
 
 TRACE = fake_trace()

@@ -8,7 +8,7 @@ from specviz.core.costs import Costs
 from specviz.core.metrics import count, estimated_at
 from specviz.core.result import KnownCosts
 from specviz.core.trace import DrafterInfo, Round, Trace
-from specviz.data.quiet_costs import MachineCosts, QuietCosts
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.measure import ranking
 from specviz.measure.ranking import RankedRun, known_costs, ranked
 from tests.support.known import known

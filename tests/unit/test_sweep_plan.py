@@ -10,8 +10,8 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.data.grammars import Grammar
-from specviz.data.workloads import CONSTRAINED, WORKLOADS
+from specviz.data.prompts.grammars import Grammar
+from specviz.data.prompts.workloads import CONSTRAINED, WORKLOADS
 from specviz.measure.sweep.plan import (
     SweepCell,
     SweepPair,

@@ -14,8 +14,8 @@ from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import MachineCosts, QuietCosts
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.measure import ranking
 from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult

@@ -13,10 +13,10 @@ from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.core.trace import Trace
-from specviz.data.batches import BatchStudy, recorded_batches
-from specviz.data.first_run import first_trace
+from specviz.data.measured.batches import BatchStudy, recorded_batches
+from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import GPU_COSTS, PUBLISHED
-from specviz.data.quiet_costs import quiet_costs
 from specviz.measure.batch_sentences import kinds_of_machines
 from specviz.measure.sweep.study import costs_of
 from specviz.measure.sweep.table import frame_of

@@ -7,7 +7,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (

@@ -14,9 +14,9 @@ from specviz.core.names import ORDINALS, in_words, machine_in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.measured_methods import ALL, SettingFigures, stored_methods
+from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
+from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
 from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"

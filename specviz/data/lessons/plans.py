@@ -20,12 +20,12 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS, content_of
 from specviz.core.trace import Trace
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import PARAMETER, VIEWS, hidden_in, unknown_line
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
-from specviz.data.page_link import shown
-from specviz.data.permalink import request_from_link
+from specviz.data.links.hidden import PARAMETER, VIEWS, hidden_in, unknown_line
+from specviz.data.links.page_link import shown
+from specviz.data.links.permalink import request_from_link
+from specviz.data.measured.first_run import first_trace
 from specviz.data.texts import node_at, page_texts, repeated
 
 WATCH = "watch"

@@ -14,14 +14,14 @@ from urllib.parse import urlencode
 from specviz.core.files import ASSETS
 from specviz.core.metrics import span, speedup
 from specviz.core.names import in_words, machine_in_words
-from specviz.data.batches import pass_shares, recorded_batches
-from specviz.data.first_run import first_trace
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
-from specviz.data.measured_methods import ALL, stored_methods
-from specviz.data.peers import PeerSystem, recorded_peers
+from specviz.data.measured.batches import pass_shares, recorded_batches
+from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 

@@ -14,9 +14,9 @@ from specviz.core.names import in_words
 from specviz.core.request import RunRequest
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.data.texts import AppTexts, Voices, fill
-from specviz.data.workloads import WORKLOADS
 
 StoryPlace = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import hidden_texts
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
@@ -16,8 +14,11 @@ from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
 from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
 from specviz.data.lessons.story import DONE, StoryStep, Tour, quiz, steps, tour_facts, tour_texts, watch_link
-from specviz.data.measured_methods import stored_methods
-from specviz.data.system_checks import system_checks
+from specviz.data.links.hidden import hidden_texts
+from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.measured_methods import stored_methods
+from specviz.data.prompts.workloads import Workload, workload_texts
+from specviz.data.systems.system_checks import system_checks
 from specviz.data.texts import (
     CONVERSIONS,
     FOLDER,
@@ -30,7 +31,6 @@ from specviz.data.texts import (
     pages,
     texts_below,
 )
-from specviz.data.workloads import Workload, workload_texts
 
 RUNS = (*STORY_RUNS, *METHOD_RUNS)
 TextCheck = Callable[[TextFile[Any]], Iterator[str]]

@@ -8,8 +8,8 @@ from itertools import groupby, islice, zip_longest
 from specviz.core.drafters import named, needs_nothing, spoken
 from specviz.core.request import Precision
 from specviz.core.settings import DecodeSettings, DraftSchedule, repeat_settings
-from specviz.data.grammars import Grammar
-from specviz.data.workloads import Workload
+from specviz.data.prompts.grammars import Grammar
+from specviz.data.prompts.workloads import Workload
 
 CELLS_A_PLAIN_RUN = 2
 OWN_WORKLOAD = "own"  # of prompts from a file, unless it names one

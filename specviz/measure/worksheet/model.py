@@ -7,7 +7,7 @@ from specviz.core import theory
 from specviz.core.judge import judge
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import RoundTerms, Terms
-from specviz.data.batches import BatchStudy
+from specviz.data.measured.batches import BatchStudy
 from specviz.data.texts import Sentences
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]

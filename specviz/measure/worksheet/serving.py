@@ -14,7 +14,7 @@ from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
 from specviz.core.metrics import span
 from specviz.data.published import GPU_COSTS, PUBLISHED
-from specviz.data.serving_counters import ServingCounters
+from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,

@@ -12,7 +12,7 @@ from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted, verdict_of_run
-from specviz.data.batches import BatchStudy
+from specviz.data.measured.batches import BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.ranking import known_costs
 from specviz.measure.worksheet.model import MeasuredPasses, WorksheetModel

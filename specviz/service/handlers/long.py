@@ -13,7 +13,7 @@ from itertools import groupby
 from specviz.core.errors import InputError, without_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import Preset, find_preset
+from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
 from specviz.measure.compare import PairedRuns, RepeatedPairs, quality
 from specviz.measure.proof.draws import Draws, draw_batches

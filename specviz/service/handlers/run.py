@@ -8,7 +8,7 @@ from specviz.core.errors import DisturbedError, InputError
 from specviz.core.replay import Prospect, ends_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, Round
-from specviz.data.quiet_costs import quiet_costs
+from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, fit_drafter, take_turns
 from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run

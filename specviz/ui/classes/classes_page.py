@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from specviz.core.files import ASSETS
-from specviz.data.permalink import MAX_SEED
+from specviz.data.links.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.game.game import MODES, SETS, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, answers_csv, board_of, rounds_csv

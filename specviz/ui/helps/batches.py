@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.data.batches import BatchPass, BatchStudy, Ratio, recorded_batches
+from specviz.data.measured.batches import BatchPass, BatchStudy, Ratio, recorded_batches
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import compared, outcome, reading, times, where
 from specviz.ui.shared.escaping import plain

@@ -16,9 +16,9 @@ from specviz.core.names import first_words
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.data.quiet_costs import quiet_costs
+from specviz.data.measured.quiet_costs import quiet_costs
+from specviz.data.prompts.workloads import WORKLOADS, find_preset
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS, find_preset
 from specviz.measure.paired import calibration_seconds, in_minutes, left_of
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView

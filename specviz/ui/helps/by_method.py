@@ -9,8 +9,14 @@ from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import in_words
-from specviz.data.measured_methods import ALL, POSITIONS_AT, MeasuredMethods, TemperatureFigures, stored_methods
-from specviz.data.measured_methods import MeasuredMethod as Method
+from specviz.data.measured.measured_methods import (
+    ALL,
+    POSITIONS_AT,
+    MeasuredMethods,
+    TemperatureFigures,
+    stored_methods,
+)
+from specviz.data.measured.measured_methods import MeasuredMethod as Method
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t

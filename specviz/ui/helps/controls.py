@@ -7,9 +7,9 @@ import streamlit as st
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
-from specviz.data.permalink import VARIED
+from specviz.data.links.permalink import VARIED
+from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS

@@ -15,9 +15,9 @@ from specviz.core.files import ASSETS
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
 from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
-from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
-from specviz.data.permalink import DraftName, FixedLink, Target
-from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_workload
+from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
+from specviz.data.links.permalink import DraftName, FixedLink, Target
+from specviz.data.prompts.workloads import DEFAULT_PRESET, WORKLOADS, find_workload
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import PromptFile, read_prompts

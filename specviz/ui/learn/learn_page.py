@@ -5,9 +5,9 @@ from typing import Literal
 import streamlit as st
 
 from specviz.core.errors import InputError, without_folders
-from specviz.data.batches import pass_shares
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
+from specviz.data.measured.batches import pass_shares
 from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
 from specviz.ui.learn.learn_state import LearnState, take

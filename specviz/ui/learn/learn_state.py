@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import BeforeValidator
 
 from specviz.data.lessons.story import steps
-from specviz.data.page_link import PageLink
+from specviz.data.links.page_link import PageLink
 from specviz.data.texts import Words
 
 LearnPart = Literal["story", "methods", "load", "quiz", "words", "why", "teach"]

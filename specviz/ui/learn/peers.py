@@ -1,6 +1,6 @@
 """The picture below the question about other programs: the time of a token in each, plain and with the draft."""
 
-from specviz.data.peers import PeerSystem, recorded_peers
+from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.texts import Words
 from specviz.ui.shared import figures as plot
 

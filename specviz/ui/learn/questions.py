@@ -13,7 +13,7 @@ from specviz.data.lessons.facts import facts_in
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
 from specviz.data.texts import Facts, fill, page_texts
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers

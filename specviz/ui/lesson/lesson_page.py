@@ -8,8 +8,8 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
-from specviz.data.hidden import VIEWS
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, PlanError, all_plans
+from specviz.data.links.hidden import VIEWS
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
 from specviz.player.offline import lesson_page

@@ -6,9 +6,9 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Counts, count
-from specviz.data.permalink import MAX_SEED
+from specviz.data.links.permalink import MAX_SEED
+from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
-from specviz.data.workloads import find_workload
 from specviz.game import game
 from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, GamePlan, score
 from specviz.game.messages import verdict

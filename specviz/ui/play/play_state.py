@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from specviz.data.workloads import Preset
+from specviz.data.prompts.workloads import Preset
 from specviz.game.game import PROMPTS, GamePlan, Offer, Turn, is_over
 from specviz.service.job import Items
 from specviz.ui.shared.arrival import Arrival

@@ -12,7 +12,7 @@ from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
-from specviz.data.permalink import left_out_of_link
+from specviz.data.links.permalink import left_out_of_link
 from specviz.data.texts import page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from specviz.core.request import RunRequest
-from specviz.data.page_link import DIGITS, Params, one_of
-from specviz.data.permalink import RunLink, link_of
-from specviz.data.workloads import WORKLOADS
+from specviz.data.links.page_link import DIGITS, Params, one_of
+from specviz.data.links.permalink import RunLink, link_of
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
 from specviz.measure.proof.rows import (
     FORGETFUL,

@@ -9,9 +9,9 @@ from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
 from specviz.core.trace import Trace
-from specviz.data.permalink import left_out_of_link
+from specviz.data.links.permalink import left_out_of_link
+from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
-from specviz.data.workloads import find_preset
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap
 from specviz.service.job import JobView

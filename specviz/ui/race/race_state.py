@@ -9,9 +9,9 @@ from pydantic import Field, SkipValidation
 from specviz.core.files import ASSETS, of_the_app
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.data.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
-from specviz.data.permalink import SettingsLink, left_out_of_link, link_of
-from specviz.data.workloads import WORKLOADS, find_preset
+from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
+from specviz.data.links.permalink import SettingsLink, left_out_of_link, link_of
+from specviz.data.prompts.workloads import WORKLOADS, find_preset
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt, parse_race
 from specviz.service.job import Items
 from specviz.service.protocol import Race

@@ -10,12 +10,12 @@ from specviz.core.drafters import method_of
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.lessons.recorded_runs import linked_trace
-from specviz.data.permalink import link_of, request_from_link
+from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
+from specviz.data.links.permalink import link_of, request_from_link
+from specviz.data.measured.first_run import first_trace
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS
 from specviz.models.draft_menu import is_offered
 from specviz.ui.session import Session
 from specviz.ui.shared import address

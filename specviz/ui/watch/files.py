@@ -15,8 +15,8 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
-from specviz.data.importers import RecordOptions, open_run, system_of
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
+from specviz.data.systems.importers import RecordOptions, open_run, system_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import may_be_typed
 from specviz.models.record_tokenizer import with_tokenizer

@@ -11,10 +11,10 @@ import streamlit as st
 from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
 from specviz.core.result import WAITING, Result, result_of
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import PARAMETER, View, written
 from specviz.data.lessons.story import Tour, tour_of
-from specviz.data.permalink import link_of
+from specviz.data.links.hidden import PARAMETER, View, written
+from specviz.data.links.permalink import link_of
+from specviz.data.measured.first_run import first_trace
 from specviz.measure.ranking import RankedRun, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentStage, TourPayload

@@ -13,7 +13,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Estimate, count, estimated_at
 from specviz.core.names import first_words, machine_in_words, short_name
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.measure.ranking import fastest, known_costs
 from specviz.player.data import draft_name

@@ -8,7 +8,7 @@ from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts
 from specviz.data.lessons.glossary import explained
-from specviz.data.permalink import left_out_of_link, link_of
+from specviz.data.links.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session

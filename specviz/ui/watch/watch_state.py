@@ -11,8 +11,8 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, without_candidates
 from specviz.core.verdict import doubts
-from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.workloads import DEFAULT_PRESET
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
+from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.player.data import RunSource
 from specviz.player.payload import ComparedPayload, SentStage
 from specviz.service.job import RunResult, tokens_in

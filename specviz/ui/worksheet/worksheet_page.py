@@ -14,11 +14,11 @@ from specviz.core.names import pair_name
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.data.batches import BatchStudy, recorded_batches
-from specviz.data.first_run import first_trace
+from specviz.data.measured.batches import BatchStudy, recorded_batches
+from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.serving_counters import read_counters
-from specviz.data.serving_lines import tokens_before
+from specviz.data.systems.serving_counters import read_counters
+from specviz.data.systems.serving_lines import tokens_before
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.page_link import DIGITS, PageLink, Params, one_of, real
+from specviz.data.links.page_link import DIGITS, PageLink, Params, one_of, real
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,

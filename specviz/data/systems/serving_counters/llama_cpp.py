@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import ServingCounters, field, number, numbers
-from specviz.data.serving_counters.names import FROM_WRITTEN, OWN
-from specviz.data.serving_counters.pasted import MAX_LINE
-from specviz.data.serving_counters.reconciled import by_written
+from specviz.data.systems.serving_counters.counters import ServingCounters, field, number, numbers
+from specviz.data.systems.serving_counters.names import FROM_WRITTEN, OWN
+from specviz.data.systems.serving_counters.pasted import MAX_LINE
+from specviz.data.systems.serving_counters.reconciled import by_written
 
 NUMBER = r"([^\s,)(/]+)"
 ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *([^\s)(/]+) *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")

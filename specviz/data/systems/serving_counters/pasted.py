@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 from typing import Any
 
-from specviz.data.serving_counters.records import JsonObject
+from specviz.data.systems.serving_counters.records import JsonObject
 
 MOST_PARTS = 10_000
 MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size

@@ -12,11 +12,11 @@ from functools import partial
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.serving_counters.counters import ServingCounters, field
-from specviz.data.serving_counters.names import SGLANG_ANSWER
-from specviz.data.serving_counters.reconciled import LAST, within_written
-from specviz.data.serving_counters.records import JsonObject, Total, added, read_record, records_of
-from specviz.data.serving_counters.series import MetricSeries
+from specviz.data.systems.serving_counters.counters import ServingCounters, field
+from specviz.data.systems.serving_counters.names import SGLANG_ANSWER
+from specviz.data.systems.serving_counters.reconciled import LAST, within_written
+from specviz.data.systems.serving_counters.records import JsonObject, Total, added, read_record, records_of
+from specviz.data.systems.serving_counters.series import MetricSeries
 
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
 IDLE = r"accept len: *0(?:\.0*)?(?=[\s,]|$)"  # the server verified nothing since its last line

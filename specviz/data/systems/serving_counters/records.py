@@ -7,8 +7,8 @@ from operator import mul
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, figure, number, shown
-from specviz.data.serving_counters.names import Names, SystemNames
+from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, figure, number, shown
+from specviz.data.systems.serving_counters.names import Names, SystemNames
 
 JsonObject = dict[str, Any]
 PER_STEP = ("per_step_accepted", "per_step_drafted")  # vLLM, --per-request-spec-decode-metrics detailed

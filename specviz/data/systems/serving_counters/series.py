@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, figure, number, numbers, shown
-from specviz.data.serving_counters.pasted import MAX_LINE
-from specviz.data.serving_counters.records import JsonObject
+from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, figure, number, numbers, shown
+from specviz.data.systems.serving_counters.pasted import MAX_LINE
+from specviz.data.systems.serving_counters.records import JsonObject
 
 MOST_SAMPLES = 5_000
 Labels = tuple[tuple[str, str], ...]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import ServingCounters, field, numbers, whole
-from specviz.data.serving_counters.names import OLD_LINE, OWN
-from specviz.data.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
-from specviz.data.serving_counters.series import DRAFTING, MetricSeries
+from specviz.data.systems.serving_counters.counters import ServingCounters, field, numbers, whole
+from specviz.data.systems.serving_counters.names import OLD_LINE, OWN
+from specviz.data.systems.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
+from specviz.data.systems.serving_counters.series import DRAFTING, MetricSeries
 
 IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was drafted since the last line
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals

@@ -7,7 +7,7 @@ from typing import Literal
 from specviz.core.costs import Costs
 from specviz.core.files import RESULTS, of_the_app, read_stored
 from specviz.core.trace import Machine, Trace
-from specviz.data.measured_methods import Quiet
+from specviz.data.measured.measured_methods import Quiet
 
 FILE = RESULTS / "quiet_costs.json"
 KINDS = ("avx2", "avx512", "avx512_bf16", "amx")  # of instructions, each beside those that are nearest to it

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import ServingCounters
-from specviz.data.serving_counters.records import Record, Total, added, latency, read_record
+from specviz.data.systems.serving_counters.counters import ServingCounters
+from specviz.data.systems.serving_counters.records import Record, Total, added, latency, read_record
 
 ALL_CALLS = "Counted over all passes of the target, also those that had no draft."
 ONLY_DRAFTING = (

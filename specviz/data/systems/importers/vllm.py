@@ -15,7 +15,7 @@ from typing import Annotated
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.trace import MAX_TOKENS
-from specviz.data.importers.assembling import (
+from specviz.data.systems.importers.assembling import (
     PROMPT_PASS,
     RecordOptions,
     RecordStep,
@@ -27,7 +27,7 @@ from specviz.data.importers.assembling import (
     tokens_of,
     written_of,
 )
-from specviz.data.importers.record import MOST_CHOICES, Count, Ids, RecordPiece, ResponseChoice, Usage, reader
+from specviz.data.systems.importers.record import MOST_CHOICES, Count, Ids, RecordPiece, ResponseChoice, Usage, reader
 
 HOW = (
     "start vLLM (0.29 or newer) with --per-request-spec-decode-metrics detailed; of a stream ask for "

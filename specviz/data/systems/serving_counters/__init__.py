@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import llama_cpp, reading, sglang, vllm
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
-from specviz.data.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
-from specviz.data.serving_counters.pasted import log_records, objects, plain, straight, with_keys
-from specviz.data.serving_counters.reconciled import counters_of
-from specviz.data.serving_counters.records import JsonObject, Record, records_of
-from specviz.data.serving_counters.rows import rows
-from specviz.data.serving_counters.series import MetricSeries, name_of_line
+from specviz.data.systems.serving_counters import llama_cpp, reading, sglang, vllm
+from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
+from specviz.data.systems.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
+from specviz.data.systems.serving_counters.pasted import log_records, objects, plain, straight, with_keys
+from specviz.data.systems.serving_counters.reconciled import counters_of
+from specviz.data.systems.serving_counters.records import JsonObject, Record, records_of
+from specviz.data.systems.serving_counters.rows import rows
+from specviz.data.systems.serving_counters.series import MetricSeries, name_of_line
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
 

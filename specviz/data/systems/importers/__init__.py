@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 
 from specviz.core.errors import InputError
 from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, dump_trace, parse_trace
-from specviz.data.importers import llama_cpp, lm_studio, sglang, transformers, vllm
-from specviz.data.importers.assembling import RecordOptions, SystemReport, trace_of
-from specviz.data.importers.record import pieces_of
+from specviz.data.systems.importers import llama_cpp, lm_studio, sglang, transformers, vllm
+from specviz.data.systems.importers.assembling import RecordOptions, SystemReport, trace_of
+from specviz.data.systems.importers.record import pieces_of
 
 __all__ = ["SYSTEMS", "RecordOptions", "import_run", "open_run", "system_of"]
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from specviz.data.serving_counters.counters import quoted
-from specviz.data.serving_counters.pasted import MAX_LINE
-from specviz.data.serving_counters.records import JsonObject
-from specviz.data.serving_counters.series import name_of_line
+from specviz.data.systems.serving_counters.counters import quoted
+from specviz.data.systems.serving_counters.pasted import MAX_LINE
+from specviz.data.systems.serving_counters.records import JsonObject
+from specviz.data.systems.serving_counters.series import name_of_line
 
 NAMED = 12  # names that are listed at most
 # Methods that write a whole block in one step, and methods that write one token a step.

@@ -20,8 +20,8 @@ from specviz.core.request import (
     prompt_problem,
 )
 from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE, Setting
-from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, shown, written
-from specviz.data.workloads import DEFAULT_PRESET, find_preset
+from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, shown, written
+from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
 
 MAX_SEED = MAX_SEED_OFFERED
 MAX_STEP = 100_000  # of the playhead

@@ -17,7 +17,7 @@ from typing import Annotated
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.trace import MAX_TOKENS
-from specviz.data.importers.assembling import (
+from specviz.data.systems.importers.assembling import (
     PROMPT_PASS,
     RecordOptions,
     RecordStep,
@@ -27,7 +27,7 @@ from specviz.data.importers.assembling import (
     first,
     tokens_of,
 )
-from specviz.data.importers.record import Count, Ids, RecordPiece, TokenCount, reader
+from specviz.data.systems.importers.record import Count, Ids, RecordPiece, TokenCount, reader
 
 HOW = (
     "ask /generate for a stream (“stream”: true), with the server’s --stream-interval 1. Totals alone can be pasted on "

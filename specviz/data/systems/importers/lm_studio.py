@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.trace import MAX_TOKENS
-from specviz.data.importers.assembling import (
+from specviz.data.systems.importers.assembling import (
     RecordOptions,
     RecordStep,
     SystemReport,
@@ -26,7 +26,7 @@ from specviz.data.importers.assembling import (
     tokens_of,
     written_of,
 )
-from specviz.data.importers.record import Count, Id, RecordPiece, TokenCount, reader
+from specviz.data.systems.importers.record import Count, Id, RecordPiece, TokenCount, reader
 
 TOTALS = "The statistics alone can be pasted on the page Worksheet"
 READING = (

@@ -17,7 +17,7 @@ from pydantic import Field
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.settings import MAX_NODES
-from specviz.data.importers.assembling import (
+from specviz.data.systems.importers.assembling import (
     RecordOptions,
     RecordStep,
     StoppedBy,
@@ -26,7 +26,7 @@ from specviz.data.importers.assembling import (
     WrittenToken,
     written_of,
 )
-from specviz.data.importers.record import Count, Id, Ids, RecordPiece, reader
+from specviz.data.systems.importers.record import Count, Id, Ids, RecordPiece, reader
 
 NO_HEAD = "The first line of the record must say what was run: it needs “prompt_ids”, see docs/traces.md."
 ADDED = "Round {} of the record: added_ids must be the accepted candidate_ids and one more."

@@ -5,8 +5,8 @@ from contextlib import suppress
 from statistics import median
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import ServingCounters, sglang, vllm
-from specviz.data.serving_counters.pasted import log_records, plain
+from specviz.data.systems.serving_counters import ServingCounters, sglang, vllm
+from specviz.data.systems.serving_counters.pasted import log_records, plain
 
 MOST_LINES = 100  # the newest ones
 ReadLine = Callable[[str], ServingCounters | None]

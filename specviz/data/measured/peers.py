@@ -7,7 +7,7 @@ from typing import Literal
 
 from specviz.core.files import RESULTS, read_stored
 from specviz.core.trace import Machine
-from specviz.data.measured_methods import Quiet
+from specviz.data.measured.measured_methods import Quiet
 
 PeerSystem = Literal["ours", "transformers", "llama.cpp"]
 

@@ -22,7 +22,7 @@ from specviz.core.errors import InputError
 from specviz.core.outside import MostItems
 from specviz.core.settings import MAX_SEED
 from specviz.core.trace import MAX_TOKENS
-from specviz.data.importers.assembling import (
+from specviz.data.systems.importers.assembling import (
     CUT,
     RecordOptions,
     RecordStep,
@@ -34,7 +34,7 @@ from specviz.data.importers.assembling import (
     tokens_of,
     written_of,
 )
-from specviz.data.importers.record import (
+from specviz.data.systems.importers.record import (
     MOST_CHOICES,
     Count,
     Ids,

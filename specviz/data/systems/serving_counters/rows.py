@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from specviz.data.serving_counters.names import NAMES
-from specviz.data.serving_counters.pasted import MAX_LINE
-from specviz.data.serving_counters.records import JsonObject
+from specviz.data.systems.serving_counters.names import NAMES
+from specviz.data.systems.serving_counters.pasted import MAX_LINE
+from specviz.data.systems.serving_counters.records import JsonObject
 
 MOST_ROWS = 2_000
 MOST_HEADS = 20  # lines that could head a table; each is followed by its rows

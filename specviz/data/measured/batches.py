@@ -10,7 +10,7 @@ from specviz.core.files import ASSETS, RESULTS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
-from specviz.data.measured_methods import Quiet
+from specviz.data.measured.measured_methods import Quiet
 
 # wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
 # machine hardly count; only where one thread of the processor does all the work.

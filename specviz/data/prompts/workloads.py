@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator
 
-from specviz.data.grammars import Grammar
+from specviz.data.prompts.grammars import Grammar
 from specviz.data.texts import AppTexts
 
 
