@@ -1,9 +1,12 @@
-"""What `hide=` in a link can take away of a page; the names are in assets/texts/hidden.yaml."""
+"""How much a page shows: a link's view, and what its `hide=` takes away, by the names in assets/texts/hidden.yaml."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
 
 from specviz.data.texts import AppTexts, NonEmptyText
 
+View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
+VIEWS: tuple[View, ...] = get_args(View)
 PARAMETER = "hide"
 MAX_NAMES = 40  # of a link that are looked at
 hidden_texts = AppTexts("hidden", dict[str, NonEmptyText])  # by name

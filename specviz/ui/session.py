@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from specviz.player.payload import View
+from specviz.data.hidden import View
 from specviz.ui.classes.classes_state import ClassState
 from specviz.ui.helps.helps_state import ByDraft, HelpsState
 from specviz.ui.learn.learn_state import LearnState

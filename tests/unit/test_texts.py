@@ -112,14 +112,10 @@ def test_the_command_line_checks_the_texts(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["lesson", "check"]) == 0
-    assert "can be used" in capsys.readouterr().out
     line = change(folder / "quiz.yaml", "right: true", "right: no")
     monkeypatch.setattr(text_check.text_problems, "__defaults__", (folder,))
     assert main(["lesson", "check"]) == 2
-    problem, last = capsys.readouterr().err.splitlines()
-    assert problem.startswith(f"quiz.yaml, line {line}: ")
-    assert last == "specviz: The texts cannot be used yet: 1 problem, see above."
-    assert main(["lesson", "sheet", "-o", str(folder / "sheet.html")]) == 2
+    assert capsys.readouterr().err.startswith(f"quiz.yaml, line {line}: ")
 
 
 CODE = {file.relative_to(ROOT).as_posix(): tree_of(file) for file in FILES}

@@ -21,16 +21,15 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS, content_of
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
-from specviz.data.hidden import PARAMETER, hidden_in, unknown_line
+from specviz.data.hidden import PARAMETER, VIEWS, hidden_in, unknown_line
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
 from specviz.data.page_link import shown
 from specviz.data.permalink import request_from_link
-from specviz.data.texts import node_at, repeated
+from specviz.data.texts import node_at, page_texts, repeated
 
 WATCH = "watch"
-PAGES = (WATCH, "learn", "race", "helps", "worksheet", "proof", "play", "class")
-VIEWS = ("simple", "full", "projector", "stage")
+PAGES = tuple(page_texts("titles"))
 FIRST = "first"  # the recorded run of the first screen, in links
 # of the page's address, not of a screen; on Learn `lesson` is a step of its story
 OF_A_WALK = ("moment", "notes")

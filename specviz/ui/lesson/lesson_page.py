@@ -8,6 +8,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
+from specviz.data.hidden import VIEWS
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, PlanError, all_plans
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
@@ -96,7 +97,7 @@ def _enter(walk: Walk) -> None:
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
         asked = screen.last("view")
-        visitor.view = next((view for view in address.VIEWS if view == asked), "projector")
+        visitor.view = next((view for view in VIEWS if view == asked), "projector")
         visitor.watch = visitor.watch.begun_again()
     elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
         new_game(visitor, visitor.play.plan)

@@ -8,8 +8,8 @@ from threading import Lock
 from time import monotonic
 
 from specviz.core.errors import InputError
+from specviz.data.hidden import View
 from specviz.data.lessons.plans import LessonPlan, Moment, find_plan, parse_plan
-from specviz.player.payload import View
 
 LESSON, MOMENT, NOTES = "lesson", "moment", "notes"  # in the address
 MOST = 64  # uploaded plans, of at most 64 kB each; the one that was not opened for the longest time goes first

@@ -12,12 +12,12 @@ from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
 from specviz.core.result import WAITING, Result, result_of
 from specviz.data.first_run import first_trace
-from specviz.data.hidden import PARAMETER, written
+from specviz.data.hidden import PARAMETER, View, written
 from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.permalink import link_of
 from specviz.measure.ranking import RankedRun, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import SentStage, TourPayload, View
+from specviz.player.payload import SentStage, TourPayload
 from specviz.ui.shared.address import TOUR
 from specviz.ui.watch.watch_state import FIRST, CachedPayload, ShownRun, TourPlace, WatchState
 
