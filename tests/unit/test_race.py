@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from specviz import DecodeSettings
-from specviz.core.metrics import Counts
+from specviz.core.metrics import Costs, Counts
 from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, ModelInfo, Output, Prompt, Round
 from specviz.measure.compare import median_index
 from specviz.measure.paired import Comparison, Draw, GreedyQuality, LogProbability, SampledQuality
@@ -171,6 +171,8 @@ def test_a_race_survives_its_file() -> None:
     sampled = lap(quality=SampledQuality(LogProbability(-1.0, None, None), LogProbability(-1.0, None, None)))
     assert parse_race(dump_race([lap(), sampled])) == [lap(), sampled]
     content = json.loads(dump_race([lap()]))
+    with_costs = json.loads(dump_race([replace(lap(), costs=Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1))]))
+    assert with_costs["laps"][0].keys() == content["laps"][0].keys(), "costs are of `specviz compare` alone"
     assert content["overall"]["speedup"] == content["laps"][0]["figures"]["speedup"]
 
 
