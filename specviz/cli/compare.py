@@ -2,9 +2,9 @@
 
 import argparse
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
 from specviz.cli.output import counts_line, print_table, say, status_line, write_json
@@ -12,16 +12,13 @@ from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure
 from specviz.core.drafters import as_typed
 from specviz.core.errors import InputError
 from specviz.core.judge import judge
-from specviz.core.metrics import Counts
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import SETTINGS
 from specviz.core.trace import Trace
+from specviz.measure.paired import Comparison
 from specviz.measure.sweep.plan import SweepPair, SweepPlan
 from specviz.measure.sweep.rows import COUNTED, counted
-
-if TYPE_CHECKING:
-    from specviz.measure.compare import Comparison
 
 REPEATS = 5  # of one prompt
 
@@ -79,12 +76,11 @@ def compare_one(options: argparse.Namespace) -> None:
 
         constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
         comparison = compare.compare(target, drafter, prompt, settings, repeats, status.show, constraint)
-    result = comparison_json(comparison)
-    if write_json(options.json, json.dumps(result, indent=2)):
-        print_comparison(result)
+    if write_json(options.json, json.dumps(comparison_json(comparison), indent=2)):
+        print_comparison(comparison)
 
 
-def comparison_json(comparison: "Comparison") -> dict[str, Any]:
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """The result of `compare --json`. Other programs depend on its shape.
 
     Above temperature 0 each repeat has one of `seeds`. "autoregressive" and "speculative" hold one repeat's texts and
@@ -123,7 +119,7 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "predicted_speedup": comparison.predicted_speedup,
         "predicted_low": predicted_low,
         "predicted_high": predicted_high,
-        "calibrated": comparison.calibration is not None,
+        "calibrated": comparison.costs is not None,
         "identical": comparison.identical,
         "quality": asdict(comparison.quality),
         "verdict": {"label": verdict.label, "reason": verdict.reason},
@@ -143,42 +139,40 @@ def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dic
     }
 
 
-def print_comparison(result: dict[str, Any]) -> None:
-    plain, speculative, counts = result["autoregressive"], result["speculative"], result["all_seeds"]
-    rows = []
-    for name, run in (("target alone", plain), ("speculative", speculative)):
-        seconds = run["seconds_all"]
-        speeds = [tokens / taken for tokens, taken in zip(run["new_tokens_all"], seconds, strict=True)]
-        rows.append([name, run["seconds"], float(median(speeds)), f"{min(seconds):.3f} to {max(seconds):.3f}"])
+def print_comparison(comparison: Comparison) -> None:
+    verdict, seeds, costs = comparison.verdict, comparison.seeds, comparison.costs
+    timed = (
+        ("target alone", comparison.plain_seconds, comparison.plain_rates),
+        ("speculative", comparison.speculative_seconds, comparison.speculative_rates),
+    )
+    rows = [[name, median(s), float(median(rates)), f"{min(s):.3f} to {max(s):.3f}"] for name, s, rates in timed]
     print_table(("", "median s", "tokens/s", "spread"), rows)
-    seeds = result["seeds"]
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
-    found = Counts(**{each.name: counts[each.name] for each in fields(Counts)})
-    say(f"{of_all}{counts_line(found, 'discarded')}")
-    modelled = "" if result["predicted_speedup"] is None else f", {result['predicted_speedup']:.2f}× modelled"
-    if result["predicted_low"] is not None:
-        modelled += f" ({result['predicted_low']:.2f} to {result['predicted_high']:.2f}×)"
-    interval, within = None, ""
-    if result["speedup_low"] is not None:
-        interval = low, high = result["speedup_low"], result["speedup_high"]
+    say(f"{of_all}{counts_line(comparison.counts, 'discarded')}")
+    predicted, modelled, within = comparison.predicted_speedup, "", ""
+    if predicted is not None:
+        modelled = f", {predicted:.2f}× modelled"
+    if between := comparison.predicted_interval:
+        modelled += " ({:.2f} to {:.2f}×)".format(*between)
+    if verdict.interval:
         over = f" over {len(seeds)} seeds" if len(seeds) > 1 else ""
-        within = f" (95 % interval{over} {low:.2f} to {high:.2f}×)"
-    say(f"speedup {result['speedup']:.2f}× measured{within}{modelled}; {_sameness(result)}")
-    if not result["calibrated"]:
+        within = " (95 % interval{} {:.2f} to {:.2f}×)".format(over, *verdict.interval)
+    say(f"speedup {comparison.speedup:.2f}× measured{within}{modelled}; {_sameness(comparison)}")
+    if costs is None:
         say("The costs were measured on a disturbed machine, so no speedup is modelled: compare again later.")
-    say(f"{judge(result['speedup'], interval).headline}: {result['verdict']['reason']}")
+    say(f"{judge(comparison.speedup, verdict.interval).headline}: {verdict.reason}")
 
 
-def _sameness(result: dict[str, Any]) -> str:
-    if result["identical"] is None:
+def _sameness(comparison: Comparison) -> str:
+    found, target = comparison.quality, comparison.speculative.target
+    if found.kind == "sampling":
         return "the texts are two draws from one distribution"
-    if result["identical"]:
+    if comparison.identical:
         return "texts identical"
-    found = result["quality"]
-    if found["top2_gap"] is None:
-        return f"texts the same for {found['first_difference']} tokens, then only one of them goes on"
-    why = judge_difference(found["lead"], result["target_dtype"], result["target"]).sentence
-    return f"texts differ from token {found['first_difference'] + 1}: {why}"
+    if found.top2_gap is None:
+        return f"texts the same for {found.first_difference} tokens, then only one of them goes on"
+    why = judge_difference(found.lead, target.dtype, target.name).sentence
+    return f"texts differ from token {(found.first_difference or 0) + 1}: {why}"
 
 
 COMMAND = Command(

@@ -70,9 +70,10 @@ def import_command(options: argparse.Namespace) -> None:
     prompt = text_of(options.prompt_file, MOST_BYTES) if options.prompt_file else options.prompt or ""
     given = RecordOptions(prompt, options.target, options.draft, options.temperature, tokenizer)
     trace = import_run(content_of(options.record, MOST_BYTES), options.system, given)
+    text = dump_trace(trace) if options.out or options.json else ""
     if options.out:
-        write_file(options.out, dump_trace(trace) + "\n")
-    if write_json(options.json, dump_trace(trace)):
+        write_file(options.out, text + "\n")
+    if write_json(options.json, text):
         print_trace(trace)
         if options.out:
             say(f"wrote {options.out}")

@@ -14,12 +14,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
 from specviz.core.files import content_of
-from specviz.core.outside import JsonShape, MostItems, missing_fields, outside, values_in
+from specviz.core.outside import JsonShape, MostItems, check_density, missing_fields, outside, values_in
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -203,6 +203,7 @@ SMALL_FILE = 250_000  # bytes: every problem in it is looked for; in a larger on
 
 
 _TRACE: TypeAdapter[Trace] = outside(Trace)
+_MADE = outside(Trace | None, ConfigDict(revalidate_instances="always"))  # a union, as only that takes a configuration
 _ROUND: TypeAdapter[Round] = outside(Round)
 _FIELDS = get_type_hints(Trace, include_extras=True)
 
@@ -224,8 +225,7 @@ def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
     """
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
-    if len(raw) > limits.bytes:
-        raise InputError(f"The file is larger than {limits.megabytes} MB.")
+    _check_size(raw, limits)
     outline = values_in(raw, limits.shape)
     small = len(raw) <= SMALL_FILE
     _check_outline(outline, small=small)
@@ -238,6 +238,27 @@ def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
         if isinstance(outline, dict) and found[0].where != WHOLE:
             found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
         raise InputError(in_a_sentence("trace", found)) from None
+    return _consistent(trace, limits)
+
+
+def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
+    """A trace that was made of a record, checked as its file would be, without reading one; else InputError."""
+    try:
+        checked: Trace = _MADE.validate_python(trace, strict=True)
+    except ValidationError as error:
+        raise InputError(in_a_sentence("trace", problems_of(error))) from None
+    raw = _TRACE.dump_json(checked)  # what is written must be readable
+    _check_size(raw, limits)
+    check_density(raw, limits.shape)
+    return _consistent(checked, limits)
+
+
+def _check_size(raw: bytes, limits: TraceLimits) -> None:
+    if len(raw) > limits.bytes:
+        raise InputError(f"The file is larger than {limits.megabytes} MB.")
+
+
+def _consistent(trace: Trace, limits: TraceLimits) -> Trace:
     if len(trace.rounds) > limits.rounds:
         raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
     if contradictions := list(islice(_bookkeeping_problems(trace), MOST_PROBLEMS)):

@@ -12,7 +12,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.outside import MostItems, check_density, outside
-from specviz.core.trace import SHAPE, UPLOAD, dump_trace, parse_trace
+from specviz.core.trace import SHAPE, UPLOAD, check_trace
 from specviz.data.links.page_link import one_of
 from specviz.game import game as rules
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
@@ -93,7 +93,7 @@ def _possible(turns: list[rules.Turn], prompt: str) -> bool:
         return False
     runs = [rules.run_of(turns), *(turn.trace for turn in turns)]
     try:
-        return all(parse_trace(dump_trace(run), UPLOAD) for run in runs if run)
+        return all(check_trace(run, UPLOAD) for run in runs if run)
     except InputError:
         return False
 

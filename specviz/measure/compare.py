@@ -10,22 +10,20 @@ import torch
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.intervals import student_t
-from specviz.core.judge import Interval
 from specviz.core.metrics import Costs, count, first_difference
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
 from specviz.core.steps import Steps, at_once
-from specviz.core.terms import Terms
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
 from specviz.decoding.sampler import LogitsConstraint
-from specviz.measure.calibration import Calibration, calibrate, tree_sizes
-from specviz.measure.paired import Paired, SampledRepeat
-from specviz.measure.race import GreedyQuality, LogProbability, Quality, SampledQuality
+from specviz.measure.calibration import calibrate, tree_sizes
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, Quality, SampledQuality, SampledRepeat
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
+from specviz.models.tokens import TokenTexts
 
 ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
 
@@ -156,34 +154,6 @@ def run_both(
     return replace(trace, autoregressive=plain.autoregressive)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison(Paired):
-    calibration: Calibration | None  # None: the machine was too busy
-    quality: Quality
-
-    @property
-    def terms(self) -> Terms | None:
-        return self.terms_at(self.calibration.costs if self.calibration else None)
-
-    @property
-    def predicted_speedup(self) -> float | None:
-        """Modelled from the calibration and the acceptance; None without either. See `Terms.speedup`."""
-        terms = self.terms
-        return terms.speedup if terms and self.calibration else None
-
-    @property
-    def predicted_interval(self) -> Interval | None:
-        """Its 95 % interval over the repeats of the calibration, with the same acceptance; None without one."""
-        if self.calibration is None or self.terms is None:
-            return None
-
-        def modelled(costs: Costs) -> float:
-            terms = self.terms_at(costs)
-            return terms.speedup if terms else 0.0
-
-        return self.calibration.costs.interval(modelled)
-
-
 def compare(
     target: LoadedModel,
     drafter: Drafter,
@@ -203,22 +173,33 @@ def compare(
         progress(f"repeat {repeat} of {repeats}")
         runs.repeat()
     progress("calibrating")
-    measured = runs.measured
+    return comparison_of(runs.measured, target, costs=_costs(target, drafter, settings.tree))
+
+
+def comparison_of(
+    measured: RepeatedPairs, target: LoadedModel, name: str = "", costs: Costs | None = None
+) -> Comparison:
+    """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
     speculative, plain = measured.shown
+    token_texts = TokenTexts(target.tokens)
     return Comparison(
         speculative=speculative,
         plain=plain,
         speculative_seconds=measured.speculative.seconds,
         plain_seconds=measured.plain.seconds,
-        calibration=_calibrated(target, drafter, settings.tree),
-        quality=quality(target, speculative, plain),
         draws=measured.draws,
+        name=name,
+        speculative_prefill=measured.speculative.prefill,
+        plain_prefill=measured.plain.prefill,
+        plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
+        quality=quality(target, speculative, plain),
+        costs=costs,
     )
 
 
-def _calibrated(target: LoadedModel, drafter: Drafter, tree: str | None) -> Calibration | None:
+def _costs(target: LoadedModel, drafter: Drafter, tree: str | None) -> Costs | None:
     try:
-        return calibrate(target, drafter.loaded, tree_sizes(tree), tree, drafter)
+        return calibrate(target, drafter.loaded, tree_sizes(tree), tree, drafter).costs
     except DisturbedError:
         return None
 

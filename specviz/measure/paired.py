@@ -1,11 +1,17 @@
-"""What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare share it."""
+"""What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare have one type."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from statistics import geometric_mean
 from time import monotonic
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from specviz.core.judge import Interval
 from specviz.core.metrics import Costs, Counts, count
+from specviz.core.rounding import Judged
+from specviz.core.rounds import Piece
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.theory import round_steps
@@ -21,8 +27,35 @@ class SampledRepeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
-    """Alternating repeats of both decoders on one prompt.
+class LogProbability:
+    mean: float
+    low: float | None  # None for a text of one token
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyQuality:
+    first_difference: int | None  # None: nowhere
+    top2_gap: float | None  # of logits
+    kind: Literal["greedy"] = "greedy"
+    # How far apart the logits of the two tokens that were written are, and what follows; None in older files.
+    lead: float | None = None
+    explained: Judged | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SampledQuality:
+    speculative: LogProbability
+    autoregressive: LogProbability
+    kind: Literal["sampling"] = "sampling"
+
+
+Quality = GreedyQuality | SampledQuality
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Alternating repeats of both decoders on one prompt: a prompt of a race, or what `specviz compare` measures.
 
     Greedy, every repeat writes the same tokens, so one repeat's counts are those of all. Above temperature 0 every
     repeat has a seed of its own: counts are then the sum over the repeats, and the interval of the speedup says how
@@ -34,6 +67,13 @@ class Paired:
     speculative_seconds: list[float]  # decoding without prefill, of each repeat
     plain_seconds: list[float]
     draws: list[SampledRepeat] = field(default_factory=list, kw_only=True)  # of each repeat; empty: all wrote the same
+    name: str  # the prompt's
+    speculative_prefill: list[float]  # seconds to read the prompt (target and draft), of each repeat
+    plain_prefill: list[float]
+    plain_tokens: list[Piece]  # one display text for each token of the plain output
+    quality: Quality
+    # Measured after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
+    costs: Annotated[Costs | None, Field(exclude=True)] = field(default=None, kw_only=True)
 
     @property
     def seeds(self) -> list[int]:
@@ -85,8 +125,34 @@ class Paired:
         return replace(self.speculative, autoregressive=self.plain.autoregressive)
 
     @property
+    def speculative_latency(self) -> list[float]:
+        return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
+
+    @property
+    def plain_latency(self) -> list[float]:
+        return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
+
+    @property
     def terms(self) -> Terms | None:
-        return self.terms_at(None)
+        return self.terms_at(self.costs)
+
+    @property
+    def predicted_speedup(self) -> float | None:
+        """Modelled from the costs and the acceptance; None without either. See `Terms.speedup`."""
+        terms = self.terms
+        return terms.speedup if terms and self.costs else None
+
+    @property
+    def predicted_interval(self) -> Interval | None:
+        """Its 95 % interval over the repeats of the costs, with the same acceptance; None without one."""
+        if self.costs is None or self.terms is None:
+            return None
+
+        def modelled(costs: Costs) -> float:
+            terms = self.terms_at(costs)
+            return terms.speedup if terms else 0.0
+
+        return self.costs.interval(modelled)
 
     def terms_at(self, costs: Costs | None) -> Terms | None:
         terms = terms_of(self.both, costs)

@@ -11,13 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError, in_a_sentence, problems_of
-from specviz.core.rounding import Judged
-from specviz.core.rounds import Piece, known_seconds
+from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, is_trusted, verdict_of_ratios
 from specviz.data.prompts.workloads import workload_of
-from specviz.measure.paired import Paired, SampledRepeat
+from specviz.measure.paired import Comparison, SampledRepeat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,56 +34,6 @@ class RacePrompt:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LogProbability:
-    mean: float
-    low: float | None  # None for a text of one token
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class GreedyQuality:
-    first_difference: int | None  # None: nowhere
-    top2_gap: float | None  # of logits
-    kind: Literal["greedy"] = "greedy"
-    # How far apart the logits of the two tokens that were written are, and what follows; None in older files.
-    lead: float | None = None
-    explained: Judged | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SampledQuality:
-    speculative: LogProbability
-    autoregressive: LogProbability
-    kind: Literal["sampling"] = "sampling"
-
-
-Quality = GreedyQuality | SampledQuality
-
-
-@dataclass(frozen=True, slots=True)
-class RaceLap(Paired):
-    """One prompt of a race. It holds one trace of each decoder, of the repeat that the lanes play."""
-
-    name: str  # the prompt's
-    speculative_prefill: list[float]  # seconds to read the prompt (target and draft), of each repeat
-    plain_prefill: list[float]
-    plain_tokens: list[Piece]  # one display text for each token of the plain output
-    quality: Quality
-
-    @property
-    def speculative_tokens(self) -> list[str]:
-        return [text for round in burst_texts(self.speculative) for text, _ in round]
-
-    @property
-    def speculative_latency(self) -> list[float]:
-        return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
-
-    @property
-    def plain_latency(self) -> list[float]:
-        return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
-
-
 def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
     bursts: list[list[tuple[str, EmittedStatus]]] = []
     for round in speculative.rounds:
@@ -99,19 +48,19 @@ def burst_clock(speculative: Trace) -> list[float]:
     return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
-def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
+def overall_verdict(laps: Sequence[Comparison]) -> Verdict | None:
     """Of one prompt its own; of more, by the mean of their speedups and its interval over prompts. None for none."""
     if len(laps) == 1:
         return laps[0].verdict
     return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps))
 
 
-def busy_laps(laps: Sequence[RaceLap]) -> int:
+def busy_laps(laps: Sequence[Comparison]) -> int:
     """On how many prompts the times show that other programs ran: they say nothing then."""
     return sum(not is_trusted(lap.both) for lap in laps)
 
 
-def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
+def pooled_terms(laps: Sequence[Comparison]) -> Terms | None:
     terms = [found for lap in laps if (found := lap.terms)]
     if not terms:
         return None
@@ -127,7 +76,7 @@ def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
     )
 
 
-def lap_figures(lap: RaceLap) -> dict[str, Any]:
+def lap_figures(lap: Comparison) -> dict[str, Any]:
     counts, verdict, drafter = lap.counts, lap.verdict, lap.speculative.drafter
     assert drafter is not None
     low, high = verdict.interval or (None, None)
@@ -164,14 +113,14 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
     }
 
 
-_LAP: TypeAdapter[RaceLap] = TypeAdapter(RaceLap)
+_LAP: TypeAdapter[Comparison] = TypeAdapter(Comparison)
 
 
-def dump_lap(lap: RaceLap) -> dict[str, Any]:
+def dump_lap(lap: Comparison) -> dict[str, Any]:
     return dict(_LAP.dump_python(lap, mode="json"))
 
 
-def load_lap(item: object) -> RaceLap:
+def load_lap(item: object) -> Comparison:
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
@@ -186,8 +135,8 @@ class RaceKind:
     verdict: Verdict  # of one prompt: its own, with the interval over its repeats; of more: over prompts
 
 
-def kinds_of(laps: Sequence[RaceLap]) -> list[RaceKind]:
-    by_kind: dict[tuple[str, str], list[RaceLap]] = {}
+def kinds_of(laps: Sequence[Comparison]) -> list[RaceKind]:
+    by_kind: dict[tuple[str, str], list[Comparison]] = {}
     for lap in laps:
         workload = workload_of(lap.name)
         by_kind.setdefault((workload.name, workload.title) if workload else OWN, []).append(lap)
@@ -205,7 +154,7 @@ def clearly_differ(kinds: Sequence[RaceKind]) -> bool:
     return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
 
 
-def dump_race(laps: Sequence[RaceLap]) -> str:
+def dump_race(laps: Sequence[Comparison]) -> str:
     """The race as a JSON file.
 
     {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
@@ -238,7 +187,7 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def parse_race(text: str) -> list[RaceLap]:
+def parse_race(text: str) -> list[Comparison]:
     """The laps of a file that `dump_race` wrote; figures are computed again, not read. Else InputError."""
     try:
         content = json.loads(text)
@@ -252,13 +201,13 @@ def parse_race(text: str) -> list[RaceLap]:
     return [load_lap(lap) for lap in laps]
 
 
-def race_frame(laps: Sequence[RaceLap]) -> "pd.DataFrame":
+def race_frame(laps: Sequence[Comparison]) -> "pd.DataFrame":
     """One row for each prompt and repeat.
 
     Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
-    seconds with prefill, rates exclude it; `speedup` is `Paired.speedup` with its 95 % interval, which is missing for
-    one repeat; tokens and counts are those of one repeat, or above temperature 0 the sum of all, which have different
-    seeds), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`, `speculative_prefill_seconds`,
+    seconds with prefill, rates exclude it; `speedup` is `Comparison.speedup` with its 95 % interval, which is missing
+    for one repeat; tokens and counts are those of one repeat, or above temperature 0 the sum of all, which have
+    different seeds), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`, `speculative_prefill_seconds`,
     `speculative_seconds` and `ratio` of that repeat. `seed` and, last, `repeat_speculative_tokens`,
     `repeat_plain_tokens` and `repeat_target_calls` are of the repeat. Prompts are named; their texts are left out.
     """
@@ -267,7 +216,7 @@ def race_frame(laps: Sequence[RaceLap]) -> "pd.DataFrame":
     return pd.DataFrame([{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)])
 
 
-def race_csv(laps: Sequence[RaceLap]) -> str:
+def race_csv(laps: Sequence[Comparison]) -> str:
     if not laps:
         return ""
     frame = race_frame(laps)
@@ -276,7 +225,7 @@ def race_csv(laps: Sequence[RaceLap]) -> str:
     return frame.assign(**safe).to_csv(index=False, lineterminator="\n")
 
 
-def _repeats(lap: RaceLap) -> list[dict[str, float]]:
+def _repeats(lap: Comparison) -> list[dict[str, float]]:
     draws = lap.draws or [SampledRepeat(lap.seeds[0], lap.counts, lap.plain_written)] * len(lap.ratios)
     return [
         {

@@ -16,7 +16,7 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
-from specviz.measure.paired import Paired
+from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
 from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
 from specviz.player.payload import SentRun, SentStage, StageState
@@ -34,7 +34,7 @@ def offline_page(
     guesses: DraftGuesses | None = None,
     costs: Costs | None = None,
     address: str | None = None,
-    repeats: Paired | None = None,
+    repeats: Comparison | None = None,
     scheme: Scheme = "auto",
 ) -> str:
     """The HTML of a page that plays a finished run.
@@ -90,7 +90,7 @@ def _lead(trace: Trace) -> str:
     return f"{method_of(trace.drafter.kind).lead} {check}, {end}."
 
 
-def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
+def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
         judged = counts.accepted + counts.rejected
@@ -108,7 +108,7 @@ def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> st
     return "\n".join(f"<p>{line}</p>" for line in lines)
 
 
-def _headline(verdict: Verdict, repeats: Paired | None) -> str:
+def _headline(verdict: Verdict, repeats: Comparison | None) -> str:
     """The verdict's words; for repeats with their interval, and which of them is played."""
     if repeats is None or verdict.interval is None:
         return f"{verdict.headline}."

@@ -17,8 +17,9 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import GameRequest, Turn
+from specviz.measure.paired import Comparison
 from specviz.measure.proof.rows import BATCHES, MOST_DRAWS, DrawBatch, GreedyRow, Position, RuleName
-from specviz.measure.race import MAX_REPEATS, RaceLap, RacePrompt
+from specviz.measure.race import MAX_REPEATS, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
 
@@ -187,7 +188,7 @@ class JobKind:
 TASKS = (
     JobKind("run", Run, "run.run_steps", None, watched=True, resumes=False),
     JobKind("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
-    JobKind("race", Race, "long.race_steps", RaceLap),
+    JobKind("race", Race, "long.race_steps", Comparison),
     JobKind("sweep", Sweep, "long.sweep_steps", SweepRow | str),
     JobKind("guess along", GuessAlong, "run.guess_along_steps", Prospect),
     JobKind("prove", Prove, "long.prove_steps", DrawBatch),

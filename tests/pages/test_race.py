@@ -8,7 +8,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
-from specviz.measure.race import RaceLap
+from specviz.measure.paired import Comparison
 from specviz.measure.sweep.beside_race import beside
 from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race import race_page
@@ -41,7 +41,7 @@ def plot_of(page: AppTest) -> dict[str, str]:
     return dict(zip(layout["yaxis"]["ticktext"], labels, strict=True))
 
 
-def with_own_race(laps: list[RaceLap]) -> AppTest:
+def with_own_race(laps: list[Comparison]) -> AppTest:
     return opened("pages/race.py", Session(race=RaceState(RaceEntry(), laps=laps)))
 
 

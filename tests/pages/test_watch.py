@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.trace import dump_trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
-from specviz.ui.watch import watch_state
+from specviz.ui.watch import files, watch_state
 from specviz.ui.watch.controls import request_of
 from tests.conftest import ROOT
 from tests.support.app_pages import SECONDS, opened, texts, until, visit
@@ -201,7 +201,9 @@ def open_file(page: AppTest, name: str) -> None:
     page.get_by_key("trace_file").set_value((name, record(name), "application/json")).run()
 
 
-def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_filled_in(page: AppTest) -> None:
+def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_filled_in(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert not [field for field in page.text_input if field.key == "record_draft"], "only beside a record"
     page.get_by_key("trace_file").set_value(("broken.json", b'{"schema": 99}', "application/json")).run()
     assert "That file cannot be shown." in texts(page)
@@ -227,6 +229,9 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     page.selectbox(key="record_tokenizer").set_value("wren-base").run()
     assert not page.error
     assert stage_of(page)["badge"].startswith("imported from transformers")
+    monkeypatch.setattr(files, "system_of", None)  # the file is searched for its system once, not at each drawing
+    page.run()
+    assert page.selectbox(key="record_tokenizer").value == "wren-base"
 
 
 def test_an_own_models_trace_can_be_run_again_where_allowed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,8 +31,9 @@ from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, P
 from specviz.data.prompts.workloads import find_preset
 from specviz.game.game import OFFERS, GameRequest, Offer, Turn
 from specviz.game.words import guess_problem, joined, tidy
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
 from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, recorded_proof
-from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, RacePrompt, SampledQuality
+from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepCell
 from specviz.measure.sweep.rows import SweepRow
 from specviz.service import engine
@@ -171,11 +172,11 @@ def race(command: say.Race) -> Steps:
     yield say.JobFinished(job)
 
 
-def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> RaceLap:
+def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
     trace = fake_run(replace(request, prompt=prompt.text))
     assert trace.autoregressive
     likely = LogProbability(-1.2, -1.4, -1.0)
-    return RaceLap(
+    return Comparison(
         speculative=replace(trace, autoregressive=None),
         plain=replace(trace, drafter=None, rounds=[], prefill_seconds=PrefillSeconds(0.01, 0.0)),  # what it wrote alone
         speculative_seconds=[sum(round.seconds or 0.0 for round in trace.rounds)] * repeats,

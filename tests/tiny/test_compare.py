@@ -20,7 +20,6 @@ from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import LONGEST_PASS, TURNS, Calibration, calibrate, calibration_steps, check_costs
 from specviz.measure.compare import (
-    Comparison,
     PairedRuns,
     RepeatedPairs,
     compare,
@@ -30,8 +29,8 @@ from specviz.measure.compare import (
     run_both,
     top2_gap,
 )
-from specviz.measure.paired import CALIBRATION
-from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, lap_figures
+from specviz.measure.paired import CALIBRATION, Comparison, GreedyQuality, LogProbability
+from specviz.measure.race import lap_figures
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models import pass_timing
@@ -109,15 +108,16 @@ def test_race_and_compare_give_the_same_speedup_and_the_prediction_is_the_formul
         "plain": autoregressive_decode(TARGET, PROMPT, GREEDY),
         "speculative_seconds": [4.0, 5.0, 4.0],
         "plain_seconds": [6.0, 10.0, 9.0],
+        "speculative_prefill": [0.1] * 3,
+        "plain_prefill": [0.1] * 3,
+        "plain_tokens": [],
         "quality": GreedyQuality(None, None),
     }
     trace = measured["speculative"]
     assert trace.autoregressive.token_ids == trace.output.token_ids
     assert trace.rounds[0].drafted[0].candidates
     assert parse_trace(dump_trace(trace)) == trace
-    comparison = Comparison(calibration=COSTS, **measured)
-    prefills: dict[str, Any] = {"speculative_prefill": [0.1] * 3, "plain_prefill": [0.1] * 3}
-    lap = RaceLap(name="own-1", plain_tokens=[], **prefills, **measured)
+    comparison, lap = Comparison(name="", costs=COSTS.costs, **measured), Comparison(name="own-1", **measured)
     figures, as_json = lap_figures(lap), comparison_json(comparison)
     assert figures["speedup"] == as_json["speedup"] == lap.speedup == comparison.speedup
     assert (figures["speedup_low"], figures["speedup_high"]) == comparison.verdict.interval
@@ -210,7 +210,7 @@ def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyP
     with pytest.raises(DisturbedError, match=said):
         calibrate(target, DRAFT)
     comparison = compare(target, ModelDrafter(DRAFT), PROMPT, GREEDY, repeats=2)
-    assert (comparison.calibration, comparison.predicted_speedup) == (None, None)
+    assert (comparison.costs, comparison.predicted_speedup) == (None, None)
     assert comparison.terms is not None, "those of its own runs"
     result = comparison_json(comparison)
     assert (result["calibrated"], result["predicted_speedup"]) == (False, None)

@@ -1,6 +1,7 @@
 """Records of other systems become traces that show what was reported, and nothing else."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from specviz.core import outside
+from specviz.core import trace as core_trace
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
-from specviz.core.trace import Trace, dump_trace, parse_trace, read_trace
+from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, check_trace, dump_trace, parse_trace, read_trace
 from specviz.data.systems.importers import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
 from specviz.data.systems.importers.assembling import CUT, cut
 from tests.support.fake_traces import fake_trace
@@ -230,6 +233,60 @@ def test_a_record_that_was_cut_off_gets_one_sentence_or_is_read(name: str) -> No
         else:
             assert parse_trace(dump_trace(trace)) == trace
     assert all(re.fullmatch(r"[^\n]+\.", sentence) for sentence in sentences)
+
+
+@pytest.mark.parametrize("name", SYSTEM_OF)
+def test_a_record_is_read_once_and_its_trace_is_checked_as_a_file_would_be(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found: the trace was written as JSON and read again, twice over, which was most of the time of an import."""
+    trace = imported(name)
+    assert parse_trace(dump_trace(trace)) == trace
+    monkeypatch.setattr(outside, "values_in", None)
+    monkeypatch.setattr(core_trace, "values_in", None)
+    assert imported(name) == trace
+
+
+HALF = "half \ud800 a character"
+
+
+def test_half_a_character_beside_a_record_gets_one_sentence() -> None:
+    """Found: it was an unexpected error."""
+    sentences = [refusal(record(CHAT), "vllm", **{field: HALF}) for field in ("prompt", "target", "draft")]
+    assert ["valid string" in sentence for sentence in sentences] == [True] * 3
+
+
+MADE = {
+    "a negative time": (lambda t: replace(t, prefill_seconds=PrefillSeconds(-1.0, None)), "prefill_seconds.target"),
+    "no number": (lambda t: replace(t, prefill_seconds=PrefillSeconds(math.nan, None)), "prefill_seconds.target"),
+    "a long name": (lambda t: replace(t, created="x" * 301), "created"),
+    "a long text": (lambda t: replace(t, output=replace(t.output, text="x" * 2_000_001)), "output.text"),
+    "a text as a number": (lambda t: replace(t, prompt=replace(t.prompt, tokens=[1])), "prompt.tokens.0"),
+    "many tokens": (lambda t: replace(t, prompt=replace(t.prompt, tokens=[""] * 65_537)), "prompt.tokens"),
+    "a contradiction": (lambda t: replace(t, rounds=t.rounds[1:]), "contradicts itself"),
+    "a token deep inside": (
+        lambda t: replace(t, rounds=[replace(t.rounds[0], emitted=replace(t.rounds[0].emitted, id=-1))]),
+        "rounds.0.emitted.id",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", MADE)
+def test_a_made_trace_has_the_bounds_of_a_file(change: str) -> None:
+    make, says = MADE[change]
+    with pytest.raises(InputError) as refused:
+        check_trace(make(imported(CHAT)))
+    assert says in str(refused.value)
+
+
+def test_a_made_trace_whose_file_could_not_be_opened_is_refused() -> None:
+    trace = imported(CHAT)
+    large = replace(UPLOAD, megabytes=0)
+    with pytest.raises(InputError, match="The file is larger than 0 MB"):
+        check_trace(trace, large)
+    dense = replace(UPLOAD, shape=replace(UPLOAD.shape, value=10_000, free=0))
+    with pytest.raises(InputError, match="too many values for its size"):
+        check_trace(trace, dense)
 
 
 def test_markup_in_a_record_stays_text() -> None:

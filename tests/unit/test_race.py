@@ -11,15 +11,11 @@ from typing import Any
 import pytest
 
 from specviz import DecodeSettings
-from specviz.core.metrics import Counts
+from specviz.core.metrics import Costs, Counts
 from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, ModelInfo, Output, Prompt, Round
 from specviz.measure.compare import median_index
-from specviz.measure.paired import SampledRepeat
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, SampledRepeat
 from specviz.measure.race import (
-    GreedyQuality,
-    LogProbability,
-    RaceLap,
-    SampledQuality,
     burst_clock,
     burst_texts,
     busy_laps,
@@ -68,12 +64,12 @@ def lap(
     ours: Sequence[float] = (0.4, 0.5, 0.8),
     alone: Sequence[float] = (1.2, 1.0, 0.8),
     **changes: Any,
-) -> RaceLap:
+) -> Comparison:
     """A prompt with these seconds of each repeat: the middle ones are 1.0 s alone and 0.5 s speculative."""
     common: Any = {"settings": settings, "prompt": Prompt("one two", [1, 2], ["one", " two"])}
     written = Output(plain_ids, "text", "length" if len(plain_ids) == settings.max_new_tokens else "eos")
     plain = Autoregressive([0.2] * len(plain_ids), plain_ids)
-    made = RaceLap(
+    made = Comparison(
         speculative=run_of(rounds, drafter=DrafterInfo("model", "D", 1, "float32", "0"), **common),
         plain=run_of([], plain, drafter=None, output=written, **common),
         speculative_seconds=list(ours),
@@ -128,7 +124,7 @@ def test_a_prompt_without_drafts_or_with_one_repeat_says_less() -> None:
     assert lanes(ONE)["laps"][0]["result"] == "speculative looks faster: 3.00×"
 
 
-def lanes(found: RaceLap) -> Any:
+def lanes(found: Comparison) -> Any:
     return lanes_data([found], run_id="r", badge="b", place=None)
 
 
@@ -179,10 +175,12 @@ def test_a_race_survives_its_file() -> None:
     sampled = lap(quality=SampledQuality(LogProbability(-1.0, None, None), LogProbability(-1.0, None, None)))
     assert parse_race(dump_race([lap(), sampled])) == [lap(), sampled]
     content = json.loads(dump_race([lap()]))
+    with_costs = json.loads(dump_race([replace(lap(), costs=Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1))]))
+    assert with_costs["laps"][0].keys() == content["laps"][0].keys(), "costs are of `specviz compare` alone"
     assert content["overall"]["speedup"] == content["laps"][0]["figures"]["speedup"]
 
 
-def timed(name: str, *speedups: float) -> RaceLap:
+def timed(name: str, *speedups: float) -> Comparison:
     return lap(name=name, alone=speedups, ours=[1.0] * len(speedups))
 
 
@@ -245,7 +243,7 @@ def test_bursts_come_at_the_end_of_their_round_and_end_with_the_text() -> None:
     assert [(at, len(burst)) for at, burst in speculative["steps"]] == [(300, 3), (500, 2)]
     assert (plain["end"], speculative["end"], data["end"]) == (1000, 500, 1000)
     assert is_plain_json(data)
-    assert len(found.speculative_tokens) == 5
+    assert sum(map(len, burst_texts(found.speculative))) == 5
     rounds = [replace(ROUNDS[0], drafted=drafted("accepted", "discarded"), emitted=EmittedToken("none"))]
     assert burst_texts(lap(rounds=rounds).speculative) == [[(" d0", "accepted")]]
     shown = lanes(lap(ours=[2.0] * 3, alone=[1.0] * 3))["laps"][0]

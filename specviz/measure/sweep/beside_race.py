@@ -9,7 +9,8 @@ import pandas as pd
 
 from specviz.core.judge import NEUTRAL
 from specviz.data.texts import Sentences, any_of
-from specviz.measure.race import RaceKind, RaceLap, kinds_of
+from specviz.measure.paired import Comparison
+from specviz.measure.race import RaceKind, kinds_of
 from specviz.measure.sweep.rows import MADE_BY, SERIES
 from specviz.measure.sweep.study import PROMPT, Study, of_kind, pooled
 from specviz.measure.sweep.table import each_row
@@ -81,7 +82,7 @@ class RaceComparison:
         return say("why", most=", then ".join(causes)) if causes else ""
 
 
-def beside(laps: Sequence[RaceLap], studies: Sequence[Study]) -> list[RaceComparison]:
+def beside(laps: Sequence[Comparison], studies: Sequence[Study]) -> list[RaceComparison]:
     wanted = _made_by(laps)
     study = next((each for each in studies if wanted == {name: getattr(each.series, name) for name in wanted}), None)
     if study is None:
@@ -90,7 +91,7 @@ def beside(laps: Sequence[RaceLap], studies: Sequence[Study]) -> list[RaceCompar
     return [_beside(kind, laps, study, swept[kind.name]) for kind in kinds_of(laps) if kind.name in swept]
 
 
-def _made_by(laps: Sequence[RaceLap]) -> dict[str, object]:
+def _made_by(laps: Sequence[Comparison]) -> dict[str, object]:
     """What must be the same in both: the models in their number formats, and the settings that are not pooled."""
     run = laps[0].speculative
     assert run.drafter is not None
@@ -99,7 +100,7 @@ def _made_by(laps: Sequence[RaceLap]) -> dict[str, object]:
     return made | {name: getattr(run.settings, name) for name in SERIES if name not in MADE_BY}
 
 
-def _beside(kind: RaceKind, laps: Sequence[RaceLap], study: Study, swept: Any) -> RaceComparison:
+def _beside(kind: RaceKind, laps: Sequence[Comparison], study: Study, swept: Any) -> RaceComparison:
     its = [lap for lap in laps if lap.name in kind.prompts]
     length = its[0].speculative.settings.draft_length
     fixed = of_kind(study.possible)
@@ -121,7 +122,7 @@ def _point(rows: pd.DataFrame) -> Any | None:
     return None if rows.empty else next(iter(each_row(pooled(rows, ["workload"]))))
 
 
-def _elsewhere(laps: Sequence[RaceLap], study: Study) -> Iterator[str]:
+def _elsewhere(laps: Sequence[Comparison], study: Study) -> Iterator[str]:
     machine, series = laps[0].speculative.recorded_on, study.series
     if (machine.machine, machine.threads) != (series.machine, series.threads):
         yield say("machines", one=machine, other=series, threads=machine.threads, other_threads=series.threads)

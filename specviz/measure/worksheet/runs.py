@@ -13,7 +13,7 @@ from specviz.core.terms import RoundTerms, Terms, terms_of
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted
-from specviz.measure.race import RaceLap
+from specviz.measure.paired import Comparison
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
 from specviz.measure.sweep.table import each_row
@@ -100,7 +100,7 @@ def _doubt(trace: Trace, recorded: bool) -> str:
     return "" if recorded or is_trusted(trace) else " (busy machine: its time is not trusted)"
 
 
-def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[MeasuredRun]:
+def of_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun]:
     return [
         MeasuredRun("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps

@@ -15,24 +15,23 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
-from specviz.measure.compare import PairedRuns, RepeatedPairs, quality
+from specviz.measure.compare import PairedRuns, comparison_of
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.rows import BATCHES
-from specviz.measure.race import RaceLap, RacePrompt
+from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepCell, groups
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
-from specviz.models.tokens import TokenTexts
 from specviz.service import protocol as say
 from specviz.service.limits import BudgetSpent
 from specviz.service.workshop import Workshop
 
 
 def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
-    """One `RaceLap` for each prompt after the first `done`; `Progress` before each repeat.
+    """One `Comparison` for each prompt after the first `done`; `Progress` before each repeat.
 
     InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
     """
@@ -48,10 +47,10 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.plain:
-                yield say.JobItem(job, "race", _lap(measured, target, prompt))
+                yield say.JobItem(job, "race", comparison_of(measured, target, prompt.name))
             raise
         workshop.forget_race(job)
-        yield say.JobItem(job, "race", _lap(measured, target, prompt))
+        yield say.JobItem(job, "race", comparison_of(measured, target, prompt.name))
     yield say.JobFinished(job)
 
 
@@ -70,24 +69,6 @@ def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt],
             drafter.set_up(target, prompt.text, settings)
         except InputError as error:
             raise InputError(f"{prompt.name}: {error}") from None
-
-
-def _lap(measured: RepeatedPairs, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
-    """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
-    speculative, plain = measured.shown
-    token_texts = TokenTexts(target.tokens)
-    return RaceLap(
-        speculative=speculative,
-        plain=plain,
-        speculative_seconds=measured.speculative.seconds,
-        plain_seconds=measured.plain.seconds,
-        name=prompt.name,
-        speculative_prefill=measured.speculative.prefill,
-        plain_prefill=measured.plain.prefill,
-        plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
-        quality=quality(target, speculative, plain),
-        draws=measured.draws,
-    )
 
 
 def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.JobSteps:

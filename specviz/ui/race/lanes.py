@@ -6,7 +6,8 @@ from typing import Any, Literal, TypedDict
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.readable import readable, spelled
 from specviz.core.verdict import Verdict
-from specviz.measure.race import RaceLap, burst_clock, burst_texts
+from specviz.measure.paired import Comparison
+from specviz.measure.race import burst_clock, burst_texts
 from specviz.ui.shared.components import component, ignore_change
 
 LaneStatus = Literal["plain", "accepted", "correction", "bonus", "own"]
@@ -48,7 +49,7 @@ SHOWN_PROMPT = 90  # characters
 MAX_PLACE = 10_000_000.0  # ms
 
 
-def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> RacePayload:
+def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: float | None) -> RacePayload:
     """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt."""
     shown = [_lap(lap) for lap in laps]
     end = max(lane["end"] for lap in shown for lane in lap["lanes"])
@@ -68,7 +69,7 @@ def slow_motion(seconds: float) -> int:
     return min(SLOWER, key=lambda factor: abs(seconds * factor - WANTED_SECONDS))
 
 
-def _lap(lap: RaceLap) -> LapPayload:
+def _lap(lap: Comparison) -> LapPayload:
     prompt, verdict, alone = " ".join(lap.plain.prompt.text.split()), lap.verdict, lap.plain.autoregressive
     assert alone is not None
     plain = [[(text, "plain")] for text in spelled(lap.plain_tokens)]

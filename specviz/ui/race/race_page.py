@@ -12,8 +12,8 @@ from specviz.core.trace import Trace
 from specviz.data.links.permalink import left_out_of_link
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
-from specviz.measure.paired import Pace, in_minutes
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap
+from specviz.measure.paired import Comparison, Pace, in_minutes
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import lanes_data, race_lanes
@@ -149,7 +149,7 @@ def _name(run_id: str) -> str:
     return "The recorded race" if run_id == RECORDED_ID else "Your race"
 
 
-def _pair(laps: list[RaceLap]) -> str:
+def _pair(laps: list[Comparison]) -> str:
     run, settings = laps[0].speculative, laps[0].speculative.settings
     warm = "" if settings.greedy else f", temperature {settings.temperature:g}"
     return f"{_draft(run)}, γ = {settings.draft_length}{settings.manner}{warm}"
@@ -160,7 +160,7 @@ def _draft(run: Trace) -> str:
     return plain(spoken(short_name(run.drafter.name)))
 
 
-def _caption(racing: RaceState, run_id: str, laps: list[RaceLap]) -> str:
+def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     first, settings = laps[0].speculative, laps[0].speculative.settings
     schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
     policy = "" if settings.draft_schedule == "fixed" else f" ({schedule})"
@@ -200,7 +200,7 @@ def show_measuring(racing: RaceState) -> None:
     found()
 
 
-def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
+def progress_line(view: JobView, laps: Sequence[Comparison]) -> str:
     if line := waiting_line(view):
         measured = f"{len(laps)} prompts are measured so far" if laps else "nothing is measured yet"
         return f"{line[0].upper()}{line[1:]}".rstrip(".") + f"; {measured}."
@@ -216,7 +216,7 @@ def race_step(progress: JobProgress) -> str:
     return f"Measuring prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
 
 
-def race_left(progress: JobProgress, laps: Sequence[RaceLap]) -> float | None:
+def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None:
     """Seconds of timed runs that are still to come, going by the finished prompts; None before there is one."""
     each = [one + other for lap in laps for one, other in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
     if not each:
@@ -224,6 +224,6 @@ def race_left(progress: JobProgress, laps: Sequence[RaceLap]) -> float | None:
     return fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))
 
 
-def rows_so_far(laps: Sequence[RaceLap]) -> list[dict[str, str]]:
+def rows_so_far(laps: Sequence[Comparison]) -> list[dict[str, str]]:
     found = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **prompt_row(lap)} for lap in laps]
     return [{name: str(row[name]) for name in ("prompt", "so far", *FIGURES)} for row in found]

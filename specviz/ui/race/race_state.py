@@ -12,7 +12,8 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
 from specviz.data.links.permalink import SettingsLink, left_out_of_link, link_of
 from specviz.data.prompts.workloads import WORKLOADS, find_preset
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt, parse_race
+from specviz.measure.paired import Comparison
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
 from specviz.service.job import Items
 from specviz.service.protocol import Race
 from specviz.ui.shared.arrival import Arrival
@@ -92,8 +93,8 @@ class RaceState:
     entry: RaceEntry = field(default_factory=RaceEntry)  # what the controls say
     came: Arrival = field(default_factory=Arrival)
     started: RaceEntry | None = None  # what was last raced, or is being raced
-    slot: JobSlot[Items[RaceLap]] = field(default_factory=lambda: JobSlot("race", Items))
-    laps: list[RaceLap] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
+    slot: JobSlot[Items[Comparison]] = field(default_factory=lambda: JobSlot("race", Items))
+    laps: list[Comparison] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
     raced: RaceEntry | None = None  # what those laps are of
     own_id: str = "live"  # of those laps
     in_lanes: str = ""  # which race plays; empty: the first of those shown
@@ -117,12 +118,12 @@ class RaceState:
         self.refresh()
         return len(self.so_far) > before
 
-    def shown(self) -> dict[str, list[RaceLap]]:
+    def shown(self) -> dict[str, list[Comparison]]:
         both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
         return {run_id: laps for run_id, laps in both.items() if laps}
 
     @property
-    def so_far(self) -> Sequence[RaceLap]:
+    def so_far(self) -> Sequence[Comparison]:
         return self.slot.result.items if self.slot.result else ()
 
     def _take(self) -> None:
@@ -140,6 +141,6 @@ class RaceState:
 
 
 @of_the_app("No recorded race for the first screen", otherwise=[])
-def recorded_race() -> list[RaceLap]:
+def recorded_race() -> list[Comparison]:
     """The race made by `scripts/record_race.py`; empty where it is missing or damaged."""
     return parse_race(RECORDED.read_text(encoding="utf-8"))

@@ -12,7 +12,8 @@ from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
-from specviz.measure.race import GreedyQuality, LogProbability, RaceKind, RaceLap, SampledQuality
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
+from specviz.measure.race import RaceKind, burst_texts
 from specviz.measure.sweep.beside_race import RaceComparison, beside
 from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
@@ -28,7 +29,7 @@ CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
 RaceRow = dict[str, Any]
 
 
-def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
+def say_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
     verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
     assert verdict is not None
@@ -41,7 +42,7 @@ def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
 
-def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
+def _over(laps: Sequence[Comparison], verdict: Verdict) -> str:
     interval = within(verdict, " (95 % interval {:.2f} to {:.2f}×)")
     return f"over {len(laps)} prompts{interval}" if len(laps) > 1 else "on this prompt"
 
@@ -59,7 +60,7 @@ def by_kind(kinds: Sequence[RaceKind]) -> str:
     )
 
 
-def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]) -> None:
+def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Comparison]) -> None:
     plot, words = st.columns([5, 4], gap="large")
     with plot:
         chart(speedups_figure(races), "race_speedups")
@@ -86,11 +87,11 @@ def kind_line(kind: RaceKind) -> str:
     return f"{kind.title} ({counted}): {parts.headline(kind.verdict, end='')}{interval}"
 
 
-def rows(laps: Sequence[RaceLap]) -> list[RaceRow]:
+def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
     return [*map(prompt_row, laps), *([_overall_row(laps)] if len(laps) > 1 else [])]
 
 
-def prompt_row(lap: RaceLap) -> RaceRow:
+def prompt_row(lap: Comparison) -> RaceRow:
     return {
         "prompt": lap.name,
         "speedup": with_interval(lap.verdict),
@@ -103,7 +104,7 @@ def prompt_row(lap: RaceLap) -> RaceRow:
     }
 
 
-def _overall_row(laps: Sequence[RaceLap]) -> RaceRow:
+def _overall_row(laps: Sequence[Comparison]) -> RaceRow:
     verdict = race.overall_verdict(laps)
     assert verdict is not None
     same = sum(bool(lap.identical) for lap in laps)
@@ -125,7 +126,7 @@ def _overall_row(laps: Sequence[RaceLap]) -> RaceRow:
     }
 
 
-def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
+def _counts(laps: Sequence[Comparison]) -> dict[str, int]:
     columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "target passes": "rounds"}
     return {title: sum(getattr(lap.counts, counted) for lap in laps) for title, counted in columns.items()}
 
@@ -156,7 +157,7 @@ def with_spread(seconds: Sequence[float]) -> str:
     return f"{median(seconds):.2f}{spread}"
 
 
-def quality_cell(lap: RaceLap) -> str:
+def quality_cell(lap: Comparison) -> str:
     found = lap.quality
     if isinstance(found, SampledQuality):
         return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
@@ -166,7 +167,7 @@ def quality_cell(lap: RaceLap) -> str:
     return f"{'FAILS: ' if found.explained == 'fails' else ''}differs from token {found.first_difference + 1}{gap}"
 
 
-def show_quality(laps: Sequence[RaceLap]) -> None:
+def show_quality(laps: Sequence[Comparison]) -> None:
     st.markdown("**Is the text as good?**")
     if all(lap.identical for lap in laps):
         st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
@@ -182,7 +183,7 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
             parts.download("Save this run as a page that plays offline", made, file, icon=icon, **options)
 
 
-def quality_sentence(lap: RaceLap) -> str:
+def quality_sentence(lap: Comparison) -> str:
     """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
@@ -197,7 +198,8 @@ def quality_sentence(lap: RaceLap) -> str:
         return f"The same for {at} tokens; then one text ends and the other continues."
     before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
     after = f" after {before}" if before else ""
-    ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
+    written = [text for burst in burst_texts(lap.speculative) for text, _ in burst]
+    ours, theirs = written[at], lap.plain_tokens[at]
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
     why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
     return (
@@ -220,7 +222,7 @@ ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
 ROOM, WIDEST = 1.08, 2
 
 
-def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
+def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:
     """A row for each prompt of each race, those of one prompt below each other; see `WIDEST`."""
     found = {name: _verdicts(laps) for name, laps in races.items()}
     prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != ALL))
@@ -241,7 +243,7 @@ def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
     return figure([point for point, _ in drawn], AROUND + ROW * len(rows), x=x, y=y, **more)
 
 
-def _verdicts(laps: Sequence[RaceLap]) -> dict[str, Verdict]:
+def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
     """Of each prompt, and of all unless that would be the mean of kinds that differ."""
     found = {lap.name: lap.verdict for lap in laps}
     whole = race.overall_verdict(laps)
@@ -266,18 +268,18 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigureP
     return point, labels
 
 
-def show_sweep_beside(laps: Sequence[RaceLap], sweeps: HelpsState) -> None:
+def show_sweep_beside(laps: Sequence[Comparison], sweeps: HelpsState) -> None:
     """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
     studies = (study for source in sweeps.sources() for study in studied(sweeps, source))
     _show((_beside(laps, study) for study in studies), "When it helps", "race_to_helps")
 
 
-def show_race_beside(study: Study, races: Iterable[Sequence[RaceLap]]) -> None:
+def show_race_beside(study: Study, races: Iterable[Sequence[Comparison]]) -> None:
     """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
     _show((_beside(laps, study) for laps in races), "Race", "helps_to_race")
 
 
-def _beside(laps: Sequence[RaceLap], study: Study) -> list[RaceComparison]:
+def _beside(laps: Sequence[Comparison], study: Study) -> list[RaceComparison]:
     known = _both_recorded().get(id(study)) if laps is recorded_race() else None
     return beside(laps, [study]) if known is None else known
 

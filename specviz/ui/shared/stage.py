@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -55,16 +56,27 @@ def news(payload: SentStage, sent: StageProgress | None) -> FeedPayload:
     return {"stream": stream, "version": version, "whole": None, "growth": growth}
 
 
+class LastingRun(dict[str, Any]):
+    """A `SentRun` that nobody changes: what a browser gets of it is made once, however often it is drawn."""
+
+    @cached_property
+    def held(self) -> tuple[str, bytes]:
+        """Its key, and the `HeldRun` as JSON."""
+        run = inline_json(self).encode()
+        key = blake2b(run, digest_size=8).hexdigest()
+        return key, b'{"key": "%s", "run": %s}' % (key.encode(), run)
+
+
 def split(payload: SentStage) -> tuple[bytes, StageMount]:
     """A payload in two: a `HeldRun` as JSON, the same bytes as long as the run is, and the rest.
 
     Streamlit sends bytes that a browser has only once, so drawing a page again costs the rest: a run of 2,000 rounds
     is 2 MB.
     """
-    run = inline_json(payload["run"]).encode()
-    key = blake2b(run, digest_size=8).hexdigest()
-    rest = {name: value for name, value in payload.items() if name != "run"}
-    return b'{"key": "%s", "run": %s}' % (key.encode(), run), cast(StageMount, rest | {"part": key})
+    rest: dict[str, Any] = {**payload}
+    run = rest.pop("run")
+    key, held = (run if isinstance(run, LastingRun) else LastingRun(run)).held
+    return held, cast(StageMount, rest | {"part": key})
 
 
 MAX_STEP = 3 * 65_536

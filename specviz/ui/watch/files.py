@@ -37,8 +37,7 @@ AS_RECORDED = "as the record has it"
 def open_one(watching: WatchState) -> None:
     act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": SAYS["file_help"]}
     st.file_uploader("Open a run", type=["json", "jsonl", "txt"], key="trace_file", **act)
-    file = uploaded("trace_file")
-    if file and system_of(file.getvalue()):
+    if watching.file_is_record and uploaded("trace_file"):
         _record_fields({"on_change": _open, "args": (watching,)})
 
 
@@ -64,8 +63,10 @@ def _open(watching: WatchState) -> None:
     watching.file_problem = ""
     if file is None:
         return
+    content = file.getvalue()
+    watching.file_is_record = system_of(content) is not None
     try:
-        trace = open_run(file.getvalue(), _given())
+        trace = open_run(content, _given())
     except InputError as error:
         watching.file_problem = f"That file cannot be shown. {error}"
         return

@@ -2,9 +2,10 @@
 
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from threading import Lock
+from typing import cast
 
 import streamlit as st
 
@@ -17,8 +18,9 @@ from specviz.data.links.permalink import link_of
 from specviz.data.measured.first_run import first_trace
 from specviz.measure.ranking import RankedRun, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
-from specviz.player.payload import SentStage, TourPayload
+from specviz.player.payload import SentRun, SentStage, TourPayload
 from specviz.ui.shared.address import TOUR
+from specviz.ui.shared.stage import LastingRun
 from specviz.ui.watch.watch_state import FIRST, CachedPayload, ShownRun, TourPlace, WatchState
 
 
@@ -72,7 +74,7 @@ def tour_on_stage(watching: WatchState) -> TourPayload | None:
     return {"started": place.started, "at": place.at, "tour": tour}
 
 
-MOST_PAYLOADS = 32  # about half a megabyte each
+MOST_PAYLOADS = 32  # with their JSON about a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
 SHOWN_AGAIN, RUN_AGAIN = "From before.", " “Run again” times it again."
 
@@ -155,24 +157,34 @@ def _made(shown: ShownRun, running: bool, costs: Costs | None) -> SentStage:
     elsewhere = f"recorded on {machine_in_words(shown.trace.recorded_on.machine)}"
     where = "measured here" if shown.measured_here else elsewhere
     made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where, known)
+    made["run"] = cast(SentRun, LastingRun(made["run"]))
     return made
 
 
-_FINISHED: OrderedDict[object, CachedPayload[SentStage]] = OrderedDict()  # the one asked for last is last
-_ONE_AT_A_TIME = Lock()
+@dataclass(slots=True)
+class FinishedRun:
+    """One visitor makes the payload; those who want the same wait for it, and no others."""
+
+    making: Lock = field(default_factory=Lock)
+    made: CachedPayload[SentStage] | None = None
+
+
+_FINISHED: OrderedDict[object, FinishedRun] = OrderedDict()  # the one asked for last is last
+_LOOKING = Lock()  # never held while a payload is made
 
 
 def _of_finished(shown: ShownRun, costs: Costs | None) -> SentStage:
     """The payload of a run that has an id, made once for all visitors who see the run; nobody may change it."""
     key = shown.stored_id, shown.source
-    with _ONE_AT_A_TIME:
-        found = _FINISHED.pop(key, None)
-        if found is None or not found.is_of(costs):
-            found = CachedPayload(_made(shown, False, costs), (costs,))
-        _FINISHED[key] = found
+    with _LOOKING:
+        run = _FINISHED.setdefault(key, FinishedRun())
+        _FINISHED.move_to_end(key)
         while len(_FINISHED) > MOST_PAYLOADS:
             _FINISHED.popitem(last=False)
-    return found.payload
+    with run.making:
+        if run.made is None or not run.made.is_of(costs):
+            run.made = CachedPayload(_made(shown, False, costs), (costs,))
+        return run.made.payload
 
 
 def link_on_stage(watching: WatchState, shown: ShownRun) -> dict[str, str]:

@@ -212,6 +212,7 @@ class WatchState:
     asked: Asked | None = None  # last submitted
     run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
     message: str = ""  # why the last run failed
+    file_is_record: bool = False  # of another system: there are fields for what it lacks
     file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
     feed: Feed = field(default_factory=Feed)
     past: PastRuns = field(default_factory=PastRuns)
@@ -224,7 +225,7 @@ class WatchState:
     def begun_again(self) -> "WatchState":
         """As at the first visit, before a link is read; what was measured here stays."""
         self.run.reset()
-        return WatchState(feed=self.feed, past=self.past, costs=self.costs)
+        return WatchState(feed=self.feed, past=self.past, costs=self.costs, file_is_record=self.file_is_record)
 
     def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""

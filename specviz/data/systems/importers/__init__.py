@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from specviz.core.errors import InputError
-from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, dump_trace, parse_trace
+from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, check_trace, parse_trace
 from specviz.data.systems.importers import llama_cpp, lm_studio, sglang, transformers, vllm
 from specviz.data.systems.importers.assembling import RecordOptions, SystemReport, trace_of
 from specviz.data.systems.importers.record import pieces_of
@@ -35,8 +35,7 @@ def import_run(content: bytes, system: str, given: RecordOptions | None = None, 
         raise InputError(f"Records are read from {', '.join(SYSTEMS)}, not from {system[:40]!r}.")
     known = given or RecordOptions()
     read, _ = READERS[system]
-    trace = trace_of(read(pieces_of(content), known), known, limits)
-    return parse_trace(dump_trace(trace), limits)  # what is written must be readable: the same checks as for any file
+    return check_trace(trace_of(read(pieces_of(content), known), known, limits), limits)
 
 
 def system_of(content: bytes) -> str | None:

@@ -1,0 +1,68 @@
+"""What Watch hands to its stage of a finished run: made once for all visitors, and nobody waits for another's run."""
+
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from specviz.player.html_file import inline_json
+from specviz.ui.shared import stage
+from specviz.ui.shared.stage import split
+from specviz.ui.watch import on_stage
+from specviz.ui.watch.on_stage import stage_payload
+from specviz.ui.watch.watch_state import WatchState, recorded_run
+from tests.support.fake_traces import fake_trace
+from tests.support.known import known
+
+GUARD = 60  # seconds until a thread that waits for ever fails the test
+
+
+def visitor_of(run: str) -> WatchState:
+    return WatchState(shown=recorded_run(fake_trace(), run, run))
+
+
+def drawn_by(watching: WatchState) -> Thread:
+    thread = Thread(target=stage_payload, args=(watching, 4), daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_payload_that_is_being_made_keeps_nobody_waiting_but_those_who_want_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Found: one lock for all visitors was held while a payload was made."""
+    begun, may_end, made = Event(), Event(), list[str]()
+    really_made = on_stage._made
+
+    def slowly(shown: Any, *rest: Any) -> Any:
+        made.append(shown.stored_id)
+        if shown.stored_id == "slow":
+            begun.set()
+            assert may_end.wait(GUARD)
+        return really_made(shown, *rest)
+
+    monkeypatch.setattr(on_stage, "_FINISHED", type(on_stage._FINISHED)())
+    monkeypatch.setattr(on_stage, "_made", slowly)
+    first = drawn_by(visitor_of("slow"))
+    assert begun.wait(GUARD)
+    second, other = drawn_by(visitor_of("slow")), drawn_by(visitor_of("other"))
+    other.join(GUARD)
+    other_waits = other.is_alive()
+    may_end.set()
+    for thread in (first, second, other):
+        thread.join(GUARD)
+    assert not other_waits
+    assert sorted(made) == ["other", "slow"], "each once"
+
+
+def test_a_finished_run_is_written_as_json_once_for_all_drawings_and_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[object]()
+    monkeypatch.setattr(on_stage, "_FINISHED", type(on_stage._FINISHED)())
+    monkeypatch.setattr(stage, "inline_json", lambda run: [written.append(run), inline_json(run)][1])
+    one, two = visitor_of("run"), visitor_of("run")
+    drawings = [split(known(stage_payload(each, 4)))[0] for each in (one, two, one)]
+    assert len(written) == 1
+    assert drawings[0] == drawings[1] == drawings[2]
+    file = WatchState(shown=recorded_run(fake_trace(), "file-1"))  # this visitor's own
+    assert split(known(stage_payload(file, 4)))[0] == split(known(stage_payload(file, 4)))[0]
+    assert len(written) == 2
