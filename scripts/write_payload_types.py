@@ -28,6 +28,7 @@ from specviz.core.rounds import (  # noqa: E402
     TargetStatus,
 )
 from specviz.core.trace import Trace  # noqa: E402
+from specviz.data.lessons.story import Phase  # noqa: E402
 from specviz.game.words import Fate  # noqa: E402
 from specviz.player.offline import OfflineLesson  # noqa: E402
 from specviz.player.payload import (  # noqa: E402
@@ -35,7 +36,6 @@ from specviz.player.payload import (  # noqa: E402
     DraftGuessesJson,
     FeedPayload,
     HeldRun,
-    Phase,
     RoundJson,
     SentStage,
     ShareRow,
@@ -45,7 +45,7 @@ from specviz.player.payload import (  # noqa: E402
 from specviz.ui.learn.roofline import RooflinePayload  # noqa: E402
 from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
 from specviz.ui.play.board import PlayPayload  # noqa: E402
-from specviz.ui.race.lanes import LaneStatus, RacePayload, Step  # noqa: E402
+from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload  # noqa: E402
 from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 
 FILE = ROOT / "assets/shared/payloads.d.ts"
@@ -70,7 +70,7 @@ NAMED: dict[str, Any] = {  # types that are no class: the name they have in Pyth
     "PlayPayload": PlayPayload,
     "ShareRow": ShareRow,
     "Status": Status,
-    "Step": Step,
+    "LaneStep": LaneStep,
 }
 AS_JSON: dict[object, type] = {TraceJson: Trace, RoundJson: Round, DraftGuessesJson: DraftGuesses}
 ROOTS = (

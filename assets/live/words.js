@@ -10,7 +10,7 @@ import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
 const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
-const UNTIMED = { speedup: null, interval: null };
+const UNTIMED = { speedup: null, interval: null, where: "" };
 const AGAIN = "Change something, or press Run again, to time it once more.";
 
 /** @param {Trace} trace */
@@ -34,7 +34,7 @@ export function resultOf(trace, here) {
   const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
   const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
   const reason = `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim();
-  return { ...UNTIMED, says, reason, trusted: true, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
+  return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
 }
 
 /**

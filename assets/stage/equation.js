@@ -136,8 +136,9 @@ function inInterval(tokens, interval) {
 export function certainty({ rounds, result }) {
   if (!result?.trusted || result.speedup == null) return null;
   const { interval } = result;
-  if (!interval) return "One run, timed once.";
+  const run = `One run${result.where ? `, ${result.where}` : ""}`;
+  if (!interval) return `${run}, timed once.`;
   const tokens = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
   const [low, high] = interval;
-  return `One run${inInterval(tokens, interval)}, ${low.toFixed(2)} to ${high.toFixed(2)}×.`;
+  return `${run}${inInterval(tokens, interval)}, ${low.toFixed(2)} to ${high.toFixed(2)}×.`;
 }

@@ -77,7 +77,7 @@ function estimate({ replay }, length, run) {
   const { rounds, speedup } = run;
   const speed = estimated(run);
   const tokens = replay.why_not === null ? counted(replay.tokens.length, "token") : "";
-  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")} of the target`;
+  const passes = `${tokens} in ${counted(rounds.length, "pass", "passes")}`; // short: the reason then has two lines
   return speedup === null ? `At draft length ${length}: ${passes}` : `${speed[0].toUpperCase()}${speed.slice(1)} times as fast, estimated: ${passes}`;
 }
 

@@ -24,6 +24,7 @@ class Result:
     trusted: bool = True  # False: the machine was busy, so the time says nothing
     speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
     interval: Interval | None = None  # 95 % of the speedup that `says` has, measured or modelled
+    where: str = ""  # it was timed, such as "measured here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
         return _when_busy(trace, counts, known)
     reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
     measured = round(verdict.speedup, 2)
-    return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval)
+    return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval, where)
 
 
 def _when_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:

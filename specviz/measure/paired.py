@@ -20,7 +20,7 @@ from specviz.core.verdict import Verdict, verdict_of_ratios
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class SampledRepeat:
     seed: int
     counts: Counts  # of the speculative run
     plain_tokens: int
@@ -66,13 +66,13 @@ class Comparison:
     plain: Trace
     speculative_seconds: list[float]  # decoding without prefill, of each repeat
     plain_seconds: list[float]
-    draws: list[Draw] = field(default_factory=list, kw_only=True)  # of each repeat; empty: all wrote the same
+    draws: list[SampledRepeat] = field(default_factory=list, kw_only=True)  # of each repeat; empty: all wrote the same
     name: str  # the prompt's
     speculative_prefill: list[float]  # seconds to read the prompt (target and draft), of each repeat
     plain_prefill: list[float]
     plain_tokens: list[Piece]  # one display text for each token of the plain output
     quality: Quality
-    # Measured after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
+    # RepeatedPairs after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
     costs: Annotated[Costs | None, Field(exclude=True)] = field(default=None, kw_only=True)
 
     @property

@@ -19,8 +19,9 @@ from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run
+from specviz.data.lessons.story import Phase
 from specviz.player import payload as to
-from specviz.player.payload import Phase, SentStage
+from specviz.player.payload import SentStage
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these
@@ -30,7 +31,7 @@ SHOWN_CHARACTERS = 80  # of one token's text
 DECIMALS = 7  # of a probability, and of seconds
 
 # live: decoded for this visitor; stored: measured on this server before; recorded: in a file, on some machine
-Source = Literal["live", "stored", "recorded"]
+RunSource = Literal["live", "stored", "recorded"]
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 _ROUNDS: TypeAdapter[list[Round]] = TypeAdapter(list[Round])
@@ -41,7 +42,7 @@ def stage_data(
     trace: Trace,
     *,
     run_id: str,
-    source: Source,
+    source: RunSource,
     running: bool,
     notice: str | None = None,
     link: dict[str, str] | None = None,
@@ -84,14 +85,14 @@ def stage_data(
     }
 
 
-def _measured(trace: Trace, source: Source) -> str:
+def _measured(trace: Trace, source: RunSource) -> str:
     if trace.imported:
         return " ".join([f"imported from {trace.imported.system}: {pair_name(trace)}.", *trace.imported.notes])
     place = trace.recorded_on.machine if source == "recorded" else "this machine"
     return ", ".join(filter(None, (f"measured on {place}", forward_in_words(trace))))
 
 
-def _badge(trace: Trace, source: Source, running: bool) -> str:
+def _badge(trace: Trace, source: RunSource, running: bool) -> str:
     if trace.imported:
         return f"imported from {trace.imported.system}"
     if source == "recorded":

@@ -67,7 +67,8 @@ IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.\.?/[^"]+\.js)";$', re.MULTI
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
-COMMENT = re.compile(r"^[ ]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)  # on lines of its own
+# On lines of its own, or at the end of one: there without a quote, so that it is no part of a string.
+COMMENT = re.compile(r"^[ ]*(?:/\*\*.*?\*/|//[^\n]*)\n|(?<=[;,{]) //[^\n\"'`]*$", re.MULTILINE | re.DOTALL)
 
 
 class BundleError(Exception):

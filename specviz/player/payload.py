@@ -7,11 +7,10 @@ from typing import Any, Literal, NewType, NotRequired, TypedDict
 
 from specviz.core.result import Result
 from specviz.core.settings import DraftSchedule
-from specviz.data.lessons.story import Focus, Picture, Tour
+from specviz.data.lessons.story import Focus, Phase, Picture, Tour
+from specviz.data.links.hidden import View
 from specviz.data.texts import Words
 
-Phase = Literal["propose", "check", "judge"]
-View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
 ChipStatus = Literal["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"]
 ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token
 # As JSON: `scripts/write_payload_types.py` gives them the types of what they hold.

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor
@@ -109,10 +109,12 @@ def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, 
     browsing.is_well()
 
 
-def test_the_live_page_fits_a_phone(browsing: Visitor, one_file: Path) -> None:
-    browsing.driver.set_window_size(390, 844)
-    browsing.open("about:blank")
-    browsing.open(one_file.as_uri())
+def test_the_live_page_fits_a_phone(browsing: Visitor, one_file: Path, tmp_path: Path) -> None:
+    """In a frame: no window of these browsers is as narrow as a phone."""
+    around = tmp_path / "around.html"
+    around.write_text(f'<iframe style="border: 0; width: 390px; height: 844px" src="{one_file.as_uri()}">')
+    browsing.open(around.as_uri())
+    browsing.enter_frame()
     browsing.wait("return /^Ready/.test(text('.state .told')) && deep('.stage .plot svg')")
+    assert browsing.do("return innerWidth") == 390
     browsing.is_well()
-    browsing.driver.set_window_size(1440, 1000)

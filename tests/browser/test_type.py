@@ -1,6 +1,6 @@
 """How large the type is, and where titles stand, in a real Chromium."""
 
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, ViewportSize, expect
 
 from tests.browser.test_every_page import TITLES
 from tests.conftest import Visit
@@ -29,40 +29,28 @@ def size_of(part: Locator) -> float:
     return size
 
 
-def in_both(page: Page, part: Locator) -> list[float]:
-    """The size of its letters on a laptop and on a projector."""
-    sizes = []
-    for screen in (DESK, PROJECTOR):
-        page.set_viewport_size(screen)
-        wait_until_still(page)
-        sizes.append(size_of(part))
-    return sizes
-
-
-def test_on_a_projector_navigation_controls_and_prose_grow_with_the_stage(visit: Visit) -> None:
-    growth = {}
-    pages = {path: visit(path, "h1") for path in dict.fromkeys(path for path, _ in TYPE.values())}
-    expect(pages[""].locator(CHIP).first).to_be_visible()
-    for name, (path, selector) in TYPE.items():
-        small, large = in_both(pages[path], pages[path].locator(selector))
-        growth[name] = large / small
-        expect_no_sideways_scroll(pages[path])
-    stage = growth["tokens"]
-    assert stage > 1.3
-    assert {name: round(grown, 2) for name, grown in growth.items() if abs(grown / stage - 1) > NEAR} == {}
-
-
-def test_titles_stand_at_one_height_on_all_pages(visit: Visit) -> None:
+def test_on_a_projector_all_type_grows_with_the_stage_and_titles_stand_at_one_height_on_all_pages(visit: Visit) -> None:
     tops: dict[int, dict[str, int]] = {}
-    for path in TITLES:
-        page = visit(path.removeprefix("/"), "[data-testid=stMain] h1")
-        title = page.locator("[data-testid=stMain] h1").first
+    sizes: dict[str, list[float]] = {}
+    for path in (title.removeprefix("/") for title in TITLES):
+        page = visit(path, "[data-testid=stMain] h1")
+        parts = {name: page.locator(selector) for name, (where, selector) in TYPE.items() if where == path}
         for screen in (DESK, PROJECTOR):
             page.set_viewport_size(screen)
+            wait_until_still(page)
+            title = page.locator("[data-testid=stMain] h1").first
             expect(title).to_have_css("font-weight", "600")  # the app's style is there
             [box] = placed(title)
             tops.setdefault(screen["width"], {})[path] = round(box["y"])
+            for name, part in parts.items():
+                sizes.setdefault(name, []).append(size_of(part))
+            expect_no_sideways_scroll(page)
+        page.close()
     assert [its for its in tops.values() if len(set(its.values())) > 1] == []
+    growth = {name: large / small for name, (small, large) in sizes.items()}
+    assert growth.keys() == TYPE.keys()
+    assert growth["tokens"] > 1.3
+    assert {name: round(grown, 2) for name, grown in growth.items() if abs(grown / growth["tokens"] - 1) > NEAR} == {}
 
 
 def test_the_headline_keeps_its_size_whatever_the_result_says(visit: Visit) -> None:

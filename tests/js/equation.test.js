@@ -60,6 +60,7 @@ test("each part says what it is made of, and when it pays is said beside the spe
   assert.match(tips.speedup, /So it pays if a round gives more than 2\.00 tokens: here 3\.20\.$/);
   assert.equal(certainty(run(64, 20, { interval: [1.5, 1.7] })), "One run; 95 % interval 1.88 to 2.13 steps, 1.50 to 1.70×.");
   assert.equal(certainty(run(64, 20)), "One run, timed once.");
+  assert.equal(certainty(run(64, 20, { where: "recorded on an Intel Xeon" })), "One run, recorded on an Intel Xeon, timed once.");
 });
 
 test("the parts of a round add up to its steps as they are shown", () => {
@@ -89,7 +90,7 @@ test("where costs of a quiet moment are known, they fill the equation of a run o
   const data = /** @type {StagePayload} */ (/** @type {unknown} */ (known));
   assert.equal(line(data), "3.20 tokens a round ÷ 2.29 steps = 1.37 to 1.44×");
   assert.match(equationOf(data, null)?.tips.steps ?? "", /This is estimated from quiet measurements of this pair\.$/);
-  const trusted = { ...data, result: { says: "", reason: "", trusted: true, speedup: 1.6, interval: null } };
+  const trusted = { ...data, result: { says: "", reason: "", trusted: true, speedup: 1.6, interval: null, where: "" } };
   assert.equal(line(trusted), "3.20 tokens a round ÷ 2.00 steps = 1.60×", "its own time says it");
 });
 

@@ -178,15 +178,15 @@ test("the name of the run before is where the lines leave most room", () => {
 
 test("while the slider moves, what is said is estimated and says so", () => {
   const { says, reason, change } = shown(run({ before: BEFORE }), AT_6);
-  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the target");
+  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes");
   const sure = shown(run({}), { ...AT_6, interval: [1.15, 1.31] });
-  assert.equal(sure.says, "1.15 to 1.31 times as fast, estimated: 16 tokens in 3 passes of the target");
+  assert.equal(sure.says, "1.15 to 1.31 times as fast, estimated: 16 tokens in 3 passes");
   assert.match(sure.change, /→ 75 % accepted, 1\.15 to 1\.31× at 6, estimated/);
   assert.match(shown(run({}), { ...AT_6, interval: [1.231, 1.234] }).says, /^1\.23 times as fast/);
   assert.equal(reason, `${AT_6_EQUATION}Not measured: estimated from this run’s times. Release the slider to run it.`);
   assert.equal(change, "59 % accepted, 1.54× at draft length 4 (lines and timeline) → 75 % accepted, about 1.23× at 6, estimated (dashed)");
   const unknown = shown(run({ replay: { ...DONE.replay, times: "not known: this machine was busy" } }), { ...AT_6, speedup: null });
-  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the target");
+  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes");
   assert.equal(
     unknown.reason,
     "[5.00 tokens a round: tip-tokens] ÷ [? steps: not known: tip-steps] Its speed is not known: this machine was busy. Release the slider to run it.",

@@ -39,6 +39,11 @@ class Visitor:
         self.driver.get(address)
         self.driver.execute_script(TRAP)
 
+    def enter_frame(self) -> None:
+        """Go on in the page's first frame, until another page is opened."""
+        self.driver.switch_to.frame(0)
+        self.driver.execute_script(TRAP)
+
     def do(self, script: str, *values: object) -> Any:
         return self.driver.execute_script(DEEP + script, *values)
 

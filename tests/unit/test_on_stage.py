@@ -10,18 +10,18 @@ from specviz.ui.shared import stage
 from specviz.ui.shared.stage import split
 from specviz.ui.watch import on_stage
 from specviz.ui.watch.on_stage import stage_payload
-from specviz.ui.watch.watch_state import Watching, recorded_run
+from specviz.ui.watch.watch_state import WatchState, recorded_run
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 
 GUARD = 60  # seconds until a thread that waits for ever fails the test
 
 
-def visitor_of(run: str) -> Watching:
-    return Watching(shown=recorded_run(fake_trace(), run, run))
+def visitor_of(run: str) -> WatchState:
+    return WatchState(shown=recorded_run(fake_trace(), run, run))
 
 
-def drawn_by(watching: Watching) -> Thread:
+def drawn_by(watching: WatchState) -> Thread:
     thread = Thread(target=stage_payload, args=(watching, 4), daemon=True)
     thread.start()
     return thread
@@ -63,6 +63,6 @@ def test_a_finished_run_is_written_as_json_once_for_all_drawings_and_visitors(mo
     drawings = [split(known(stage_payload(each, 4)))[0] for each in (one, two, one)]
     assert len(written) == 1
     assert drawings[0] == drawings[1] == drawings[2]
-    file = Watching(shown=recorded_run(fake_trace(), "file-1"))  # this visitor's own
+    file = WatchState(shown=recorded_run(fake_trace(), "file-1"))  # this visitor's own
     assert split(known(stage_payload(file, 4)))[0] == split(known(stage_payload(file, 4)))[0]
     assert len(written) == 2

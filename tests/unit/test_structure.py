@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -56,6 +57,23 @@ def test_every_layer_has_its_place_and_a_pages_state_draws_nothing() -> None:
     assert STATES
     for file in STATES:
         assert not {*modules_in(tree_of(file))} & {"streamlit", "specviz.ui.session"}, file
+
+
+def test_no_class_or_type_has_the_name_of_another() -> None:
+    names = Counter(node.name for file in FILES for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef))
+    for file in FILES:
+        names.update(aliases_in(tree_of(file)))
+    assert len(names) > 500
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def aliases_in(tree: ast.Module) -> Iterator[str]:
+    """Names of types that a module defines at its top, but for type variables, which are local to what uses them."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name[0].isupper() and not name.isupper() and "TypeVar(" not in ast.unparse(node.value):
+                yield name
 
 
 def test_imports_point_one_way_and_never_to_what_stands_beside_the_app() -> None:

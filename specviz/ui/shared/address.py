@@ -1,15 +1,14 @@
 """The page's address: what it asks for, what the page writes into it, what it hides, and how much is shown."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
 from specviz.core.files import ASSETS
-from specviz.data.hidden import PARAMETER, hidden_in, unknown_line, written
+from specviz.data.links.hidden import PARAMETER, VIEWS, View, hidden_in, unknown_line, written
 from specviz.models.draft_menu import linked_names, may_be_typed
-from specviz.player.payload import View
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
@@ -88,7 +87,6 @@ def hide_menu() -> None:
         st.html(ASSETS / "no_menu.css")
 
 
-VIEWS: tuple[View, ...] = get_args(View)
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
 TOUR = "tour"  # a link to a place in the tour of a first visit
 STYLES: dict[View, tuple[str, ...]] = {"projector": ("alone.css", "projector.css"), "stage": ("alone.css",)}

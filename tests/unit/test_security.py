@@ -1,0 +1,226 @@
+"""Every way into the program has a row in docs/security.md, and what is read there has bounds.
+
+`tests/pages/test_door_budgets.py` measures the rows.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+import pytest
+from pydantic import Field, ValidationError
+
+from specviz.cli.options import MOST_TEXT
+from specviz.core.errors import InputError
+from specviz.core.outside import JsonShape, MostItems, outside, values_in
+from specviz.core.short_log import LONGEST, MOST_LINES
+from specviz.core.trace import FILE, UPLOAD
+from specviz.data.lessons.story import quiz
+from specviz.game.game import PROMPTS, ROUNDS
+from specviz.measure.sweep import table
+from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, ClassLimits
+from specviz.service.classes.room import MAX_GUESS
+from specviz.service.run_store import IN_MEMORY, ON_DISK, TOKENS_IN_MEMORY
+from specviz.ui.lesson import place
+from specviz.ui.shared.guard import ADDRESS_BYTES, ALL_BYTES, MOST_FILES, MOST_ITEMS, SESSION_BYTES
+from tests.support.door_contents import MEGA
+from tests.support.doors import FILES, ROOT, budgets, doors_in_code
+from tests.support.measured_doors import DOORS, MEASURED
+
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+SHAPE = JsonShape("note", value=7, field=14, bracket=14, braces=32, fields=4)
+
+
+class Point(NamedTuple):
+    x: int
+    many: list[int]
+
+
+@dataclass
+class Inside:
+    numbers: list[int]
+
+
+@dataclass
+class Around:
+    inner: list[Inside]
+
+
+UNBOUNDED: dict[str, tuple[Any, str]] = {
+    "a list": (list[int], "a list in it has no bound"),
+    "one that goes on after an error": (Annotated[list[int], Field(max_length=3)], "a list in it has no bound"),
+    "a list in a list": (Annotated[list[list[int]], MostItems(3)], "a list in it has no bound"),
+    "a list in a class": (Annotated[list[Inside], MostItems(3)], "a list in numbers has no bound"),
+    "a list in a class in a class": (Around, "has no bound"),
+    "a list that may be missing": (Annotated[list[int] | None, Field()], "a list in it has no bound"),
+    "a list in a named tuple": (Point, "a list in many has no bound"),
+    "a tuple": (tuple[int, ...], "a tuple in it has no bound"),
+    "a set": (set[int], "a set in it has no bound"),
+    "a mapping": (dict[str, int], "a dict in it has no bound; a mapping in it takes any key"),
+    "a mapping of any keys": (Annotated[dict[str, int], MostItems(3)], "a mapping in it takes any key"),
+    "anything": (Annotated[list[Any], MostItems(3)], "it may be anything"),
+    "what can be gone through": (Iterable[int], "it may be anything"),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_a_type_without_a_bound_is_refused(name: str) -> None:
+    kind, problem = UNBOUNDED[name]
+    with pytest.raises(TypeError, match=re.escape(problem)):
+        outside(kind)
+
+
+def test_a_bounded_type_is_read_and_its_first_error_ends_the_reading() -> None:
+    reader = outside(Annotated[dict[Literal["a", "b"], int], MostItems(2)])
+    assert reader.validate_json('{"a": 1}') == {"a": 1}
+    for kind, sent in (
+        (Annotated[list[int], MostItems(1_000)], ["x"] * 900),
+        (Annotated[dict[Literal["a"], int], MostItems(1)], {f"k{number}": 1 for number in range(900)}),
+    ):
+        with pytest.raises(ValidationError) as refused:
+            outside(kind).validate_json(json.dumps(sent))
+        assert refused.value.error_count() == 1
+    with pytest.raises(ValidationError, match="at most 2 items"):
+        outside(Annotated[list[int], MostItems(2)]).validate_json("[1, 2, 3]")
+
+
+# What reads only what this program wrote itself, or its operator; a plan is small, and counts its lists first.
+# Everything else goes through `outside`.
+OWN = {
+    "core/files.py": "files of the app",
+    "core/outside.py": "makes the readers",
+    "core/replay.py": "the engine's guesses",
+    "data/lessons/plans.py": "a teacher's plan, of at most 64 kB, all of whose problems come at once",
+    "data/published.py": "a file of the app",
+    "data/texts.py": "files of the app",
+    "game/game.py": "the engine's turns",
+    "measure/proof/rows.py": "a file of the app",
+    "measure/race.py": "the engine's laps, and a file of the app",
+    "core/drafters.py": "a file of the app",
+    "models/catalogue.py": "a file of the app",
+    "player/data.py": "reads nothing: it writes what the stage is sent",
+    "service/protocol.py": "the engine and the server among themselves",
+    "service/run_store.py": "the operator's folder of runs",
+}
+
+
+def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
+    found = {
+        file.relative_to(ROOT).as_posix().removeprefix("specviz/")
+        for file in FILES
+        if re.search(r"\bTypeAdapter\(|\.model_validate_json\(", file.read_text(encoding="utf-8"))
+    }
+    assert found == set(OWN), "read what comes from outside with specviz.core.outside"
+
+
+def test_files_records_and_saved_games_are_read_with_bounds() -> None:
+    """Their readers are made when their modules are imported: a type that loses its bound ends the program at once."""
+    made = re.compile(r"= outside\(|= reader\(\w+\)")
+    found = {file.stem for file in FILES if made.search(file.read_text(encoding="utf-8"))}
+    assert found == {"trace", "saved", "table", "record", "llama_cpp", "lm_studio", "sglang", "transformers", "vllm"}
+
+
+def test_json_is_measured_before_it_is_read() -> None:
+    assert values_in(b"[1,2]", SHAPE) == [1, 2]
+    for raw, sentence in (
+        (b"[[]," + b"[]," * 9_000 + b"1]", "The note is not valid at the file: it has too many values for its size."),
+        (b'{"a":1,"b":1,"c":1,"d":1,"e":1}', "The note is not valid at the file: an object in it has 5 fields."),
+        (b"[1", "The note is not valid at the file: Invalid JSON."),
+        (b"\xff", "The note is not valid at the file: it is not UTF-8 text."),
+    ):
+        with pytest.raises(InputError) as refused:
+            values_in(raw, SHAPE)
+        assert str(refused.value) == sentence
+
+
+LIMITS = ClassLimits()
+SAID = [
+    f"a trace at most {UPLOAD.rounds:,} rounds; a CSV at most {table.UPLOAD.rows:,} rows, {table.UPLOAD.workloads}",
+    f"a trace, a record or a CSV has at most {FILE.megabytes} MB, and a prompt or a schema {MOST_TEXT // MEGA} MB",
+    f"more than {MOST_FILES} names of files or {MOST_ITEMS:,} items of lists",
+    f"room for {MOST_FILES} uploaded files with {SESSION_BYTES // MEGA} MB together",
+    f"a public address for {ADDRESS_BYTES // MEGA} MB, all sessions for {ALL_BYTES // MEGA} MB",
+    f"at most {MOST_LINES} lines of its traceback, and {LONGEST} characters of each",
+    f"{LENGTH} signs of {len(ALPHABET)}",
+    f"{LIMITS.classes} classes on a server, {LIMITS.classes_of_one_address} from one public address",
+    f"{LIMITS.students} students in a class; {PROMPTS * ROUNDS} rounds and {len(quiz())} answers of a student",
+    f"names of {MAX_NAME} characters; {MAX_GUESS} characters of a guess",
+    f"have {place.MOST} places, {place.MOST_OF_ONE} of one public address",
+    f"the newest {IN_MEMORY} in memory, at most {TOKENS_IN_MEMORY:,} tokens together; the newest {ON_DISK} on the disk",
+]
+
+# What the search finds, and what reads nothing that a visitor or a file of a person says.
+NO_DOORS = {
+    "core/files.py: reads": "reads for the doors",
+    "core/outside.py: reads": "reads for the doors",
+    "cli/lessons.py: file --notes": "is written",
+    "cli/lessons.py: file --out": "is written",
+    "cli/traces.py: file --out": "is written",
+    "cli/sweep.py: file --plots": "is written",
+    "data/lessons/questions.py: reads": "a file of the app",
+    "ui/play/board.py: reads": "a file of the app",
+    "ui/shared/parts.py: file_uploader key": "draws those of the pages",
+    "measure/race.py: reads": "a file of the app",
+    "player/live.py: reads": "files of the app",
+    "models/catalogue.py: reads": "a model's files",
+    "models/heads.py: reads": "a model's files",
+    "models/hub.py: reads": "a model's files",
+    "models/loading.py: reads": "a file of the app",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.connection_made": "ends what never comes",
+    "ui/shared/below_streamlit.py: guards AutoHTTPProtocol.data_received": "adds headers, titles, style; ends the slow",
+    "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
+    "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is no message",
+    "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
+}
+
+
+def test_every_door_in_the_code_has_a_row_and_every_row_its_doors() -> None:
+    found = doors_in_code()
+    rows = [place for each in DOORS.values() for place in each.code]
+    assert len(found) > 60
+    assert len(rows) == len(set(rows))
+    assert found - NO_DOORS.keys() - set(rows) == set(), "a new way in: give it a row in docs/security.md"
+    assert {*rows, *NO_DOORS} - found == set(), "a way in that is gone"
+
+
+def test_the_figures_in_the_table_and_in_the_text_are_those_of_the_code() -> None:
+    table = {name: budget.largest for name, budget in budgets().items()}
+    assert table == {name: each.largest for name, each in DOORS.items()}
+    text = " ".join(SECURITY.split())
+    assert [each for each in SAID if each not in text] == []
+
+
+@pytest.mark.parametrize("name", budgets())
+def test_the_test_of_a_row_exists(name: str) -> None:
+    file, _, test = budgets()[name].test.partition("::")
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert bool(DOORS[name].read) == (budgets()[name].test == MEASURED)
+
+
+PROMISES = re.findall(
+    r"^- \*\*(.+?)\.?\*\*", SECURITY.partition("## What the app promises")[2].partition("\n## ")[0], re.MULTILINE
+)
+HELD = re.findall(r"^\| (.*?) ?\| `(tests/\S+)::(\w+)` \| (.+) \|$", SECURITY, re.MULTILINE)
+STARTED = {"server": "serve.py", "app_server": "app.py", "visited": "app.py", "visit": "app.py"}  # by fixtures
+
+
+def test_every_promise_has_its_tests_and_they_start_the_entries_that_are_named() -> None:
+    assert len(PROMISES) > 10
+    assert list(filter(None, (promise for promise, *_ in HELD))) == PROMISES
+    named = {(file, test): re.findall(r"`(.+?)`", entries) for _, file, test, entries in HELD}
+    assert {place: entries_of(*place) for place in named} == named
+
+
+def entries_of(file: str, test: str) -> list[str]:
+    """The entries with which a test starts servers."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == test]
+    given = [each.args[1] for each in found.decorator_list if "'entry'" in ast.unparse(each)]  # perhaps of a grid
+    if given:
+        return ast.literal_eval(given[0].args[0] if isinstance(given[0], ast.Call) else given[0])
+    of_its_own = re.findall(r"serving\(ROOT / '(.+?)'", ast.unparse(found))
+    return sorted({*of_its_own, *(STARTED[each.arg] for each in found.args.args if each.arg in STARTED)})
