@@ -238,7 +238,7 @@ def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
         if isinstance(outline, dict) and found[0].where != WHOLE:
             found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
         raise InputError(in_a_sentence("trace", found)) from None
-    return _consistent(trace, limits)
+    return _check_consistency(trace, limits)
 
 
 def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
@@ -250,7 +250,7 @@ def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
     raw = _TRACE.dump_json(checked)  # what is written must be readable
     _check_size(raw, limits)
     check_density(raw, limits.shape)
-    return _consistent(checked, limits)
+    return _check_consistency(checked, limits)
 
 
 def _check_size(raw: bytes, limits: TraceLimits) -> None:
@@ -258,7 +258,11 @@ def _check_size(raw: bytes, limits: TraceLimits) -> None:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
 
 
+<<<<<<< HEAD
 def _consistent(trace: Trace, limits: TraceLimits) -> Trace:
+=======
+def _check_consistency(trace: Trace, limits: TraceLimits) -> Trace:
+>>>>>>> x-6
     if len(trace.rounds) > limits.rounds:
         raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
     if contradictions := list(islice(_bookkeeping_problems(trace), MOST_PROBLEMS)):

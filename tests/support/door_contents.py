@@ -168,19 +168,19 @@ opened("race").run(), opened("worksheet").run(), opened("watch").run(), opened("
 """
 TRIED = """
 from specviz.ui.watch import tried
-from specviz.ui.watch.watch_state import Watching
+from specviz.ui.watch.watch_state import WatchState
 class NoRuns:
     stored_run = lambda self, name: None
 def taken_back(text):
     tried.engine = NoRuns
-    watching = Watching()
+    watching = WatchState()
     tried.take_back(watching, text)
     return f"{watching.past.gone} gone"
 """
 
 CLASSES = """
 import json
-from specviz.game.game import Plan
+from specviz.game.game import GamePlan
 from specviz.service.classes.registry import Classes, shown_code
 def taught():
     \"\"\"Everything that can be sent for a class, more of it than there is room for.\"\"\"
@@ -188,7 +188,7 @@ def taught():
     teachers = []
     for number in range(60):
         try:
-            teachers.append(all_classes.open(f"93.184.{number}.1", Plan(seed=number)))
+            teachers.append(all_classes.open(f"93.184.{number}.1", GamePlan(seed=number)))
         except InputError as error:
             full.add(str(error))
     for teacher in teachers:

@@ -44,8 +44,8 @@ DOORS = {
         """ui/watch/files.py: file_uploader trace_file
         core/trace.py: reads""",
         f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds",
-        "from specviz.data.systems.importers import Given, open_run",
-        "f'{len(open_run(content, Given()).rounds)} rounds'",
+        "from specviz.data.systems.importers import RecordOptions, open_run",
+        "f'{len(open_run(content, RecordOptions()).rounds)} rounds'",
         lambda: [sent.long_trace(UPLOAD.megabytes, UPLOAD.rounds), *sent.files()],
         r"[0-9]{3,4} rounds",
     ),
@@ -61,12 +61,12 @@ DOORS = {
         data/systems/importers/transformers.py: reads
         data/systems/importers/vllm.py: reads""",
         f"{MOST_UPLOADED // sent.MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
-        """from specviz.data.systems.importers import Given, open_run
+        """from specviz.data.systems.importers import RecordOptions, open_run
 from tests.support.records import FakeTokenizer
 LONG = "x" * 100_000
 def opened():
     tokenizer = FakeTokenizer() if b'candidate_ids' in content else None
-    return open_run(content, Given(LONG, LONG, LONG, tokenizer=tokenizer))""",
+    return open_run(content, RecordOptions(LONG, LONG, LONG, tokenizer=tokenizer))""",
         "f'{len(opened().rounds)} rounds'",
         lambda: [*(make(370) for make in RECORDS.values()), *sent.files()],
         r"37[01] rounds",
