@@ -258,11 +258,7 @@ def _check_size(raw: bytes, limits: TraceLimits) -> None:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
 
 
-<<<<<<< HEAD
-def _consistent(trace: Trace, limits: TraceLimits) -> Trace:
-=======
 def _check_consistency(trace: Trace, limits: TraceLimits) -> Trace:
->>>>>>> x-6
     if len(trace.rounds) > limits.rounds:
         raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
     if contradictions := list(islice(_bookkeeping_problems(trace), MOST_PROBLEMS)):
