@@ -26,7 +26,7 @@ from specviz import DecodeSettings, load_model
 from specviz.core.errors import DisturbedError
 from specviz.core.metrics import speedup, speedup_at
 from specviz.core.trace import Trace
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
 from specviz.decoding.alternating import take_turns
 from specviz.measure.calibration import Calibration, calibrate

@@ -3,7 +3,7 @@
     python -m benchmarks.batches [--target wren-base] [--draft wren-nano] [--batches 1 2 4 8 16] [--draft-lengths 1 2 4]
         [--prompts 4] [--repeats 6] [--tokens 64] [--out assets/batches/batches.json]
 
-The prompts are the app's own (`specviz.data.workloads`), the first few of each of four kinds, so that the texts of a
+The prompts are the app's own (`specviz.data.prompts.workloads`), the first few of each of four kinds, so that the texts of a
 batch are accepted at different rates. Every batch size decodes all of them, greedy and to the full length, by the
 target alone and with each draft length in turn. One torch thread; decoding only. A speedup is the geometric mean of the
 ratios of the repeats, with its 95 % interval. It is measured twice: until the slowest text of each batch has ended, and
@@ -30,8 +30,8 @@ from benchmarks.batching.measuring import BatchPlan, measure_batches
 from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import load_model
-from specviz.data.batches import CLOCK_NAMES
-from specviz.data.workloads import find_workload
+from specviz.data.measured.batches import CLOCK_NAMES
+from specviz.data.prompts.workloads import find_workload
 
 KINDS = ("story", "code", "structured", "prose")
 

@@ -29,7 +29,7 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import costs, speedup
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Round, Trace, parse_trace
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.models.devices import describe_machine
 from specviz.player.live import write_site
 

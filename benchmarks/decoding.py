@@ -24,7 +24,7 @@ from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.models.devices import describe_machine
 from specviz.models.forward import Reader
 from specviz.models.loaded_model import LoadedModel

@@ -19,7 +19,7 @@ import torch
 
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
 from specviz.models.devices import describe_machine
 from specviz.models.forward import is_packed

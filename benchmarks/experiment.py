@@ -34,7 +34,7 @@ from specviz.core.replay import DraftGuesses, every_length
 from specviz.core.rounds import Round
 from specviz.core.steps import result_of
 from specviz.core.theory import expected_tokens, expected_tokens_by_position, round_steps
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.sweep.measure import sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, workload_prompts

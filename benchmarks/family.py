@@ -25,7 +25,7 @@ from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import Counts, count
 from specviz.core.rounds import known_seconds
-from specviz.data.workloads import find_workload
+from specviz.data.prompts.workloads import find_workload
 from specviz.measure.calibration import calibrate
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine

@@ -27,9 +27,9 @@ from benchmarks.serving import ROOT, resident_mb
 from benchmarks.timing import report
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import DEFAULT_PRESET
+from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.models.devices import describe_machine
-from specviz.service import EngineService, JobView, Limits
+from specviz.service import EngineService, JobView, ServiceLimits
 from specviz.service.protocol import Run
 
 ADDRESSES = {"unknown": (None, None), "known": ("10.1.0.7", "10.2.0.7")}  # of the greedy ones and of the honest ones
@@ -76,7 +76,7 @@ def main() -> None:
 
 def play(options: argparse.Namespace, greedy_from: str | None, honest_from: str | None) -> Part:
     """The honest visitors alone, then beside the greedy ones."""
-    service = EngineService(limits=Limits(reconnect=3600))
+    service = EngineService(limits=ServiceLimits(reconnect=3600))
     service.start()
     try:
         service.wait(ask(service, "warm"), lambda _: False, PATIENCE)  # the engine has loaded its models

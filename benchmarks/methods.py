@@ -37,20 +37,20 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import by_position, count
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Round
-from specviz.data.measured_methods import (
+from specviz.data.measured.measured_methods import (
     ALL,
     ARGMAX,
     BLOCK,
     TREE,
-    AtBest,
-    AtSetting,
-    AtTemperature,
+    BestSetting,
+    KindFigures,
     MeasuredMethod,
     MeasuredMethods,
-    OnKind,
+    MethodSetting,
     Quiet,
     RoundCosts,
-    Way,
+    SettingFigures,
+    TemperatureFigures,
 )
 from specviz.decoding import Drafter, make_drafter
 from specviz.models.catalogue import MODELS_FOLDER
@@ -71,12 +71,12 @@ DIGITS = 3
 WARM_UP_TOKENS = 8
 
 
-def ways_of(method: str) -> list[Way]:
+def ways_of(method: str) -> list[MethodSetting]:
     """The settings that a method is measured at."""
     if method.endswith(TREE):
-        return [Way(depth, shape) for shape, depth in SHAPES]
+        return [MethodSetting(depth, shape) for shape, depth in SHAPES]
     how = next((changes for ending, changes in SAMPLED.items() if method.endswith(ending)), {})
-    return [Way(length, **how) for length in LENGTHS]
+    return [MethodSetting(length, **how) for length in LENGTHS]
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ def _options() -> argparse.Namespace:
 
 def at_temperature(
     target: LoadedModel, temperature: float, prompts: Mapping[str, list[list[int]]], options: argparse.Namespace
-) -> AtTemperature:
+) -> TemperatureFigures:
     """Every method on every prompt."""
     methods = options.methods or (*METHODS, *(ALSO_SAMPLED if temperature else ()))
     drafters = {name: make_drafter(name.partition(" ")[0], target) for name in methods}
@@ -147,7 +147,7 @@ def at_temperature(
         for kind, texts in prompts.items()
     }
     steps = [step for each in runs.values() for prompt in each for one in prompt[methods[0]] for step in one.steps]
-    return AtTemperature(
+    return TemperatureFigures(
         temperature,
         _rounded(1000 * median(steps)),
         [described(name, {kind: [prompt[name] for prompt in each] for kind, each in runs.items()}) for name in methods],
@@ -204,24 +204,24 @@ def chosen_settings(prompts: Prompts) -> list[int]:
     return chosen
 
 
-def on_kind(ways: Sequence[Way], prompts: Prompts, chosen: Sequence[int]) -> OnKind:
+def on_kind(ways: Sequence[MethodSetting], prompts: Prompts, chosen: Sequence[int]) -> KindFigures:
     """These prompts at every setting, and at their chosen ones."""
     best = [prompt[number] for prompt, number in zip(prompts, chosen, strict=True)]
     speedups = [runs.speedup for runs in best]
     low, high = map(_rounded, interval_of_ratios(speedups))
     its_ways, each = [ways[number] for number in chosen], [_rounded(one) for one in speedups]
-    return OnKind(
+    return KindFigures(
         len(prompts),
-        AtBest(its_ways, costs(best), mean_speedup(best), low, high, each),
+        BestSetting(its_ways, costs(best), mean_speedup(best), low, high, each),
         [at_setting(way, [prompt[number] for prompt in prompts]) for number, way in enumerate(ways)],
     )
 
 
-def at_setting(way: Way, runs: Sequence[Runs]) -> AtSetting:
+def at_setting(way: MethodSetting, runs: Sequence[Runs]) -> SettingFigures:
     """One setting over these prompts."""
     positions = by_position([round for one in runs for round in one.counted], way.draft_length)
     judged, accepted = [each.judged for each in positions], [each.accepted for each in positions]
-    return AtSetting(way, costs(runs), judged, accepted, mean_speedup(runs))
+    return SettingFigures(way, costs(runs), judged, accepted, mean_speedup(runs))
 
 
 def mean_speedup(runs: Sequence[Runs]) -> float:

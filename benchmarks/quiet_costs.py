@@ -28,8 +28,8 @@ from specviz import load_model
 from specviz.core.costs import Costs
 from specviz.core.drafters import PROMPT_LOOKUP, method_of
 from specviz.core.errors import DisturbedError
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import FILE, OnMachine, QuietCosts, read_quiet_costs
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
 from specviz.decoding import Drafter, make_drafter
 from specviz.measure.calibration import calibrate
 from specviz.models.catalogue import bundled_heads, bundled_models
@@ -53,7 +53,7 @@ def main() -> None:
         except DisturbedError as error:
             raise SystemExit(f"Not stored: {error}") from None
         quiet.add_steps(block.step_seconds for costs in found.values() for block in costs.blocks)
-    here = OnMachine(
+    here = MachineCosts(
         created=datetime.now(UTC).date().isoformat(),
         processor=processor(),
         machine=describe_machine(),
@@ -115,7 +115,7 @@ def _rounded(costs: Costs) -> Costs:
     )
 
 
-def store(here: OnMachine, path: Path) -> None:
+def store(here: MachineCosts, path: Path) -> None:
     """Write the file with this measurement in it."""
     others = read_quiet_costs(path).machines if path.exists() else []
     machines = [*(each for each in others if each.key != here.key), here]

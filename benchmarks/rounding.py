@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import autoregressive_decode
 from specviz.models.cached_model import CachedModel
 from specviz.models.devices import describe_machine

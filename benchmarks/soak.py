@@ -47,7 +47,7 @@ from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from benchmarks.visitors import RunTimes, Visitor, run_link, visiting, written_in
 from specviz.core.files import ASSETS
-from specviz.data.workloads import find_preset
+from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one

@@ -31,7 +31,7 @@ from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs, speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
 from specviz.measure.calibration import calibrate
 from specviz.measure.compare import PairedRuns

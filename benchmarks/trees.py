@@ -3,7 +3,7 @@
     python -m benchmarks.trees [--target wren-base] [--drafts wren-nano ...] [--shapes 1,1,1,1 4,2,1 dynamic:16 ...]
         [--prompts N] [--repeats R] [--out benchmarks/results/trees.json]
 
-The prompts are the app's own (`specviz.data.workloads`), the first N of each kind; greedy, one torch thread. A shape
+The prompts are the app's own (`specviz.data.prompts.workloads`), the first N of each kind; greedy, one torch thread. A shape
 "4" is a chain of 4. Tokens per target call are exact counts. Times are medians over rounds of all repeats, in which
 the target alone and every shape take turns; a speedup is the median over prompts of the median ratio of a turn.
 """
@@ -22,7 +22,7 @@ from specviz import DecodeSettings, autoregressive_decode, load_model, speculati
 from specviz.core.metrics import count
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Round, Trace
-from specviz.data.workloads import find_workload
+from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import Drafter, make_drafter
 from specviz.measure.calibration import TREE_NODES, calibrate
 from specviz.models.devices import describe_machine

@@ -11,7 +11,7 @@ import sys
 
 from specviz import InputError, read_trace
 from specviz.core.trace import Trace
-from specviz.data.first_run import FIRST
+from specviz.data.measured.first_run import FIRST
 
 
 def print_rounds(trace: Trace) -> None:

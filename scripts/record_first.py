@@ -26,9 +26,9 @@ from specviz.core.metrics import count, repetition
 from specviz.core.replay import dump_draft_guesses
 from specviz.core.steps import result_of
 from specviz.core.trace import Trace, dump_trace
-from specviz.data.first_run import FIRST, FIRST_GUESSES
 from specviz.data.lessons.story import tour_of
-from specviz.data.workloads import STORY, Preset
+from specviz.data.measured.first_run import FIRST, FIRST_GUESSES
+from specviz.data.prompts.workloads import STORY, Preset
 from specviz.measure.compare import run_both
 
 TARGET, DRAFTS = "wren-base", ("wren-nano", "wren-mini")

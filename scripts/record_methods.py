@@ -18,7 +18,7 @@ from scripts.wanted_runs import METHOD_RUNS, MethodRun
 from specviz import DecodeSettings, load_model
 from specviz.core.metrics import speedup
 from specviz.core.trace import dump_trace
-from specviz.data.workloads import Preset
+from specviz.data.prompts.workloads import Preset
 from specviz.decoding import Drafter, make_drafter
 from specviz.models.loaded_model import LoadedModel
 

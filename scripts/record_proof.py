@@ -18,7 +18,7 @@ import torch
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS
+from specviz.data.prompts.workloads import DEFAULT_PRESET, WORKLOADS
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.findings import finding
 from specviz.measure.proof.greedy import greedy_row

@@ -14,10 +14,10 @@ import torch
 from benchmarks.quiet import quiet_machine
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import find_preset
+from specviz.data.prompts.workloads import find_preset
 from specviz.measure.race import RacePrompt, dump_race, overall_verdict
 from specviz.service.handlers import job_steps
-from specviz.service.protocol import Item, Progress, Race
+from specviz.service.protocol import JobItem, JobProgress, Race
 from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "race.json"
@@ -41,9 +41,9 @@ def main() -> None:
 def raced(race: Race) -> Iterator[Any]:
     """Its laps; what is measured now goes to standard error."""
     for event in job_steps(Workshop(), race):
-        if isinstance(event, Progress):
+        if isinstance(event, JobProgress):
             print(f"{event.prompt}: {event.phase} {event.repeat or ''}", file=sys.stderr)
-        elif isinstance(event, Item):
+        elif isinstance(event, JobItem):
             yield event.item
 
 

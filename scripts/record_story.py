@@ -24,8 +24,8 @@ from scripts.wanted_runs import RECORDED_RUNS
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
-from specviz.data.lessons.recorded_runs import Figures, Measured, Overlap
-from specviz.data.workloads import STORY, Preset, find_workload
+from specviz.data.lessons.recorded_runs import Figures, Overlap, SweptSpeedup
+from specviz.data.prompts.workloads import STORY, Preset, find_workload
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
@@ -205,7 +205,7 @@ def measure() -> Figures:
     )
 
 
-def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[Measured]:
+def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[SweptSpeedup]:
     """All settings on all story prompts. Repeats are outermost, so that a slow minute slows every setting alike."""
     target, drafters = load_model("wren-base"), {name: ModelDrafter(load_model(name)) for name in DRAFTS}
     runs: dict[tuple[int, str], list[Trace]] = {}
@@ -228,10 +228,10 @@ def in_turns(target: LoadedModel, drafter: Drafter, preset: Preset, settings: De
     return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
 
 
-def _row(draft: str, settings: DecodeSettings, by_prompt: Sequence[Sequence[Trace]]) -> Measured:
+def _row(draft: str, settings: DecodeSettings, by_prompt: Sequence[Sequence[Trace]]) -> SweptSpeedup:
     """The counts of all runs together, and the speedup of each prompt."""
     counts = count([round for runs in by_prompt for run in runs for round in run.rounds])
-    return Measured(
+    return SweptSpeedup(
         target="wren-base",
         draft=draft,
         draft_length=settings.draft_length,

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.family_goals import against_the_quickest
 from specviz.core.names import in_words
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import find_workload
+from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
 from specviz.models.loading import load_model
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from scripts.write_cards import FAMILY, KINDS, LOSSES, paragraph, table, with_section
-from specviz.data.measured_methods import FILE, POSITIONS_AT, AtTemperature, MeasuredMethods, read_methods
+from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
 from specviz.models.catalogue import MODELS_FOLDER, head_names
 
 BESIDE = "wren-nano"  # the draft model of the same size
@@ -68,7 +68,7 @@ def _disturbed(measured: MeasuredMethods) -> str:
         machine, so the speedups are too high."""
 
 
-def _row(name: str, kind: str, greedy: AtTemperature) -> list[str]:
+def _row(name: str, kind: str, greedy: TemperatureFigures) -> list[str]:
     method = greedy.find(name)
     assert method is not None
     at, best = method.kinds[kind].at(POSITIONS_AT), method.kinds[kind].best

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 from scripts.write_cards import table
-from specviz.data.measured_methods import (
+from specviz.data.measured.measured_methods import (
     ALL,
     FILE,
     KINDS,
-    AtBest,
-    AtTemperature,
+    BestSetting,
     MeasuredMethod,
     MeasuredMethods,
+    TemperatureFigures,
     read_methods,
 )
 
@@ -66,7 +66,7 @@ def _disturbed(measured: MeasuredMethods) -> str:
     )
 
 
-def _part(part: AtTemperature) -> str:
+def _part(part: TemperatureFigures) -> str:
     """All methods at temperature 0; above it, those that differ only there, and their usual way beside them."""
     methods = [method for method in part.methods if not part.temperature or _sampled(method)]
     title = "Greedy:" if not part.temperature else f"Temperature {part.temperature:g}:"
@@ -88,7 +88,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _times(best: AtBest) -> str:
+def _times(best: BestSetting) -> str:
     """A speedup with its interval."""
     return f"{best.speedup:.2f}× [{best.low:.2f}–{best.high:.2f}]"
 

@@ -45,7 +45,7 @@ from specviz.player.payload import (  # noqa: E402
 from specviz.ui.learn.roofline import RooflinePayload  # noqa: E402
 from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
 from specviz.ui.play.board import PlayPayload  # noqa: E402
-from specviz.ui.race.lanes import LaneStatus, RacePayload, Step  # noqa: E402
+from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload  # noqa: E402
 from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 
 FILE = ROOT / "assets/shared/payloads.d.ts"
@@ -70,7 +70,7 @@ NAMED: dict[str, Any] = {  # types that are no class: the name they have in Pyth
     "PlayPayload": PlayPayload,
     "ShareRow": ShareRow,
     "Status": Status,
-    "Step": Step,
+    "LaneStep": LaneStep,
 }
 AS_JSON: dict[object, type] = {TraceJson: Trace, RoundJson: Round, DraftGuessesJson: DraftGuesses}
 ROOTS = (

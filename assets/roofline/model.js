@@ -6,9 +6,9 @@
 // arithmetic at the machine's peak, its bytes at the peak bandwidth. Numbers have two bytes. Left out: links between
 // machines, the program's own work, what a pass writes, and what the tokens of a draft read of each other.
 
-/** @import { PublishedMachine, RooflinePayload, Shape, Shown, SpeculationPayload } from "../shared/payloads.js" */
+/** @import { PublishedMachine, RooflinePayload, ModelShape, RooflineView, SpeculationPayload } from "../shared/payloads.js" */
 
-/** @typedef {Shown & SpeculationPayload} Chosen what the controls say */
+/** @typedef {RooflineView & SpeculationPayload} Chosen what the controls say */
 /** @typedef {{ bytes: number, intensity: number, computing: number, fetching: number, seconds: number }} Work intensity: operations a byte; seconds: the longer of both times */
 /** @typedef {{ weights: Work, caches: Work, touched: number, seconds: number }} Pass touched: different experts that a layer needs, on average */
 /** @typedef {ReturnType<typeof roundOf>} Round */
@@ -25,7 +25,7 @@ export const STOPS = {
 
 /**
  * Weights that a pass uses if each layer needs so many experts. Of the input's embedding it reads only some rows.
- * @param {Shape} shape
+ * @param {ModelShape} shape
  * @param {number} needed
  */
 function used({ layers, width, inner, heads, kv_heads, head, vocabulary, experts }, needed) {
@@ -35,7 +35,7 @@ function used({ layers, width, inner, heads, kv_heads, head, vocabulary, experts
 
 /**
  * All weights, the input's embedding among them.
- * @param {Shape} shape
+ * @param {ModelShape} shape
  */
 export function parameters(shape) {
   return used(shape, shape.experts) + shape.vocabulary * shape.width;
@@ -43,7 +43,7 @@ export function parameters(shape) {
 
 /**
  * One pass over `tokens` tokens of each text. Each token takes its experts at random.
- * @param {{ machine: PublishedMachine, shape: Shape, batch: number, context: number }} setting texts, and tokens of each so far
+ * @param {{ machine: PublishedMachine, shape: ModelShape, batch: number, context: number }} setting texts, and tokens of each so far
  * @param {number} tokens
  * @returns {Pass}
  */

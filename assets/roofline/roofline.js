@@ -9,7 +9,7 @@ import { STOPS, roundOf } from "./model.js";
 import { HEIGHT, KINDS, PASSES, drawRoof, mark, roofInWords } from "./roof.js";
 import { figuresOf, filled, outcomeOf, valueOf, wordOf } from "./words.js";
 
-/** @import { LoadQuestion, RooflinePayload, Shown } from "../shared/payloads.js" */
+/** @import { LoadQuestion, RooflinePayload, RooflineView } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
 /** @import { Chosen } from "./model.js" */
 
@@ -125,7 +125,7 @@ class Lesson {
 
   /**
    * @param {string} text
-   * @param {Shown} shown
+   * @param {RooflineView} shown
    */
   #button(text, shown) {
     const button = element("button", "show", text);
@@ -169,7 +169,7 @@ class RooflineComponent {
     const written = JSON.stringify(data);
     if (written !== this.written) {
       this.stop();
-      const first = { .../** @type {Shown} */ (data.questions[0]?.shows[0]), ...data.draft };
+      const first = { .../** @type {RooflineView} */ (data.questions[0]?.shows[0]), ...data.draft };
       this.lesson = new Lesson(this.node, data, this.lesson?.chosen ?? first);
     }
     this.written = written;

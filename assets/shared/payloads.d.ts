@@ -189,15 +189,6 @@ export interface HeldRun {
 }
 
 /**
- * The system that wrote a run, if it was not this program.
- */
-export interface Imported {
-  system: string;
-  notes: Array<string>;
-  unknown: Array<string>;
-}
-
-/**
  * The words of the one judge, and the speedup up to which nobody would notice a difference.
  */
 export interface JudgedPayload {
@@ -214,11 +205,13 @@ export interface LanePayload {
   name: "target alone" | "speculative";
   tokens: number;
   end: number;
-  steps: Array<Step>;
+  steps: Array<LaneStep>;
   flag: string;
 }
 
 export type LaneStatus = "plain" | "accepted" | "correction" | "bonus" | "own";
+
+export type LaneStep = [number, Array<[string, LaneStatus]>];
 
 export interface LapPayload {
   name: string;
@@ -232,7 +225,7 @@ export interface LoadQuestion {
   name: "batch" | "context" | "experts";
   question: Says;
   answer: Says;
-  shows: Array<Shown>;
+  shows: Array<RooflineView>;
 }
 
 /**
@@ -283,7 +276,23 @@ export interface ModelInfo {
   device?: string | null;
 }
 
-export interface Next {
+export interface ModelShape {
+  name: string;
+  layers: number;
+  width: number;
+  inner: number;
+  heads: number;
+  kv_heads: number;
+  head: number;
+  vocabulary: number;
+  experts: number;
+  active: number;
+  billions: number;
+  url: string;
+  checked: string;
+}
+
+export interface NextPage {
   page: string;
   name: string;
   why: string;
@@ -406,12 +415,19 @@ export interface RooflinePayload {
   words: "technical" | "plain";
   limits: string;
   machines: Array<PublishedMachine>;
-  models: Array<Shape>;
+  models: Array<ModelShape>;
   draft: SpeculationPayload;
   labels: Record<string, string>;
   sentences: Record<string, string>;
   questions: Array<LoadQuestion>;
   judged: JudgedPayload;
+}
+
+export interface RooflineView {
+  machine: string;
+  model: string;
+  batch: number;
+  context: number;
 }
 
 /**
@@ -485,29 +501,15 @@ export interface SentStage {
   run: SentRun;
 }
 
-export interface Shape {
-  name: string;
-  layers: number;
-  width: number;
-  inner: number;
-  heads: number;
-  kv_heads: number;
-  head: number;
-  vocabulary: number;
-  experts: number;
-  active: number;
-  billions: number;
-  url: string;
-  checked: string;
-}
-
 export type ShareRow = [string, number, boolean];
 
-export interface Shown {
-  machine: string;
-  model: string;
-  batch: number;
-  context: number;
+/**
+ * The system that wrote a run, if it was not this program.
+ */
+export interface SourceSystem {
+  system: string;
+  notes: Array<string>;
+  unknown: Array<string>;
 }
 
 /**
@@ -595,8 +597,6 @@ export interface StageState {
 
 export type Status = "accepted" | "rejected" | "discarded" | "not taken";
 
-export type Step = [number, Array<[string, LaneStatus]>];
-
 /**
  * Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
  *
@@ -637,7 +637,7 @@ export interface TokenPayload {
 export interface Tour {
   beats: Array<Beat>;
   end: string;
-  next: Array<Next>;
+  next: Array<NextPage>;
 }
 
 /**
@@ -664,7 +664,7 @@ export interface Trace {
   rounds: Array<Round>;
   autoregressive: Autoregressive | null;
   output: Output;
-  imported?: Imported | null;
+  imported?: SourceSystem | null;
 }
 
 export interface TurnPicture {

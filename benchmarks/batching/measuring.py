@@ -16,7 +16,7 @@ from benchmarks.batching.rounds import BatchRound, BatchRun
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.settings import DecodeSettings
-from specviz.data.batches import BatchSpeedup, BatchStudy, Clock, Ratio
+from specviz.data.measured.batches import BatchSpeedup, BatchStudy, Clock, Ratio
 from specviz.measure.paired import total
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel

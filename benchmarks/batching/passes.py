@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.batching.model import BatchModel
 from benchmarks.batching.rounds import CLOCKS
-from specviz.data.batches import BatchPass, Check, Clock, Ratio
+from specviz.data.measured.batches import BatchPass, Check, Clock, Ratio
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import CONTEXT_TOKENS
 

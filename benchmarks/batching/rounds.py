@@ -20,7 +20,7 @@ from benchmarks.batching.model import BatchModel
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.settings import MAX_SEED, DecodeSettings
-from specviz.data.batches import Clock
+from specviz.data.measured.batches import Clock
 from specviz.decoding.drafters.protocol import Draft, DraftContext
 from specviz.decoding.run_setup import set_up_run, until_end
 from specviz.decoding.sampler import make_sampler

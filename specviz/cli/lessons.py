@@ -8,7 +8,7 @@ from specviz.cli.options import Command
 from specviz.cli.output import safe, say, write_file
 from specviz.core.errors import InputError
 from specviz.core.trace import read_trace
-from specviz.data.lessons.plans import Plan, PlanError, all_plans, find_plan, read_plan_file
+from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
 from specviz.data.lessons.text_check import text_problems
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site
@@ -55,7 +55,7 @@ def export(options: argparse.Namespace) -> None:
     say(f"wrote {options.out}: {len(page.encode()) / 1000:,.0f} KB, plays without a network")
 
 
-def plan_called(name: str) -> Plan:
+def plan_called(name: str) -> LessonPlan:
     if plan := find_plan(name):
         return plan
     if not Path(name).is_file():

@@ -16,7 +16,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
 from specviz.core.settings import SETTINGS, DecodeSettings, Setting, parse_tree
-from specviz.data.grammars import Grammar, compile_grammar
+from specviz.data.prompts.grammars import Grammar, compile_grammar
 from specviz.measure.sweep.prompt_files import prompts_in
 from specviz.models.catalogue import bundled_names, check_heads, method_named
 

@@ -21,7 +21,7 @@ MARKERS = "osD^vPX*"
 ENDINGS = ("png", "svg")
 MOST_NAMES = 40  # prompts whose names fit beside a figure
 
-Draw = Callable[[Any, "Study"], None]
+PlotFunction = Callable[[Any, "Study"], None]
 
 
 def check_plots(folder: Path) -> None:
@@ -119,7 +119,7 @@ def _by_length(axes: Any, study: "Study", measured: str) -> None:
         axes.legend(fontsize=8)
 
 
-FIGURES: dict[str, Draw] = {
+FIGURES: dict[str, PlotFunction] = {
     "speedup-by-draft-length": speedup_by_length,
     "acceptance-by-draft-length": acceptance_by_length,
     "speedup-by-prompt": speedup_by_prompt,

@@ -13,11 +13,11 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule
-from specviz.data.workloads import WORKLOADS, find_workload
+from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import as_json, names_apart
-from specviz.measure.sweep.spread import NoNodeLeft, Spread
+from specviz.measure.sweep.spread import ClusterSweep, NoNodeLeft
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -102,7 +102,7 @@ def _rows(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", statu
     lost: list[str] = []
     try:
         with ray_nodes(address, load, options.threads) as nodes:
-            yield from Spread(cells, nodes, file.rows, status.show, lost.append).rows()
+            yield from ClusterSweep(cells, nodes, file.rows, status.show, lost.append).rows()
     finally:
         for sentence in lost:
             note(sentence)

@@ -7,8 +7,8 @@ from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_
 from specviz.cli.output import print_trace, say, status_line, write_file, write_json
 from specviz.core.files import content_of, text_of
 from specviz.core.trace import dump_trace, read_trace
-from specviz.data.importers import SYSTEMS, Given, import_run
-from specviz.data.importers.record import MOST_BYTES
+from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
+from specviz.data.systems.importers.record import MOST_BYTES
 from specviz.models.catalogue import changed_weights
 
 
@@ -68,7 +68,7 @@ def import_command(options: argparse.Namespace) -> None:
 
         tokenizer = RecordTokenizer(inspect_model(options.tokenizer).tokens)
     prompt = text_of(options.prompt_file, MOST_BYTES) if options.prompt_file else options.prompt or ""
-    given = Given(prompt, options.target, options.draft, options.temperature, tokenizer)
+    given = RecordOptions(prompt, options.target, options.draft, options.temperature, tokenizer)
     trace = import_run(content_of(options.record, MOST_BYTES), options.system, given)
     if options.out:
         write_file(options.out, dump_trace(trace) + "\n")

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 Label = Literal["helps", "neutral", "hurts"]  # as in files
-Word = Literal["helps", "about even", "too close to call", "hurts"]
+VerdictWord = Literal["helps", "about even", "too close to call", "hurts"]
 Basis = Literal["interval", "one pair", "modelled"]
 Interval = tuple[float, float]
 
-HELPS: Word = "helps"
-EVEN: Word = "about even"
-UNTOLD: Word = "too close to call"
-HURTS: Word = "hurts"
+HELPS: VerdictWord = "helps"
+EVEN: VerdictWord = "about even"
+UNTOLD: VerdictWord = "too close to call"
+HURTS: VerdictWord = "hurts"
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 ONE_RUN = 1.05  # a margin, chosen: a run that is timed again differs by more than its own rounds' times say
@@ -27,7 +27,7 @@ LEAST_CHECK = 0.9  # of a plain step, in formats that help checks and not plain 
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class VerdictLook:
     label: Label
     looks: str  # of a single pair
     color: str  # of words, as Streamlit names it
@@ -37,22 +37,22 @@ class Look:
     mark: str  # before a number on a mark
 
 
-LOOKS: Mapping[Word, Look] = {
-    HELPS: Look("helps", "looks like it helps", "green", "trending_up", "#0072B2", "square", ""),
-    EVEN: Look("neutral", "looks about even", "gray", "trending_flat", "#5f6b7a", "circle-open", "≈ "),
-    UNTOLD: Look("neutral", UNTOLD, "gray", "question_mark", "#808a97", "diamond-open", "? "),
-    HURTS: Look("hurts", "looks like it hurts", "orange", "trending_down", "#D55E00", "square-open", ""),
+LOOKS: Mapping[VerdictWord, VerdictLook] = {
+    HELPS: VerdictLook("helps", "looks like it helps", "green", "trending_up", "#0072B2", "square", ""),
+    EVEN: VerdictLook("neutral", "looks about even", "gray", "trending_flat", "#5f6b7a", "circle-open", "≈ "),
+    UNTOLD: VerdictLook("neutral", UNTOLD, "gray", "question_mark", "#808a97", "diamond-open", "? "),
+    HURTS: VerdictLook("hurts", "looks like it hurts", "orange", "trending_down", "#D55E00", "square-open", ""),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    word: Word
+    word: VerdictWord
     speedup: float
     basis: Basis
 
     @property
-    def look(self) -> Look:
+    def look(self) -> VerdictLook:
         return LOOKS[self.word]
 
     @property

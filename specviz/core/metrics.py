@@ -111,7 +111,7 @@ def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningFigures:
     counts: Counts
     speculative_seconds: float | None  # decoding so far, without prefill; None from a round without times on
     autoregressive_seconds: float | None  # of the target alone for as many tokens; None before it wrote them
@@ -124,8 +124,8 @@ class Running:
         return self.autoregressive_seconds / self.speculative_seconds
 
 
-def running(trace: Trace) -> list[Running]:
-    states: list[Running] = []
+def running(trace: Trace) -> list[RunningFigures]:
+    states: list[RunningFigures] = []
     counts = Counts()
     seconds: float | None = 0.0
     plain, total = trace.autoregressive, count(trace.rounds).emitted
@@ -135,7 +135,7 @@ def running(trace: Trace) -> list[Running]:
     for round in trace.rounds:
         counts = counts.plus(round)
         seconds = None if seconds is None or round.seconds is None else seconds + round.seconds
-        states.append(Running(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
+        states.append(RunningFigures(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
     return states
 
 

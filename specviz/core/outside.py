@@ -18,7 +18,7 @@ from specviz.core.errors import WHOLE, InputError, Problem, in_a_sentence
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
+class MostItems:
     """Says of a list or a mapping how many items it may have; its first wrong item ends the reading."""
 
     items: int
@@ -61,7 +61,7 @@ def _unbounded(schema: Any, name: str = "it") -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class JsonShape:
     """How much JSON may hold for its size. A value in memory takes 10 to 60 times the bytes of its shortest text."""
 
     kind: str  # what it is, in sentences
@@ -73,7 +73,7 @@ class Shape:
     free: int = 10_000  # bytes: what is smaller may be as dense as it likes
 
 
-def values_in(raw: bytes, shape: Shape) -> Any:
+def values_in(raw: bytes, shape: JsonShape) -> Any:
     check_density(raw, shape)
     try:
         return json.loads(raw.decode(), object_pairs_hook=shape_hook(shape))  # bytes alone may be UTF-16 too
@@ -89,13 +89,13 @@ MARKS = (b",", b'":', b"[", b"{")
 TEXT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?')  # ends with its line at the latest: one lone quote hides no more
 
 
-def check_density(raw: bytes, shape: Shape) -> None:
+def check_density(raw: bytes, shape: JsonShape) -> None:
     """Refuse many values for the size, before any of them is made."""
     if _is_dense(raw, [raw.count(mark) for mark in MARKS], shape) and _is_dense(raw, _outside_of_texts(raw), shape):
         raise _refused(shape, "it has too many values for its size")
 
 
-def _is_dense(raw: bytes, counts: Sequence[int], shape: Shape) -> bool:
+def _is_dense(raw: bytes, counts: Sequence[int], shape: JsonShape) -> bool:
     values, fields, lists, objects = counts
     least = (values * shape.value, fields * shape.field, (lists + objects) * shape.bracket, objects * shape.braces)
     return max(least) > max(len(raw), shape.free)
@@ -111,7 +111,7 @@ def _outside_of_texts(raw: bytes) -> list[int]:
     return counts
 
 
-def shape_hook(shape: Shape) -> Any:
+def shape_hook(shape: JsonShape) -> Any:
     """For `json.loads`: makes each object, unless it has too many fields."""
 
     def small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def shape_hook(shape: Shape) -> Any:
     return small_object
 
 
-def _refused(shape: Shape, why: str) -> InputError:
+def _refused(shape: JsonShape, why: str) -> InputError:
     return InputError(in_a_sentence(shape.kind, [Problem(WHOLE, why)]))
 
 

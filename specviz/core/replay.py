@@ -20,7 +20,7 @@ from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Piece, 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import MAX_TOKENS, DrafterInfo, Trace
 
-Ids = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
+TokenIds = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,11 @@ class DraftGuesses:
     """What one drafter would guess at each place of a greedy output, with the true text before that place."""
 
     drafter: DrafterInfo
-    token_ids: Ids  # the output
-    guesses: Ids | None  # a model's guess at each place; None where a round's guesses are in `proposals`
-    proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # lookup's and heads', up to 16 from a place
+    token_ids: TokenIds  # the output
+    guesses: TokenIds | None  # a model's guess at each place; None where a round's guesses are in `proposals`
+    proposals: (
+        Annotated[list[TokenIds], Field(max_length=MAX_TOKENS)] | None
+    )  # lookup's and heads', up to 16 from a place
     pieces: dict[TokenId, Piece]  # the text of each token in it
     exact: bool  # whether a real run chooses the same tokens, models in float32 do
     seconds: Seconds = 0.0  # the time it took

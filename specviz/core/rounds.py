@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 
 Status = Literal["accepted", "rejected", "discarded", "not taken"]  # the last: a node of a tree, never judged
 EmittedKind = Literal["correction", "bonus", "none"]  # as the trace file has it
@@ -53,7 +53,7 @@ class DraftedToken:
     draft_prob: Probability | None = None  # None also for a draft with another tokenizer: it has no such token
     accept_prob: Probability | None = None  # None for a discarded token: it was never judged
     u: Probability | None = None  # the number drawn; None when greedy
-    candidates: Annotated[list[Candidate], AtMost(MAX_CANDIDATES)] = field(default_factory=list)
+    candidates: Annotated[list[Candidate], MostItems(MAX_CANDIDATES)] = field(default_factory=list)
     parent: Parent = None
 
     @property
@@ -68,8 +68,8 @@ class EmittedToken:
     id: TokenId | None = None  # None without a token, or where another system does not report it
     text: Piece = ""
     target_prob: Probability | None = None
-    candidates: Annotated[list[Candidate], AtMost(MAX_CANDIDATES)] = field(default_factory=list)
-    residual_top: Annotated[list[ResidualCandidate], AtMost(MAX_CANDIDATES)] = field(default_factory=list)
+    candidates: Annotated[list[Candidate], MostItems(MAX_CANDIDATES)] = field(default_factory=list)
+    residual_top: Annotated[list[ResidualCandidate], MostItems(MAX_CANDIDATES)] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ class Round:
     draft_seconds: Seconds | None  # None where another system wrote the run and does not report it
     verify_seconds: Seconds | None
     overhead_seconds: Seconds | None  # the rest of the round, without recording
-    drafted: Annotated[list[DraftedToken], AtMost(64)]
+    drafted: Annotated[list[DraftedToken], MostItems(64)]
     emitted: EmittedToken
     # What a draft with another tokenizer wrote, in its own tokens. The file leaves out an empty list.
-    draft_tokens: Annotated[list[Piece], AtMost(64), Field(exclude_if=operator.not_)] = field(default_factory=list)
+    draft_tokens: Annotated[list[Piece], MostItems(64), Field(exclude_if=operator.not_)] = field(default_factory=list)
 
     @property
     def accepted(self) -> int:

@@ -20,7 +20,7 @@ Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RoundTerms:
     """What rounds of different lengths drafted and wrote: exact counts, and the cost of checking them.
 
     Prompt lookup may find fewer tokens than the draft length, or none, and a schedule chooses the length itself. E(γ)
@@ -47,7 +47,7 @@ class Terms:
     cost_ratio: float  # c
     verification: float  # v at draft_length + 1
     overhead: float  # o
-    counted: Counted | None = None  # None: every round drafts draft_length tokens
+    counted: RoundTerms | None = None  # None: every round drafts draft_length tokens
     of_rounds: float | None = field(default=None, compare=False)  # of its very rounds, at these costs
 
     @property
@@ -141,10 +141,10 @@ def lengths_differ(trace: Trace) -> bool:
     return fewer or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None
 
 
-def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> Counted:
+def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> RoundTerms:
     """What these rounds drafted and wrote; at least one round. v is taken for the real length of each."""
     counts = metrics.count(rounds)
-    return Counted(
+    return RoundTerms(
         tokens=counts.emitted / counts.rounds,
         drafted=fmean(round.depth for round in rounds),
         verification=fmean(verification_steps(costs.verification, len(round.drafted) + 1) for round in rounds),

@@ -16,7 +16,7 @@ from operator import index, mul
 
 from specviz.core.errors import InputError
 
-Verification = float | Mapping[int, float] | Callable[[int], float]
+VerificationCost = float | Mapping[int, float] | Callable[[int], float]
 """v(k), the target's time for k tokens at once: one number for every k, a measured table, or a function."""
 
 
@@ -55,7 +55,9 @@ def extra_operations(alpha: float, draft_length: int, operations_ratio: float) -
     return (draft_length * operations_ratio + draft_length + 1) / tokens
 
 
-def round_steps(draft_length: int, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0) -> float:
+def round_steps(
+    draft_length: int, cost_ratio: float, verification: VerificationCost = 1.0, overhead: float = 0.0
+) -> float:
     """The time of a round in target steps, γc + v(γ+1) + o: γc + 1 of Theorem 3.8, with a real machine's v and o."""
     _check_draft_length(draft_length)
     _check_from_zero("cost_ratio", cost_ratio)
@@ -64,7 +66,7 @@ def round_steps(draft_length: int, cost_ratio: float, verification: Verification
 
 
 def realistic_speedup(
-    alpha: float, draft_length: int, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0
+    alpha: float, draft_length: int, cost_ratio: float, verification: VerificationCost = 1.0, overhead: float = 0.0
 ) -> float:
     """E(γ) / (γc + v(γ+1) + o): Leviathan's Theorem 3.8 with measured verification and overhead.
 
@@ -75,7 +77,7 @@ def realistic_speedup(
 
 
 def best_draft_length(
-    alpha: float, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0, longest: int = 16
+    alpha: float, cost_ratio: float, verification: VerificationCost = 1.0, overhead: float = 0.0, longest: int = 16
 ) -> int:
     """The draft length from 1 to `longest` with the highest realistic speedup (the shortest of equal ones).
 
@@ -88,7 +90,7 @@ def best_draft_length(
 
 
 def break_even_acceptance(
-    draft_length: int, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0
+    draft_length: int, cost_ratio: float, verification: VerificationCost = 1.0, overhead: float = 0.0
 ) -> float | None:
     """The α, per judgement, above which speculation pays: E(γ) = γc + v(γ+1) + o, solved for α.
 
@@ -114,7 +116,7 @@ def alpha_from_acceptance_rate(acceptance_rate: float, draft_length: int) -> flo
     return _alpha_for_tokens(1 + draft_length * acceptance_rate, draft_length)
 
 
-def verification_steps(verification: Verification, tokens: int) -> float:
+def verification_steps(verification: VerificationCost, tokens: int) -> float:
     """v(`tokens`) in target steps; a table is read linearly between its entries, v(1) = 1 among them.
 
     After its end the mean slope of the table continues (never downwards): a guess, to be shown as one.

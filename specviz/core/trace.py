@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from specviz.core.drafters import method_of
 from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
 from specviz.core.files import content_of
-from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
+from specviz.core.outside import JsonShape, MostItems, missing_fields, outside, values_in
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
 from specviz.core.rounds import DraftedToken as DraftedToken
 from specviz.core.rounds import EmittedToken as EmittedToken
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
 # 39 an object, and 13 fields in one object.
 # A prompt of short tokens has 3 or 4 bytes a value; the longest that is taken, of 20,000 characters, 40,000 values.
-SHAPE = Shape("trace", value=7, field=14, bracket=14, braces=32, fields=64, free=300_000)
+SHAPE = JsonShape("trace", value=7, field=14, bracket=14, braces=32, fields=64, free=300_000)
 # A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
 FILE_SHAPE = replace(SHAPE, free=10**6)
 
@@ -96,8 +96,8 @@ class DrafterInfo:
 @dataclass(frozen=True, slots=True)
 class Prompt:
     text: Text
-    token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty: not reported
-    tokens: Annotated[list[Piece], AtMost(MAX_TOKENS)]  # one display text per id
+    token_ids: Annotated[list[TokenId], MostItems(MAX_TOKENS)]  # empty: not reported
+    tokens: Annotated[list[Piece], MostItems(MAX_TOKENS)]  # one display text per id
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +112,27 @@ class PrefillSeconds:
 class Autoregressive:
     """The run for comparison: the target alone, one token a step."""
 
-    seconds_per_token: Annotated[list[Seconds], AtMost(MAX_TOKENS)]
-    token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]
+    seconds_per_token: Annotated[list[Seconds], MostItems(MAX_TOKENS)]
+    token_ids: Annotated[list[TokenId], MostItems(MAX_TOKENS)]
     # Whether it took turns with the rounds: as many tokens after each round. The file leaves out a False.
     alternating: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty where they are not reported
+    token_ids: Annotated[list[TokenId], MostItems(MAX_TOKENS)]  # empty where they are not reported
     text: Text
     # None only during the run: never in a file. "other": another system wrote the run, and stopped it otherwise.
     stopped_by: Literal["length", "eos", "other"] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class SourceSystem:
     """The system that wrote a run, if it was not this program."""
 
     system: Name  # with its version where the record has one
-    notes: Annotated[list[Text], AtMost(20)]  # sentences: how the record was read
-    unknown: Annotated[list[Name], AtMost(20)]  # settings that it does not report
+    notes: Annotated[list[Text], MostItems(20)]  # sentences: how the record was read
+    unknown: Annotated[list[Name], MostItems(20)]  # settings that it does not report
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,10 @@ class Trace:
     settings: DecodeSettings
     prompt: Prompt
     prefill_seconds: PrefillSeconds
-    rounds: Annotated[list[Round], AtMost(MAX_TOKENS)]
+    rounds: Annotated[list[Round], MostItems(MAX_TOKENS)]
     autoregressive: Autoregressive | None
     output: Output
-    imported: Annotated[Imported | None, Field(exclude_if=lambda imported: imported is None)] = None
+    imported: Annotated[SourceSystem | None, Field(exclude_if=lambda imported: imported is None)] = None
 
     @property
     def timed(self) -> bool:
@@ -186,19 +186,19 @@ def without_candidates(trace: Trace) -> Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TraceLimits:
     megabytes: int
     rounds: int
     drafted: int  # tokens of all rounds, where another system's record counts them
-    shape: Shape
+    shape: JsonShape
 
     @property
     def bytes(self) -> int:
         return self.megabytes * 10**6
 
 
-FILE = Limits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000, shape=FILE_SHAPE)  # on the command line
-UPLOAD = Limits(megabytes=4, rounds=2_000, drafted=24_000, shape=SHAPE)  # on a server that others use too
+FILE = TraceLimits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000, shape=FILE_SHAPE)  # on the command line
+UPLOAD = TraceLimits(megabytes=4, rounds=2_000, drafted=24_000, shape=SHAPE)  # on a server that others use too
 SMALL_FILE = 250_000  # bytes: every problem in it is looked for; in a larger one that would take much memory
 
 
@@ -216,7 +216,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     return parse_trace(content_of(Path(path), FILE.bytes))
 
 
-def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
+def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
     Reading takes about 7 times the size in memory; a hostile upload at most 10 times. The InputError is one sentence

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from specviz.core.files import ASSETS
 from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round_steps
-from specviz.data.measured_methods import Family
+from specviz.data.measured.measured_methods import ModelFamily
 
 # c: a number, or the two published times that it is the ratio of
 CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] if isinstance(given, list) else given)]
@@ -45,7 +45,7 @@ class PublishedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PublishedReport:
     """What was reported of a system, and where it was said."""
 
     system: str
@@ -54,7 +54,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class ServedGain(Report):
+class ServedGain(PublishedReport):
     """A gain or loss of a server or a large model."""
 
     setting: str
@@ -109,11 +109,11 @@ class PublishedMethod:
 class Published:
     papers: tuple[PublishedRun, ...]
     served: Mapping[str, ServedGain]
-    reports: Mapping[str, Report]
+    reports: Mapping[str, PublishedReport]
     gpu_rounds: tuple[GpuRound, ...]
     gpu_costs: tuple[GpuCosts, ...]
-    methods: Mapping[Family, tuple[PublishedMethod, ...]]
-    on_a_gpu: Mapping[Family, str]  # why a GPU changes a method, in one sentence each
+    methods: Mapping[ModelFamily, tuple[PublishedMethod, ...]]
+    on_a_gpu: Mapping[ModelFamily, str]  # why a GPU changes a method, in one sentence each
 
 
 FILE = ASSETS / "published.yaml"

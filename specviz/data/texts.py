@@ -31,8 +31,8 @@ except ImportError:  # PyYAML without its C library: ten times slower
 FOLDER = ASSETS / "texts"
 KIND = TypeVar("KIND")
 Words = Literal["technical", "plain"]
-Text = Annotated[str, Field(min_length=1)]
-Parts = dict[str, dict[str, Text]]  # texts by name, in parts
+NonEmptyText = Annotated[str, Field(min_length=1)]
+Parts = dict[str, dict[str, NonEmptyText]]  # texts by name, in parts
 Facts = Mapping[str, str]  # figures by name, as written on screen
 SAID = {
     "missing": "“{name}” is missing.",
@@ -48,8 +48,8 @@ SAID = {
 class Says:
     """One text in two voices: the field's words, and words for anyone, without symbols."""
 
-    technical: Text
-    plain: Text
+    technical: NonEmptyText
+    plain: NonEmptyText
 
     def in_(self, words: Words) -> str:
         return self.plain if words == "plain" else self.technical
@@ -187,7 +187,7 @@ class Sentences:
     """The sentences about computed figures that one module says."""
 
     def __init__(self, name: str) -> None:
-        self.texts = AppTexts(f"sentences/{name}", dict[str, Text])
+        self.texts = AppTexts(f"sentences/{name}", dict[str, NonEmptyText])
 
     def __call__(self, name: str, /, **figures: object) -> str:
         return fill(self.texts()[name], figures)

@@ -26,9 +26,19 @@ from transformers.generation.candidate_generator import (
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings, DraftSchedule
-from specviz.core.trace import SCHEMA, DrafterInfo, Imported, ModelInfo, Output, PrefillSeconds, Prompt, Round, Trace
+from specviz.core.trace import (
+    SCHEMA,
+    DrafterInfo,
+    ModelInfo,
+    Output,
+    PrefillSeconds,
+    Prompt,
+    Round,
+    SourceSystem,
+    Trace,
+)
 from specviz.decoding.drafters.protocol import Draft, of_tokens
-from specviz.decoding.recording import Recorder, Seconds
+from specviz.decoding.recording import Recorder, RoundSeconds
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import Verification, residual
 from specviz.models.catalogue import bundled_names, weights_hash
@@ -155,7 +165,7 @@ class _Run:
         self._update(input_ids, scores, num_matches)
         draft_seconds, verify_seconds = self._drafted - self._began, self._recording.pass_seconds
         rest = self._recording.now() - self._began - draft_seconds - verify_seconds
-        seconds = Seconds(draft_seconds, verify_seconds, max(0.0, rest))  # rounding may make it less than 0
+        seconds = RoundSeconds(draft_seconds, verify_seconds, max(0.0, rest))  # rounding may make it less than 0
         target = _probabilities(scores[0], scores.shape[-1])
         draft = self._draft(target.shape[-1])
         emitted: list[int] = input_ids[0, self._length :].tolist()
@@ -196,7 +206,7 @@ class _Run:
             rounds=list(self.rounds),
             autoregressive=None,
             output=Output(written, str(text), self._stopped_by(written)),
-            imported=Imported(system, notes, unknown),
+            imported=SourceSystem(system, notes, unknown),
         )
 
     def _settings(self, longest: int) -> DecodeSettings:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.grammars import Grammar, compile_grammar, in_short
+from specviz.data.prompts.grammars import Grammar, compile_grammar, in_short
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel

@@ -54,7 +54,7 @@ _candidate: Callable[[Iterable[object]], Candidate] = partial(tuple.__new__, Can
 
 
 @dataclass(frozen=True, slots=True)
-class Seconds:
+class RoundSeconds:
     draft: float
     verify: float
     overhead: float
@@ -69,7 +69,13 @@ class Recorder:
     _record: bool
 
     def round(
-        self, index: int, seconds: Seconds, draft: Draft, target: Tensor, verification: Verification, emitted: list[int]
+        self,
+        index: int,
+        seconds: RoundSeconds,
+        draft: Draft,
+        target: Tensor,
+        verification: Verification,
+        emitted: list[int],
     ) -> Round:
         """One round; `emitted` is what it added to the text, cut after an end-of-text token."""
         accepted = min(verification.accepted, len(emitted))

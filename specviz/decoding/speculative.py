@@ -14,7 +14,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
-from specviz.decoding.recording import Recorder, Seconds
+from specviz.decoding.recording import Recorder, RoundSeconds
 from specviz.decoding.run_setup import RunSetup, until_end
 from specviz.decoding.sampler import LogitsConstraint, Sampler, constrain, make_sampler
 from specviz.decoding.verification import AcceptanceRule, make_rule
@@ -63,7 +63,7 @@ def speculative_rounds(
         target.crop(len(token_ids) - 1, verification.rows)
         proposer.commit(len(token_ids) - 1)
 
-        seconds = Seconds(draft=drafted - began, verify=verified - drafted, overhead=perf_counter() - verified)
+        seconds = RoundSeconds(draft=drafted - began, verify=verified - drafted, overhead=perf_counter() - verified)
         yield recorder.round(index, seconds, draft, target_scores, verification, emitted)
         if len(token_ids) == final_length or token_ids[-1] in setup.ends:
             return

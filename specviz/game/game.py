@@ -12,14 +12,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
-from specviz.core.outside import AtMost
+from specviz.core.outside import MostItems
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.core.rounds import Round, TokenId
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH
 from specviz.core.trace import Output, Trace
-from specviz.data.page_link import PageLink, Params, one_of, written
-from specviz.data.permalink import MAX_SEED, Seed
-from specviz.data.workloads import Preset, Workload, find_workload
+from specviz.data.links.page_link import PageLink, Params, one_of, written
+from specviz.data.links.permalink import MAX_SEED, Seed
+from specviz.data.prompts.workloads import Preset, Workload, find_workload
 
 PROMPTS = 3  # in a game
 ROUNDS = 5  # scored, on each prompt
@@ -38,7 +38,7 @@ Mode = Literal["type", "pick"]
 MODES: tuple[Mode, ...] = ("type", "pick")
 
 
-class Plan(PageLink):
+class GamePlan(PageLink):
     REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
 
     seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED
@@ -62,26 +62,26 @@ class Plan(PageLink):
         return {name: written(value) for name, value in self}
 
 
-def plan_from_link(params: Params) -> tuple[Plan, list[str]]:
-    return Plan.read(params, Plan(seed=LINK_SEED))
+def plan_from_link(params: Params) -> tuple[GamePlan, list[str]]:
+    return GamePlan.read(params, GamePlan(seed=LINK_SEED))
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class GameRequest:
     action: Literal["offer", "guess", "skip"]  # ask for candidates; draft; let the target write one token
-    text_ids: Annotated[list[TokenId], AtMost(MAX_TEXT_TOKENS)] = field(default_factory=list)  # empty: the prompt
+    text_ids: Annotated[list[TokenId], MostItems(MAX_TEXT_TOKENS)] = field(default_factory=list)  # empty: the prompt
     joins: bool = False  # the text so far ends inside a word, which the guess continues
     guess: str = ""  # words typed
-    picked: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
+    picked: Annotated[list[TokenId], MostItems(MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
     offers: bool = False  # whether candidates are wanted for the place after
     second: str = ""  # another guess typed for the same place; empty: none
-    other: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
+    other: Annotated[list[TokenId], MostItems(MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
     text: str
-    token_ids: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)]
+    token_ids: Annotated[list[TokenId], MostItems(MAX_DRAFT_LENGTH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ class Turn:
     """One round of the visitor, what the rivals drafted at the same place, and the text after it."""
 
     text: str
-    text_ids: Annotated[list[TokenId], AtMost(MAX_TEXT_TOKENS + MAX_DRAFT_LENGTH + 1)]
+    text_ids: Annotated[list[TokenId], MostItems(MAX_TEXT_TOKENS + MAX_DRAFT_LENGTH + 1)]
     joins: bool  # it ends inside a word
     ended: bool  # with an end of text
     trace: Trace | None = None  # of this one round; None when nothing was played
-    rivals: Annotated[dict[Player, Round], AtMost(len(PLAYERS))] = field(default_factory=dict)
-    offers: Annotated[list[Offer], AtMost(OFFERS)] = field(default_factory=list)
+    rivals: Annotated[dict[Player, Round], MostItems(len(PLAYERS))] = field(default_factory=dict)
+    offers: Annotated[list[Offer], MostItems(OFFERS)] = field(default_factory=list)
     cut: int = 0  # tokens left out because the draft was too long
 
     @property

@@ -7,7 +7,7 @@ from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
-from specviz.game.words import Word, branches, words_of
+from specviz.game.words import GuessedWord, branches, words_of
 
 Whose = Literal["yours", "theirs"]
 SHOWN_CANDIDATES = 3
@@ -52,13 +52,13 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     return [line for line in lines if line]
 
 
-def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
+def _pieces_line(words: Sequence[GuessedWord], round: Round, whose: Whose) -> str:
     split = list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
     why = f"because it splits {' and '.join(split[:3])}" if split else "each of them a whole word or a mark"
     return f"The model reads pieces, called tokens: {whose} were {_tokens(len(round.drafted))}, {why}."
 
 
-def _parts(words: Sequence[Word]) -> list[str]:
+def _parts(words: Sequence[GuessedWord]) -> list[str]:
     cut = dict.fromkeys(word.cut for word in words if word.fate == "part")
     return [f"{word}: the first part was accepted, the rest was not." for word in cut]
 

@@ -11,9 +11,9 @@ from pydantic import Field, TypeAdapter
 from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
-from specviz.core.outside import AtMost, check_density, outside
+from specviz.core.outside import MostItems, check_density, outside
 from specviz.core.trace import SHAPE, UPLOAD, dump_trace, parse_trace
-from specviz.data.page_link import one_of
+from specviz.data.links.page_link import one_of
 from specviz.game import game as rules
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
 
@@ -21,7 +21,7 @@ MAX_NAME = 60
 FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
 
 
-def game_csv(plan: rules.Plan, games: Sequence[Sequence[rules.Turn]], name: str = "") -> str:
+def game_csv(plan: rules.GamePlan, games: Sequence[Sequence[rules.Turn]], name: str = "") -> str:
     """The scored rounds of a game as CSV.
 
     Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
@@ -43,15 +43,17 @@ def game_csv(plan: rules.Plan, games: Sequence[Sequence[rules.Turn]], name: str 
 
 
 NO_GAME = "The game that this browser tab held cannot be read."
-PLAN = tuple(rules.Plan.model_fields)  # what its link names
-Turns = Annotated[list[rules.Turn], AtMost(rules.MAX_TURNS)]
+PLAN = tuple(rules.GamePlan.model_fields)  # what its link names
+Turns = Annotated[list[rules.Turn], MostItems(rules.MAX_TURNS)]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
-    link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
+    link: Annotated[
+        dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], MostItems(len(PLAN))
+    ]
     place: Annotated[int, Field(ge=0, le=rules.PROMPTS)] = 0
-    games: Annotated[list[Turns], AtMost(rules.PROMPTS), Field(min_length=rules.PROMPTS)] = field(
+    games: Annotated[list[Turns], MostItems(rules.PROMPTS), Field(min_length=rules.PROMPTS)] = field(
         default_factory=lambda: [[] for _ in range(rules.PROMPTS)]
     )
     typed: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
@@ -59,7 +61,7 @@ class SavedGame:
     second: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""  # typed as another guess
 
     @property
-    def plan(self) -> rules.Plan:
+    def plan(self) -> rules.GamePlan:
         return rules.plan_from_link(self.link)[0]
 
 

@@ -65,7 +65,7 @@ Fate = Literal["accepted", "part", "rejected", "discarded", "not taken"]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class GuessedWord:
     pieces: list[DraftedToken]
 
     @property
@@ -87,7 +87,7 @@ class Word:
         return "part" if statuses[0] == "accepted" else "rejected"
 
 
-def words_of(round: Round) -> list[Word]:
+def words_of(round: Round) -> list[GuessedWord]:
     """The drafted tokens of a chain, grouped into words; see `branches` for a tree."""
     words: list[list[DraftedToken]] = []
     for token in round.drafted:
@@ -95,7 +95,7 @@ def words_of(round: Round) -> list[Word]:
             words[-1].append(token)
         else:
             words.append([token])
-    return [Word(pieces) for pieces in words]
+    return [GuessedWord(pieces) for pieces in words]
 
 
 def _goes_on(before: str, piece: str) -> bool:

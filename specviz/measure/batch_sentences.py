@@ -1,7 +1,7 @@
 """What a study of batches says, in words. Pure; no sentence says more than the intervals allow."""
 
-from specviz.core.judge import HURTS, Word, judge
-from specviz.data.batches import BatchSpeedup, BatchStudy, Ratio
+from specviz.core.judge import HURTS, VerdictWord, judge
+from specviz.data.measured.batches import BatchSpeedup, BatchStudy, Ratio
 from specviz.data.published import GPU_COSTS
 from specviz.data.texts import Sentences
 
@@ -36,7 +36,7 @@ def reading(study: BatchStudy) -> str:
     )
 
 
-def outcome(speedup: Ratio) -> Word:
+def outcome(speedup: Ratio) -> VerdictWord:
     return judge(speedup.value, (speedup.low, speedup.high)).word
 
 

@@ -21,7 +21,7 @@ from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
 from specviz.decoding.sampler import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate, tree_sizes
-from specviz.measure.paired import Draw, Paired
+from specviz.measure.paired import Paired, SampledRepeat
 from specviz.measure.race import GreedyQuality, LogProbability, Quality, SampledQuality
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -46,7 +46,7 @@ class Repeats(list[Trace]):
 
 
 @dataclass(slots=True)
-class Measured:
+class RepeatedPairs:
     """Pairs of runs, each made back to back."""
 
     speculative: Repeats = field(default_factory=Repeats)
@@ -57,9 +57,11 @@ class Measured:
         return list(zip(self.speculative, self.plain, strict=True))
 
     @property
-    def draws(self) -> list[Draw]:
+    def draws(self) -> list[SampledRepeat]:
         sampled = [pair for pair in self.pairs if not pair[0].settings.greedy]
-        return [Draw(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in sampled]
+        return [
+            SampledRepeat(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in sampled
+        ]
 
     @property
     def shown(self) -> tuple[Trace, Trace]:
@@ -89,7 +91,7 @@ class PairedRuns:
     prompt: str | Sequence[int]
     settings: DecodeSettings
     constraint: LogitsConstraint | None = None
-    measured: Measured = field(default_factory=Measured)  # goes on with these pairs; they are added to
+    measured: RepeatedPairs = field(default_factory=RepeatedPairs)  # goes on with these pairs; they are added to
 
     def warm_up_steps(self) -> Steps[None]:
         """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing of either decoder.

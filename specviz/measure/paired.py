@@ -14,7 +14,7 @@ from specviz.core.verdict import Verdict, verdict_of_ratios
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class SampledRepeat:
     seed: int
     counts: Counts  # of the speculative run
     plain_tokens: int
@@ -33,7 +33,7 @@ class Paired:
     plain: Trace
     speculative_seconds: list[float]  # decoding without prefill, of each repeat
     plain_seconds: list[float]
-    draws: list[Draw] = field(default_factory=list, kw_only=True)  # of each repeat; empty: all wrote the same
+    draws: list[SampledRepeat] = field(default_factory=list, kw_only=True)  # of each repeat; empty: all wrote the same
 
     @property
     def seeds(self) -> list[int]:

@@ -16,8 +16,8 @@ from specviz.core.rounds import Piece, known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, is_trusted, verdict_of_ratios
-from specviz.data.workloads import workload_of
-from specviz.measure.paired import Draw, Paired
+from specviz.data.prompts.workloads import workload_of
+from specviz.measure.paired import Paired, SampledRepeat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,27 +179,27 @@ def load_lap(item: object) -> RaceLap:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RaceKind:
     name: str  # the workload's; "own" for a visitor's prompts
     title: str
     prompts: tuple[str, ...]  # their names
     verdict: Verdict  # of one prompt: its own, with the interval over its repeats; of more: over prompts
 
 
-def kinds_of(laps: Sequence[RaceLap]) -> list[Kind]:
+def kinds_of(laps: Sequence[RaceLap]) -> list[RaceKind]:
     by_kind: dict[tuple[str, str], list[RaceLap]] = {}
     for lap in laps:
         workload = workload_of(lap.name)
         by_kind.setdefault((workload.name, workload.title) if workload else OWN, []).append(lap)
-    found: list[Kind] = []
+    found: list[RaceKind] = []
     for (name, title), its in by_kind.items():
         verdict = overall_verdict(its)
         assert verdict is not None  # there is at least one prompt
-        found.append(Kind(name, title, tuple(lap.name for lap in its), verdict))
+        found.append(RaceKind(name, title, tuple(lap.name for lap in its), verdict))
     return found
 
 
-def clearly_differ(kinds: Sequence[Kind]) -> bool:
+def clearly_differ(kinds: Sequence[RaceKind]) -> bool:
     """Whether the 95 % intervals of two kinds do not overlap. A kind without an interval differs from none."""
     intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval]
     return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
@@ -277,7 +277,7 @@ def race_csv(laps: Sequence[RaceLap]) -> str:
 
 
 def _repeats(lap: RaceLap) -> list[dict[str, float]]:
-    draws = lap.draws or [Draw(lap.seeds[0], lap.counts, lap.plain_written)] * len(lap.ratios)
+    draws = lap.draws or [SampledRepeat(lap.seeds[0], lap.counts, lap.plain_written)] * len(lap.ratios)
     return [
         {
             "seed": draws[index].seed,

@@ -9,14 +9,14 @@ from specviz.core.metrics import Counts, count, estimated_at, span
 from specviz.core.result import KnownCosts
 from specviz.core.trace import Trace
 from specviz.core.verdict import doubts
-from specviz.data.quiet_costs import quiet_costs
+from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.texts import Sentences
 
 say = Sentences("ranking")
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RankedRun:
     trace: Trace
     known: KnownCosts
 
@@ -45,7 +45,7 @@ def known_costs(trace: Trace, calibrated: Costs | None) -> KnownCosts | None:
     return KnownCosts(found.drafts[trace.drafter.asked_as], found.processor, source)
 
 
-def ranked(now: Ran, then: Ran, earlier: str) -> str:
+def ranked(now: RankedRun, then: RankedRun, earlier: str) -> str:
     """Which of two runs is faster, and why; empty where they are of different tasks, or no interval is known.
 
     `earlier` is how the other run is called. The counts are exact, so only the costs make the ratio unsure.
@@ -97,25 +97,25 @@ def _drafting(trace: Trace) -> tuple[object, ...]:
 # Each says how the two compare in one thing, and whether the run has more (1), as much (0) or less (-1) of it.
 
 
-def _accepted(now: Ran, then: Ran) -> tuple[str, int]:
+def _accepted(now: RankedRun, then: RankedRun) -> tuple[str, int]:
     here, there = (run.counts.acceptance_rate or 0.0 for run in (now, then))
     side = _side((here, here), (there, there))
     return say(("same_accepted", "more_accepted", "fewer_accepted")[side], now=here, then=there), side
 
 
-def _tokens(now: Ran, then: Ran) -> tuple[str, int]:
+def _tokens(now: RankedRun, then: RankedRun) -> tuple[str, int]:
     here, there = (run.counts.tokens_per_target_call or 0.0 for run in (now, then))
     side = _side((here, here), (there, there))
     return say(("same_tokens", "more_tokens", "fewer_tokens")[side], now=here, then=there), side
 
 
-def _guess(now: Ran, then: Ran) -> tuple[str, int]:
+def _guess(now: RankedRun, then: RankedRun) -> tuple[str, int]:
     here, there = (run.known.costs for run in (now, then))
     side = _side(here.of_draft, there.of_draft)
     return say(("same_guess", "more_guess", "less_guess")[side], now=here.cost_ratio, then=there.cost_ratio), side
 
 
-def _round(now: Ran, then: Ran) -> tuple[str, int]:
+def _round(now: RankedRun, then: RankedRun) -> tuple[str, int]:
     here, there = now.mean_round(now.known.costs), then.mean_round(then.known.costs)
     side = _side(*(run.known.costs.interval(run.mean_round) for run in (now, then)))
     return say(("same_round", "more_round", "less_round")[side], now=here, then=there), side

@@ -157,7 +157,7 @@ NOT_MEASURED = "not measured here"
 CARDS_MACHINE = "an Intel Xeon, 2 cores"  # where the bundled models' cards were measured, see benchmarks/family.py
 
 Lesson = Literal["pays", "no better", "does not pay", "open"]
-Place = Literal["anywhere", "4 GB", "8 GB", "GPU"]
+RunsOn = Literal["anywhere", "4 GB", "8 GB", "GPU"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Pair:
     target: str
     draft: str
     lesson: Lesson  # open: it depends on the machine, and visitors can find out
-    place: Place  # the smallest machine that can run it
+    place: RunsOn  # the smallest machine that can run it
     statements: tuple[Statement, ...]
 
     @property

@@ -9,12 +9,12 @@ from typing import Literal
 
 from specviz.core.drafters import METHODS, as_typed, own_names
 from specviz.core.names import is_path
-from specviz.data.measured_methods import ALL, stored_methods
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import bundled_names, find_folder, head_names, known_names, method_named
 
-Source = Literal["catalogue", "hub", "folders"]
+DraftSource = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-WORDS: dict[str, frozenset[Source]] = {
+WORDS: dict[str, frozenset[DraftSource]] = {
     "bundled": frozenset(),
     "catalogue": frozenset({"catalogue"}),
     "hub": frozenset({"catalogue", "hub"}),
@@ -26,18 +26,18 @@ DEFAULT = "catalogue"
 _log = logging.getLogger(__name__)
 
 
-def sources() -> frozenset[Source]:
+def sources() -> frozenset[DraftSource]:
     """Where models may come from, besides those that ship with the app; several words are separated by commas."""
     return _sources(os.environ.get("SPECVIZ_MODELS") or DEFAULT)
 
 
 @cache
-def _sources(setting: str) -> frozenset[Source]:
+def _sources(setting: str) -> frozenset[DraftSource]:
     words = [word.strip() for word in setting.split(",")]
     if unknown := [word for word in words if word not in WORDS]:
         _log.warning("SPECVIZ_MODELS has no value %.40r: bundled and catalogued models only.", unknown[0])
         return WORDS[DEFAULT]
-    return frozenset[Source]().union(*(WORDS[word] for word in words))
+    return frozenset[DraftSource]().union(*(WORDS[word] for word in words))
 
 
 def offered_names() -> list[str]:
@@ -51,7 +51,7 @@ def may_be_typed() -> bool:
 
 def typed_names() -> str:
     """What visitors can type beside the menus, in words; empty where that is nothing."""
-    words: dict[Source, str] = {"hub": "a Hub id", "folders": "a folder"}
+    words: dict[DraftSource, str] = {"hub": "a Hub id", "folders": "a folder"}
     return " or ".join(each for source, each in words.items() if source in sources())
 
 

@@ -84,7 +84,7 @@ class MedusaHeads:
         return self.output(state + changes)
 
 
-Weights = dict[str, Tensor]
+HeadWeights = dict[str, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,13 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
     return target.forward.llama
 
 
-def eagle(config: Mapping[str, Any], weights: Weights, target: Llama) -> EagleHead:
+def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> EagleHead:
     from_state = Linear(stored_fast(weights["from_state.weight"]), None)
     body = build(config, weights)
     return EagleHead(from_state, replace(body, output=_output(target, body.embedding.dtype)))
 
 
-def medusa(config: Mapping[str, Any], weights: Weights, target: Llama) -> MedusaHeads:
+def medusa(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> MedusaHeads:
     up = Linear(stored_fast(weights["up.weight"]), weights["up.bias"])
     return MedusaHeads(up, weights["down.weight"], _output(target, up.weight.dtype))
 

@@ -46,7 +46,7 @@ NO_END = -1  # a record says itself which token ended the text
 
 
 class RecordTokenizer:
-    """What `specviz.data.importers` needs of a tokenizer."""
+    """What `specviz.data.systems.importers` needs of a tokenizer."""
 
     def __init__(self, tokens: "Tokens") -> None:
         from specviz.models.tokens import TokenTexts  # imports tokenizers, which a page without a record does not need

@@ -30,7 +30,7 @@ SHOWN_CHARACTERS = 80  # of one token's text
 DECIMALS = 7  # of a probability, and of seconds
 
 # live: decoded for this visitor; stored: measured on this server before; recorded: in a file, on some machine
-Source = Literal["live", "stored", "recorded"]
+RunSource = Literal["live", "stored", "recorded"]
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 _ROUNDS: TypeAdapter[list[Round]] = TypeAdapter(list[Round])
@@ -41,7 +41,7 @@ def stage_data(
     trace: Trace,
     *,
     run_id: str,
-    source: Source,
+    source: RunSource,
     running: bool,
     notice: str | None = None,
     link: dict[str, str] | None = None,
@@ -84,14 +84,14 @@ def stage_data(
     }
 
 
-def _measured(trace: Trace, source: Source) -> str:
+def _measured(trace: Trace, source: RunSource) -> str:
     if trace.imported:
         return " ".join([f"imported from {trace.imported.system}: {pair_name(trace)}.", *trace.imported.notes])
     place = trace.recorded_on.machine if source == "recorded" else "this machine"
     return ", ".join(filter(None, (f"measured on {place}", forward_in_words(trace))))
 
 
-def _badge(trace: Trace, source: Source, running: bool) -> str:
+def _badge(trace: Trace, source: RunSource, running: bool) -> str:
     if trace.imported:
         return f"imported from {trace.imported.system}"
     if source == "recorded":

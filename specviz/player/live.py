@@ -19,11 +19,11 @@ from specviz.core.names import first_words
 from specviz.core.request import SHOWN
 from specviz.core.settings import DecodeSettings, Setting
 from specviz.core.trace import DrafterInfo
-from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import OWN, Moment, all_plans
 from specviz.data.lessons.story import tour_of
+from specviz.data.measured.first_run import first_trace
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.data.published import PUBLISHED
-from specviz.data.workloads import WORKLOADS
 from specviz.models.catalogue import count_parameters
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json

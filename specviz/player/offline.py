@@ -14,8 +14,8 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
-from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.lessons.plans import Moment, Plan
+from specviz.data.lessons.plans import LessonPlan, Moment
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.measure.paired import Paired
 from specviz.player.data import stage_data
 from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
@@ -180,7 +180,7 @@ class OfflineLesson(TypedDict):
     moments: list[OfflineMoment | None]
 
 
-def lesson_page(plan: Plan, address: str | None = None) -> str:
+def lesson_page(plan: LessonPlan, address: str | None = None) -> str:
     """The HTML of a page with all moments of a plan.
 
     `address` is that of Watch on a server that students can reach; what does not work offline then links there.
@@ -203,7 +203,7 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
     return html_file("offline/lesson.html", parts)
 
 
-def _played(plan: Plan) -> OfflineLesson:
+def _played(plan: LessonPlan) -> OfflineLesson:
     runs: dict[str, SentRun] = {}
     moments: list[OfflineMoment | None] = []
     for number, moment in enumerate(plan.moments):
@@ -230,7 +230,7 @@ def _entry(number: int, moment: Moment) -> str:
     return f'<li><a href="#moment-{number}">{escape(moment.title)}</a> {minutes}</li>'
 
 
-def _section(plan: Plan, at: int, address: str | None) -> str:
+def _section(plan: LessonPlan, at: int, address: str | None) -> str:
     moment = plan.moments[at]
     if trace := moment.screen.run:
         shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
@@ -256,7 +256,7 @@ def needs_in_words(moment: Moment) -> str:
     return f"This moment is {what}. It needs the server."
 
 
-def _way(plan: Plan, at: int) -> str:
+def _way(plan: LessonPlan, at: int) -> str:
     links = [(f"#moment-{at}", "← Previous moment")] if at else []
     links.append(("#", "All moments"))
     if at + 1 < len(plan.moments):

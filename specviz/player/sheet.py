@@ -10,7 +10,7 @@ import segno
 
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
-from specviz.data.lessons.plans import WATCH, Moment, Plan
+from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.texts import page_texts
 from specviz.player.html_file import asset
 from specviz.player.tree_rows import tree_rows
@@ -22,7 +22,7 @@ QUIET = 4  # modules of white around a QR code, which readers need
 ROOM = ((4, 5, 7.0), (6, 3, 7.0), (10**9, 2, 6.1))
 
 
-def sheet_html(plan: Plan, address: str | None = None) -> str:
+def sheet_html(plan: LessonPlan, address: str | None = None) -> str:
     """The students' sheet: a name line, each question with room for an answer, the link and its QR code.
 
     The answers are not in the file. Without the address where students open the lesson, it has no link and no code.
@@ -36,7 +36,7 @@ def sheet_html(plan: Plan, address: str | None = None) -> str:
     return _page(plan.title, f"{head}{marks}<main>{moments}</main>")
 
 
-def key_html(plan: Plan) -> str:
+def key_html(plan: LessonPlan) -> str:
     """The key for the teacher: what to do, the answers, what students usually get wrong, and each round's result."""
     goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
     moments = "".join(_answer(number, moment) for number, moment in enumerate(plan.moments, start=1))
@@ -44,12 +44,12 @@ def key_html(plan: Plan) -> str:
     return _page(title, f"<h1>{escape(title)}</h1><p>{plan.minutes} minutes</p><ul>{goals}</ul><main>{moments}</main>")
 
 
-def lesson_address(base: str, plan: Plan) -> str:
+def lesson_address(base: str, plan: LessonPlan) -> str:
     """Where students open a lesson that the server has; `base` is the address of Watch."""
     return f"{base}?{urlencode({'lesson': plan.name, 'moment': 1})}"
 
 
-def _question(plan: Plan, at: int) -> str:
+def _question(plan: LessonPlan, at: int) -> str:
     moment = plan.moments[at]
     lines, height = next((lines, height) for most, lines, height in ROOM if len(plan.moments) <= most)
     room = f'<div class="line" style="height: {height}mm"></div>' * lines
@@ -59,7 +59,7 @@ def _question(plan: Plan, at: int) -> str:
     )
 
 
-def _open_round(plan: Plan, at: int) -> str:
+def _open_round(plan: LessonPlan, at: int) -> str:
     """The guesses that are on screen, where they are not judged yet and the moment before does not show the same."""
     screens = [moment.screen for moment in plan.moments[max(0, at - 1) : at + 1]]
     pictures = [round_picture(each.run, each.step) if each.run and is_open(each.step) else "" for each in screens]
@@ -113,7 +113,7 @@ MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction":
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class SheetChip:
     kind: str  # a key of MARKS
     text: str
 
@@ -123,11 +123,11 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SheetLine:
     """A round: its name, and its chips. A round with a tree has several lines."""
 
     name: str
-    chips: tuple[Chip, ...]
+    chips: tuple[SheetChip, ...]
     indent: int = 0
 
 
@@ -151,31 +151,33 @@ def result_picture(trace: Trace, step: int) -> str:
 
 def marks_picture() -> str:
     named = {kind: kind for kind in MARKS if kind != "guess"} | {"own": "own token"}
-    return _drawn([Line("marks", tuple(Chip(kind, word) for kind, word in named.items()))])
+    return _drawn([SheetLine("marks", tuple(SheetChip(kind, word) for kind, word in named.items()))])
 
 
-def _lines(round: Round, *, judged: bool) -> list[Line]:
+def _lines(round: Round, *, judged: bool) -> list[SheetLine]:
     kinds = ["discarded" if token.status == "not taken" else token.status for token in round.drafted]
     shown = zip(kinds if judged else ["guess"] * len(kinds), round.drafted, strict=True)
-    drafted = tuple(Chip(kind, visible(token.shown)) for kind, token in shown)
+    drafted = tuple(SheetChip(kind, visible(token.shown)) for kind, token in shown)
     added = round.added
-    own = (Chip(added, visible(round.emitted.text)),) if judged and added != "none" else ()
+    own = (SheetChip(added, visible(round.emitted.text)),) if judged and added != "none" else ()
     name = f"round {round.index + 1}"
     if not round.is_tree:
-        return [Line(name, (*drafted, *own))]
+        return [SheetLine(name, (*drafted, *own))]
     path = tuple(chip for chip in drafted if chip.kind == "accepted")
-    return [Line(name, (*path, *own)), *_tree(round, drafted, "its tree")] if judged else _tree(round, drafted, name)
+    return (
+        [SheetLine(name, (*path, *own)), *_tree(round, drafted, "its tree")] if judged else _tree(round, drafted, name)
+    )
 
 
-def _tree(round: Round, drafted: Sequence[Chip], name: str) -> list[Line]:
+def _tree(round: Round, drafted: Sequence[SheetChip], name: str) -> list[SheetLine]:
     """A line for each row, which begins under the guess that it follows."""
     return [
-        Line("" if number else name, tuple(drafted[node] for node in row), round.depths[row[0]])
+        SheetLine("" if number else name, tuple(drafted[node] for node in row), round.depths[row[0]])
         for number, row in enumerate(tree_rows(round))
     ]
 
 
-def _drawn(lines: Sequence[Line]) -> str:
+def _drawn(lines: Sequence[SheetLine]) -> str:
     parts, top = list[str](), 0
     for line in lines:
         parts.append(f'<text class="name" x="0" y="{top + 17}">{escape(line.name)}</text>')
@@ -191,7 +193,7 @@ def _drawn(lines: Sequence[Line]) -> str:
     )
 
 
-def _placed(chips: Sequence[Chip], top: int, left: float) -> Iterator[tuple[Chip, float, int]]:
+def _placed(chips: Sequence[SheetChip], top: int, left: float) -> Iterator[tuple[SheetChip, float, int]]:
     """Each chip with its place; what does not fit goes on in the next line."""
     x, y = left, top
     for chip in chips:
@@ -201,7 +203,7 @@ def _placed(chips: Sequence[Chip], top: int, left: float) -> Iterator[tuple[Chip
         x += _width(chip) + 5
 
 
-def _chip(chip: Chip, x: float, y: int) -> str:
+def _chip(chip: SheetChip, x: float, y: int) -> str:
     wide, middle = _width(chip), y + HEIGHT / 2
     struck = chip.kind == "rejected"
     line = f'<line x1="{x + 24:g}" y1="{middle}" x2="{x + wide - 7:g}" y2="{middle}"/>' if struck else ""
@@ -212,7 +214,7 @@ def _chip(chip: Chip, x: float, y: int) -> str:
     )
 
 
-def _width(chip: Chip) -> float:
+def _width(chip: SheetChip) -> float:
     return round(14 + LETTER * sum(_columns(letter) for letter in chip.label), 1)
 
 

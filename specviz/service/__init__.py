@@ -5,7 +5,7 @@ Begin with protocol.py, then bench.py.
 """
 
 from specviz.service.job import JobView
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.service import EngineService
 
-__all__ = ["EngineService", "JobView", "Limits"]
+__all__ = ["EngineService", "JobView", "ServiceLimits"]

@@ -23,7 +23,7 @@ SILENT = 0.2  # seconds without a message after which the engine says that it is
 PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
 
 Send = Callable[[say.Event], None]
-DoJob = Callable[[say.JobCommand], say.Steps]  # see `handlers.job_steps`
+DoJob = Callable[[say.JobCommand], say.JobSteps]  # see `handlers.job_steps`
 
 CYCLE = 2.0  # seconds
 LONG_SHARE = 0.5  # seconds of a cycle that long jobs have while others are watched
@@ -82,7 +82,7 @@ class Mailbox:
 @dataclass(slots=True, eq=False)
 class AtWork:
     job: int
-    steps: say.Steps
+    steps: say.JobSteps
     watched: bool  # by a visitor who waits for it; all others are long jobs
     begun: bool  # whether the visitor has something to look at
     loading: bool = True  # models are being loaded: that is not counted
@@ -130,7 +130,7 @@ class Bench:
             self._spent[task.job] = task.seconds
             while len(self._spent) > PAUSED_REMEMBERED:
                 self._spent.popitem(last=False)
-            self._send(say.Stopped(task.job))
+            self._send(say.JobStopped(task.job))
 
     def _begin(self, command: say.JobCommand) -> None:
         task = AtWork(command.job, self._do_job(command), command.task.watched, begun=not isinstance(command, say.Run))
@@ -160,14 +160,14 @@ class Bench:
             self._end(task)
         except Exception as error:
             self._end(task)
-            self._send(say.Failed(task.job, _sentence(error)))
+            self._send(say.JobFailed(task.job, _sentence(error)))
         else:
             now = self._clock()
             if event and not self._mail.stopped(task.job):
                 task.begun = task.begun or isinstance(event, say.Rounds)
                 task.loading = isinstance(event, say.Loading)
             elif now - self._said_at >= SILENT:
-                event = say.Alive(task.job)
+                event = say.EngineAlive(task.job)
             else:
                 event = None
             if event:

@@ -18,7 +18,7 @@ from specviz.core.free_memory import give_back
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.bench import Bench, DoJob, Mailbox, Send
 from specviz.service.limits import seconds_a_job
-from specviz.service.protocol import Event, Ready, Run, dump_event
+from specviz.service.protocol import EngineReady, Event, Run, dump_event
 
 
 def listen(lines: BinaryIO, inbox: Mailbox) -> None:
@@ -76,7 +76,7 @@ def open_workshop(send: Send) -> DoJob:
         traceback.print_exc()  # other models may still work
     gc.enable()
     set_aside()
-    send(Ready({"torch": torch.__version__, "transformers": version("transformers")}))
+    send(EngineReady({"torch": torch.__version__, "transformers": version("transformers")}))
     return do_job
 
 

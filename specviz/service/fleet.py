@@ -17,7 +17,7 @@ from typing import Literal
 from specviz.service import protocol as say
 from specviz.service.child import Child, RunningEngine, StartEngine
 from specviz.service.job import Job, advance
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions
 
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 class Restarts:
     """Whether an engine that died is started again: not for a while, if it dies again and again."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
         self.deaths: deque[float] = deque(maxlen=limits.deaths)  # since the last rest, on the monotonic clock
         self._rest_until: float | None = None
@@ -66,7 +66,7 @@ class Fleet:
     def __init__(
         self,
         command: Sequence[str] | StartEngine,
-        limits: Limits,
+        limits: ServiceLimits,
         changed: Condition,
         sessions: Sessions,
         on_done: Callable[[Job], None],
@@ -278,7 +278,7 @@ class EngineDriver:
                     self._give_up_engine()
 
     def _hear(self, event: say.Event) -> None:
-        if isinstance(event, say.Ready):
+        if isinstance(event, say.EngineReady):
             self.ready, self._start_by = True, None
             _log.info("The engine is ready: %s", event.versions)
             return
@@ -286,8 +286,8 @@ class EngineDriver:
             if not job.stop_sent:
                 job.due = monotonic() + self._limits.silence
         for job in [job for job in self.running if job.id == event.job]:
-            job.started = job.started or isinstance(event, say.Started)
-            if job.gives_way and isinstance(event, say.Stopped):
+            job.started = job.started or isinstance(event, say.RunStarted)
+            if job.gives_way and isinstance(event, say.JobStopped):
                 self._put_back(job)
             elif not job.view.finished:
                 job.view = advance(job.view, event)

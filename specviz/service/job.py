@@ -46,7 +46,7 @@ class Items(Generic[T]):
     items: tuple[T, ...] = ()
 
 
-Result = RunResult | say.CostsResult | Items[Any]
+JobResult = RunResult | say.CostsResult | Items[Any]
 
 
 def tokens_in(trace: Trace) -> int:
@@ -62,8 +62,8 @@ class JobView:
     state: State = "waiting"  # lost: the service does not know the job, or no longer
     place: int | None = None  # in the queue while waiting; 1 is next
     loading: say.Loading | None = None  # the model being loaded, while loading
-    progress: say.Progress | None = None  # of a task
-    result: Result | None = None  # what there is so far; it stays when the job fails or is cancelled
+    progress: say.JobProgress | None = None  # of a task
+    result: JobResult | None = None  # what there is so far; it stays when the job fails or is cancelled
     message: str = ""  # one sentence for the visitor: why the job failed, or why it waits for the engine
     stored: bool = False  # found earlier, and not for this job
     beside: int = 0  # the most other engines that were busy at the same moment while this job ran
@@ -129,7 +129,7 @@ class Job:
     @property
     def precision(self) -> Precision | None:
         """In which its models work; None for a job of several pairs."""
-        return self.command.request.precision if isinstance(self.command, say.OfOnePair) else None
+        return self.command.request.precision if isinstance(self.command, say.PairCommand) else None
 
     @property
     def owners(self) -> tuple[str, str, str]:
@@ -172,24 +172,24 @@ def advance(view: JobView, event: say.JobEvent) -> JobView:
     match event:
         case say.Loading():
             return replace(view, state="loading", loading=event)
-        case say.Started(trace=trace):
+        case say.RunStarted(trace=trace):
             return replace(view, state="running", loading=None, result=RunResult(trace) if trace else result)
         case say.Rounds() if isinstance(result, RunResult):
             return replace(view, state="running", result=_run_after(result, event))
-        case say.Done() if isinstance(result, RunResult):
+        case say.RunDone() if isinstance(result, RunResult):
             done = replace(result, plain_text=event.text, draft_guesses=event.draft_guesses)
             return replace(view, state="done", result=done)
-        case say.Alive():
+        case say.EngineAlive():
             return view
-        case say.Progress():
+        case say.JobProgress():
             return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
-        case say.Item():
+        case say.JobItem():
             return _with_item(view, event)
-        case say.Finished():
+        case say.JobFinished():
             return replace(view, state="done")
-        case say.Failed(message=message):
+        case say.JobFailed(message=message):
             return replace(view, state="failed", message=message)
-        case say.Stopped():
+        case say.JobStopped():
             return replace(view, state="cancelled")
     return replace(view, state="failed", message=UNEXPECTED)
 
@@ -204,7 +204,7 @@ def _run_after(run: RunResult, event: say.Rounds) -> RunResult:
     return replace(run, trace=replace(trace, rounds=rounds, output=event.output, autoregressive=plain or before))
 
 
-def _with_item(view: JobView, event: say.Item) -> JobView:
+def _with_item(view: JobView, event: say.JobItem) -> JobView:
     if isinstance(event.item, say.CostsResult):
         return replace(view, state="running", loading=None, result=event.item)
     before = view.result.items if isinstance(view.result, Items) else ()

@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServiceLimits:
     """All in seconds, except `sessions_at_once`, `runs_at_once` and `deaths`."""
 
     reconnect: float = 20.0  # a session whose connection ended may come back within this

@@ -2,7 +2,7 @@
 
 Commands go to the engine, events come from it; a number names the job each is about. `TASKS` is the table of all kinds
 of jobs: a new one is a class for its arguments, an entry, and a handler. Most find one item after the other, each sent
-as an `Item`. A job that gives way goes on later after the items already sent: its `done` says how many those are.
+as an `JobItem`. A job that gives way goes on later after the items already sent: its `done` says how many those are.
 """
 
 from collections.abc import Generator
@@ -16,7 +16,7 @@ from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
 from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
-from specviz.game.game import Ask, Turn
+from specviz.game.game import GameRequest, Turn
 from specviz.measure.proof.rows import BATCHES, MOST_DRAWS, DrawBatch, GreedyRow, Position, RuleName
 from specviz.measure.race import MAX_REPEATS, RaceLap, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
@@ -24,24 +24,24 @@ from specviz.measure.sweep.rows import SweepRow
 
 MAX_DRAFTS = 8  # in one GuessAlong
 MOST_ATTEMPTS = 3  # to measure what a pair costs: a run that is doubtful itself must not have it measured for ever
-Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
+JobPhase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
 
 # ---- commands
 
 
 @dataclass(frozen=True, slots=True)
-class OfJob:
+class JobMessage:
     """What is said about one job, by its number."""
 
     job: int
 
 
 @dataclass(frozen=True, slots=True)
-class JobCommand(OfJob):
+class JobCommand(JobMessage):
     done: int = field(default=0, kw_only=True)  # items that an earlier part of the job has sent
 
     @property
-    def task(self) -> "Task":
+    def task(self) -> "JobKind":
         return _TASK_OF[type(self)]
 
     @property
@@ -58,7 +58,7 @@ class JobCommand(OfJob):
 
 
 @dataclass(frozen=True, slots=True)
-class OfOnePair(JobCommand):
+class PairCommand(JobCommand):
     request: RunRequest
 
     @property
@@ -71,12 +71,12 @@ class OfOnePair(JobCommand):
 
 
 @dataclass(frozen=True, slots=True)
-class Run(OfOnePair):
-    """Decode speculatively and with the target alone, in turns; `Rounds`, then `Done`."""
+class Run(PairCommand):
+    """Decode speculatively and with the target alone, in turns; `Rounds`, then `RunDone`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrate(OfOnePair):
+class Calibrate(PairCommand):
     """Measure what a pair costs. Only the request's models and precision are used.
 
     What was measured before answers it, unless a run doubts that: then a later attempt is asked for.
@@ -86,7 +86,7 @@ class Calibrate(OfOnePair):
 
 
 @dataclass(frozen=True, slots=True)
-class Race(OfOnePair):
+class Race(PairCommand):
     """Time both decoders alternately on every prompt. The request's own prompt is not used."""
 
     prompts: list[RacePrompt]
@@ -117,7 +117,7 @@ class Sweep(JobCommand):
 
 
 @dataclass(frozen=True, slots=True)
-class GuessAlong(OfOnePair):
+class GuessAlong(PairCommand):
     """Decode greedily with the target alone; each draft's guesses along that output. The request's draft is unused."""
 
     drafts: Annotated[list[str], Field(max_length=MAX_DRAFTS)]
@@ -128,7 +128,7 @@ class GuessAlong(OfOnePair):
 
 
 @dataclass(frozen=True, slots=True)
-class Prove(OfOnePair):
+class Prove(PairCommand):
     """Draw the token at a position many times, by a rule and plainly, in ten batches."""
 
     rule: RuleName
@@ -137,7 +137,7 @@ class Prove(OfOnePair):
 
 
 @dataclass(frozen=True, slots=True)
-class CompareGreedy(OfOnePair):
+class CompareGreedy(PairCommand):
     """Decode prompts greedily both ways and compare id for id."""
 
     presets: list[str]  # names; if empty, the request's own prompt is compared
@@ -146,13 +146,13 @@ class CompareGreedy(OfOnePair):
 
 
 @dataclass(frozen=True, slots=True)
-class Play(OfOnePair):
+class Play(PairCommand):
     """Verify what a person drafts at one place of a text.
 
     Of the request only the models, the prompt and the seed are used; the seed shuffles the candidates.
     """
 
-    ask: Ask
+    ask: GameRequest
 
     @property
     def texts(self) -> list[str]:
@@ -160,7 +160,7 @@ class Play(OfOnePair):
 
 
 @dataclass(frozen=True, slots=True)
-class Stop(OfJob):
+class Stop(JobMessage):
     """End this job. The engine answers with Stopped, unless the job ended before."""
 
 
@@ -173,7 +173,7 @@ class CostsResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class JobKind:
     """One kind of job."""
 
     name: str  # stored runs are found by it, so it stays
@@ -185,14 +185,14 @@ class Task:
 
 
 TASKS = (
-    Task("run", Run, "run.run_steps", None, watched=True, resumes=False),
-    Task("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
-    Task("race", Race, "long.race_steps", RaceLap),
-    Task("sweep", Sweep, "long.sweep_steps", SweepRow | str),
-    Task("guess along", GuessAlong, "run.guess_along_steps", Prospect),
-    Task("prove", Prove, "long.prove_steps", DrawBatch),
-    Task("compare greedy", CompareGreedy, "long.compare_greedy_steps", GreedyRow),
-    Task("play", Play, "play.play_steps", Turn, watched=True),
+    JobKind("run", Run, "run.run_steps", None, watched=True, resumes=False),
+    JobKind("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
+    JobKind("race", Race, "long.race_steps", RaceLap),
+    JobKind("sweep", Sweep, "long.sweep_steps", SweepRow | str),
+    JobKind("guess along", GuessAlong, "run.guess_along_steps", Prospect),
+    JobKind("prove", Prove, "long.prove_steps", DrawBatch),
+    JobKind("compare greedy", CompareGreedy, "long.compare_greedy_steps", GreedyRow),
+    JobKind("play", Play, "play.play_steps", Turn, watched=True),
 )
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 _TASK_OF = {task.command: task for task in TASKS}
@@ -205,7 +205,7 @@ _ITEMS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.item) for tas
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class EngineReady:
     """The engine has imported what it needs and loaded the default pair."""
 
     versions: dict[str, str]  # of torch and transformers
@@ -213,14 +213,14 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Alive(OfJob):
+class EngineAlive(JobMessage):
     """The job gets on, or waits for an engine, and there is nothing to show."""
 
     type: Literal["alive"] = "alive"
 
 
 @dataclass(frozen=True, slots=True)
-class Loading(OfJob):
+class Loading(JobMessage):
     """A model this job needs is not in memory yet."""
 
     model: str
@@ -230,7 +230,7 @@ class Loading(OfJob):
 
 
 @dataclass(frozen=True, slots=True)
-class Started(OfJob):
+class RunStarted(JobMessage):
     """Everything is loaded; a run has read its prompt, and `trace` is its trace before the first round."""
 
     trace: Trace | None = None  # of a run
@@ -238,7 +238,7 @@ class Started(OfJob):
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds(OfJob):
+class Rounds(JobMessage):
     """The rounds and the plain steps since the last message, and the whole speculative output so far."""
 
     rounds: list[Round]
@@ -248,17 +248,17 @@ class Rounds(OfJob):
 
 
 @dataclass(frozen=True, slots=True)
-class Done(OfJob):
+class RunDone(JobMessage):
     text: str  # what the target alone wrote
     draft_guesses: DraftGuesses | None = None  # of the run's own draft; None where they depend on more than the text
     type: Literal["done"] = "done"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress(OfJob):
+class JobProgress(JobMessage):
     """How far a task is and what it does next. The page makes the sentence for the visitor from these parts."""
 
-    phase: Phase
+    phase: JobPhase
     total: int  # items there will be in all
     done: int = 0  # items the service has; the engine need not fill it in
     prompt: str = ""  # the name of the prompt it works on
@@ -280,7 +280,7 @@ def _item_of_task(item: Any, info: ValidationInfo) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Item(OfJob):
+class JobItem(JobMessage):
     """One thing that a job has found; its type is in `TASKS`."""
 
     task: str
@@ -289,12 +289,12 @@ class Item(OfJob):
 
 
 @dataclass(frozen=True, slots=True)
-class Finished(OfJob):
+class JobFinished(JobMessage):
     type: Literal["finished"] = "finished"
 
 
 @dataclass(frozen=True, slots=True)
-class Failed(OfJob):
+class JobFailed(JobMessage):
     """The job could not be done; one sentence for the visitor."""
 
     message: str
@@ -302,14 +302,16 @@ class Failed(OfJob):
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped(OfJob):
+class JobStopped(JobMessage):
     type: Literal["stopped"] = "stopped"
 
 
-JobEvent = Alive | Loading | Started | Rounds | Done | Progress | Item | Finished | Failed | Stopped
-Event = Ready | JobEvent
-Final = Done | Finished | Failed | Stopped  # after one of these the engine is idle
-Steps = Generator[JobEvent | None, None, None]  # of a job: None where there is nothing to report
+JobEvent = (
+    EngineAlive | Loading | RunStarted | Rounds | RunDone | JobProgress | JobItem | JobFinished | JobFailed | JobStopped
+)
+Event = EngineReady | JobEvent
+Final = RunDone | JobFinished | JobFailed | JobStopped  # after one of these the engine is idle
+JobSteps = Generator[JobEvent | None, None, None]  # of a job: None where there is nothing to report
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from specviz.service.job import Job
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 
 PROMPTS_AT_ONCE = 8_000  # characters of the prompts of all jobs that are at work; about 60 MB of caches
 LONG_AT_ONCE = 4  # long jobs that an engine has begun; each holds the caches of one run and a prompt's repeats
@@ -20,7 +20,7 @@ LONG_AT_ONCE = 4  # long jobs that an engine has begun; each holds the caches of
 class Schedule:
     """The jobs that wait. A network's second job waits for the others' first ones; so do an address's, a session's."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
         self._waiting: dict[Literal["new", "shown", "long"], list[Job]] = {"new": [], "shown": [], "long": []}
         self._room_for: Job | None = None  # for which something was stopped last

@@ -24,7 +24,7 @@ from specviz.core.errors import InputError
 from specviz.core.ray_address import LOCAL, parse_ray_address
 from specviz.service import protocol as say
 from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.wanted import TOKEN_VARIABLE, token_wanted
 
 HEARTBEAT = 5.0  # seconds between two lines of a stream
@@ -36,7 +36,7 @@ NOT_FOR_ENGINES = {"SPECVIZ_ENGINES", TOKEN_VARIABLE, "SPECVIZ_RUNS"}
 @serve.deployment(max_ongoing_requests=1, health_check_period_s=10)
 class Engine:
     async def __init__(  # type: ignore[misc]  # Serve awaits it: a replica is there once its engine is
-        self, environment: Mapping[str, str], command: tuple[str, ...], limits: Limits
+        self, environment: Mapping[str, str], command: tuple[str, ...], limits: ServiceLimits
     ) -> None:
         os.environ.update(environment)
         self._command, self._limits = command, limits
@@ -65,7 +65,7 @@ class Engine:
         self._child = child = Child(self._command, self._on_line, self._on_end)
         child.listen()
         async with asyncio.timeout(self._limits.start):
-            if not isinstance(await self._events.get(), say.Ready):
+            if not isinstance(await self._events.get(), say.EngineReady):
                 raise RuntimeError("The engine ended before it was ready.")
         return child
 
@@ -87,7 +87,7 @@ class Engine:
                     self._child = None
             if event is None:
                 self._at_work = None
-            elif not isinstance(event, say.Ready) and event.job == job:  # not a late word about the one before
+            elif not isinstance(event, say.EngineReady) and event.job == job:  # not a late word about the one before
                 if isinstance(event, say.Final):
                     self._at_work = None
                 yield event
@@ -118,7 +118,7 @@ class Door:
         if not hmac.compare_digest(sha256(given.encode()).digest(), self._digest):
             return PlainTextResponse("the token is wrong", 401)
         if request.method == "GET":
-            return PlainTextResponse(say.dump_event(say.Ready({"ray": ray.__version__})))
+            return PlainTextResponse(say.dump_event(say.EngineReady({"ray": ray.__version__})))
         try:
             command = say.parse_command(await _body(request))
         except ValueError:
@@ -137,7 +137,7 @@ class Door:
                     line, coming = coming.result(), None
                     yield line
                 else:
-                    yield say.dump_event(say.Alive(command.job))
+                    yield say.dump_event(say.EngineAlive(command.job))
         except StopAsyncIteration:
             pass
         finally:
@@ -162,7 +162,7 @@ def engines(
     most: int = 1,
     gpus: float = 0.0,
     command: tuple[str, ...] = ENGINE,
-    limits: Limits | None = None,
+    limits: ServiceLimits | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> serve.Application:
     scaling = {"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1}
@@ -173,7 +173,7 @@ def engines(
     ours = {name: value for name, value in os.environ.items() if name.startswith("SPECVIZ_")}
     environment = {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
     replicas = engine.options(autoscaling_config=scaling, ray_actor_options=takes)
-    process = replicas.bind(environment, command, limits or Limits())
+    process = replicas.bind(environment, command, limits or ServiceLimits())
     return door.options(ray_actor_options={"num_cpus": 0}).bind(process, sha256(token.encode()).digest(), heartbeat)
 
 

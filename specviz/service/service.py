@@ -21,8 +21,8 @@ from specviz.models.draft_menu import is_allowed, why_refused
 from specviz.service import protocol as say
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
-from specviz.service.job import Job, JobView, Result, RunResult, Slot
-from specviz.service.limits import Limits
+from specviz.service.job import Job, JobResult, JobView, RunResult, Slot
+from specviz.service.limits import ServiceLimits
 from specviz.service.run_store import RunStore, StoredRun, answers
 from specviz.service.sessions import Sessions, Ticket, address_block, is_public, normal_address
 
@@ -92,11 +92,11 @@ class EngineService:
     def __init__(
         self,
         command: Sequence[str] | StartEngine = ENGINE,
-        limits: Limits | None = None,
+        limits: ServiceLimits | None = None,
         store: RunStore | None = None,
         engines: int = 1,
     ) -> None:
-        limits = limits or Limits()
+        limits = limits or ServiceLimits()
         self._most_at_once = limits.sessions_at_once
         self._numbers = count(randrange(1, FIRST_NUMBERS))  # an engine may have jobs of several servers
         self._changed = Condition()  # guards all below; notified at each change
@@ -201,7 +201,7 @@ class EngineService:
         self._store.close()
         atexit.unregister(self.close)
 
-    def _found(self, key: str, command: say.JobCommand) -> Result | None:
+    def _found(self, key: str, command: say.JobCommand) -> JobResult | None:
         if isinstance(command, say.Calibrate):
             costs = self._costs.get(key)
             return costs if costs and costs.attempt >= command.attempt else None

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class EngineAddress:
     """Engines behind a URL, and what lets this server in."""
 
     url: str
@@ -36,7 +36,7 @@ class Where:
         return AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"}, timeout=waits)
 
 
-class Lost(Exception):
+class LostStream(Exception):
     """A stream that ended before its job did, or was refused."""
 
 
@@ -45,7 +45,7 @@ class StreamEngine:
 
     pid = 0  # it is on some other machine
 
-    def __init__(self, where: Where, on_line: OnLine, on_end: OnEnd) -> None:
+    def __init__(self, where: EngineAddress, on_line: OnLine, on_end: OnEnd) -> None:
         self._where, self._on_line, self._on_end = where, on_line, on_end
         self._loop = asyncio.new_event_loop()
         self._orders: asyncio.Queue[say.JobCommand | say.Stop | None] = asyncio.Queue()
@@ -75,7 +75,7 @@ class StreamEngine:
     def _run(self) -> None:
         try:
             self._loop.run_until_complete(self._work())
-        except* (Lost, HTTPError) as lost:
+        except* (LostStream, HTTPError) as lost:
             for error in lost.exceptions:
                 _log.warning("The engines at %s: %s", self._where.url, str(error) or type(error).__name__)
         except* Exception:
@@ -98,14 +98,14 @@ class StreamEngine:
     def _stop(self, job: int) -> None:
         stream = self._streams.pop(job, None)
         if stream and stream.cancel():
-            self._on_line(self, say.dump_event(say.Stopped(job)))
+            self._on_line(self, say.dump_event(say.JobStopped(job)))
 
     async def _greeted(self, client: AsyncClient) -> bytes:
         """The engines' own `Ready`. They may just be starting again."""
         for _ in range(self._where.greetings - 1):
             try:
                 return _checked(await client.get("")).content
-            except (Lost, HTTPError) as error:
+            except (LostStream, HTTPError) as error:
                 _log.info("The engines at %s do not answer yet: %s", self._where.url, error)
                 await asyncio.sleep(self._where.pause)
         return _checked(await client.get("")).content
@@ -118,14 +118,14 @@ class StreamEngine:
                     self._on_line(self, line)
                     return
                 self._on_line(self, line)
-        raise Lost(f"the stream of job {command.job} ended before the job did")
+        raise LostStream(f"the stream of job {command.job} ended before the job did")
 
 
 def _checked(response: Response) -> Response:
     if response.status_code == 401:
-        raise Lost("they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same here and there")
+        raise LostStream("they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same here and there")
     if response.status_code != 200:
-        raise Lost(f"they answered with status {response.status_code}")
+        raise LostStream(f"they answered with status {response.status_code}")
     return response
 
 

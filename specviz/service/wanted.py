@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from specviz.core.errors import InputError
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.run_store import store_wanted
 from specviz.service.service import EngineService
 
@@ -43,7 +43,7 @@ def _count(variable: str, default: int, or_else: str = "") -> int:
 
 
 def _of_streams(url: str) -> EngineService:
-    from specviz.service.stream import StreamEngine, Where  # an HTTP client, which no other server needs
+    from specviz.service.stream import EngineAddress, StreamEngine  # an HTTP client, which no other server needs
 
     try:
         parts = urlsplit(url)
@@ -56,13 +56,13 @@ def _of_streams(url: str) -> EngineService:
         _log.warning("%s is an http:// URL: whoever is on the way reads the token and the prompts.", ENGINES_VARIABLE)
     streams = _count(STREAMS_VARIABLE, STREAMS)
     return EngineService(
-        partial(StreamEngine, Where(url, token_wanted())), stream_limits(streams), store_wanted(), streams
+        partial(StreamEngine, EngineAddress(url, token_wanted())), stream_limits(streams), store_wanted(), streams
     )
 
 
-def stream_limits(streams: int) -> Limits:
+def stream_limits(streams: int) -> ServiceLimits:
     """A stream has one job. Where the engines' server is gone, all streams end at once: that counts as one death."""
-    return Limits(runs_at_once=1, deaths=Limits().deaths * streams, shared_turn=TURN)
+    return ServiceLimits(runs_at_once=1, deaths=ServiceLimits().deaths * streams, shared_turn=TURN)
 
 
 def token_wanted() -> str:

@@ -20,7 +20,7 @@ from specviz.core.trace import DrafterInfo, ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
 from specviz.measure.calibration import calibration_steps
-from specviz.measure.compare import Measured
+from specviz.measure.compare import RepeatedPairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named, weight_bytes
@@ -40,8 +40,8 @@ MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show
 PLAIN_RUNS_SAVED = 32
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
-Pair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
-Result = TypeVar("Result")
+LoadedPair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
+Value = TypeVar("Value")
 
 
 def budget_from_environment() -> int:
@@ -146,7 +146,7 @@ def set_aside() -> None:
     gc.freeze()
 
 
-def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
+def aside(work: Callable[[], Value]) -> Generator[None, None, Value]:
     """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
     done = _begin(work)
     while not wait([done], POLL_SECONDS).done:
@@ -154,9 +154,9 @@ def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
     return done.result()
 
 
-def _begin(work: Callable[[], Result]) -> "Future[Result]":
+def _begin(work: Callable[[], Value]) -> "Future[Value]":
     """Do the work in a thread that does not outlive the process."""
-    done: Future[Result] = Future()
+    done: Future[Value] = Future()
 
     def do() -> None:
         try:
@@ -212,9 +212,9 @@ class Workshop:
         self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, DrafterInfo], tuple[int, Costs]] = {}  # and which attempt they are of
-        self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
+        self._races: OrderedDict[int, tuple[int, RepeatedPairs]] = OrderedDict()  # by job: the prompt, and its repeats
 
-    def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, Pair]:
+    def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, LoadedPair]:
         """The request's models; loads those that are not in memory, and says which.
 
         InputError: the pair cannot work, or does not fit in memory.
@@ -256,7 +256,7 @@ class Workshop:
             raise InputError(report.problems[0])
         return report.sizes
 
-    def _download(self, job: int, name: str) -> say.Steps:
+    def _download(self, job: int, name: str) -> say.JobSteps:
         sent, last = 0.0, None
         for step in self._downloads.steps(name):
             due = step != last and monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
@@ -292,10 +292,10 @@ class Workshop:
             self._costs[pair] = attempt, costs
         return costs
 
-    def race_so_far(self, job: int, place: int) -> Measured:
+    def race_so_far(self, job: int, place: int) -> RepeatedPairs:
         """The repeats of a race's prompt that are complete; the race adds to them."""
-        known_place, measured = self._races.pop(job, (place, Measured()))
-        self._races[job] = place, measured if known_place == place else Measured()
+        known_place, measured = self._races.pop(job, (place, RepeatedPairs()))
+        self._races[job] = place, measured if known_place == place else RepeatedPairs()
         while len(self._races) > RACES_SAVED:
             self._races.popitem(last=False)
         return self._races[job][1]

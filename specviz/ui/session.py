@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from specviz.player.payload import View
-from specviz.ui.classes.classes_state import Attending
-from specviz.ui.helps.helps_state import ByDraft, Sweeps
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.classes.classes_state import ClassState
+from specviz.ui.helps.helps_state import ByDraft, HelpsState
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.lesson.place import Walk
-from specviz.ui.play.play_state import Playing
-from specviz.ui.proof.proof_state import Proving
-from specviz.ui.race.race_state import Racing
-from specviz.ui.watch.watch_state import Watching
+from specviz.ui.play.play_state import PlayState
+from specviz.ui.proof.proof_state import ProofState
+from specviz.ui.race.race_state import RaceState
+from specviz.ui.watch.watch_state import WatchState
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
 KEY = "session"
@@ -33,15 +33,15 @@ class Session:
     own_plans: list[str] = field(default_factory=list)  # names of lesson plans that this visitor uploaded
     plan_problems: list[str] = field(default_factory=list)  # why the last one is none
     notes: Walk | None = None  # where the notes of a lesson are, in a window of their own
-    watch: Watching = field(default_factory=Watching)
-    race: Racing = field(default_factory=Racing)
-    sweeps: Sweeps = field(default_factory=Sweeps)
+    watch: WatchState = field(default_factory=WatchState)
+    race: RaceState = field(default_factory=RaceState)
+    sweeps: HelpsState = field(default_factory=HelpsState)
     by_draft: ByDraft = field(default_factory=ByDraft)
     worksheet: Worksheet = field(default_factory=Worksheet)
-    learn: Learning = field(default_factory=Learning)
-    proof: Proving = field(default_factory=Proving.recorded)
-    play: Playing = field(default_factory=Playing)
-    classes: Attending = field(default_factory=Attending)
+    learn: LearnState = field(default_factory=LearnState)
+    proof: ProofState = field(default_factory=ProofState.recorded)
+    play: PlayState = field(default_factory=PlayState)
+    classes: ClassState = field(default_factory=ClassState)
 
 
 def session() -> Session:

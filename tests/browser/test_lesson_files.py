@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.data.lessons.plans import Moment, Plan, Screen, all_plans, find_plan
+from specviz.data.lessons.plans import LessonPlan, Moment, Screen, all_plans, find_plan
 from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.support.from_disk import open_from_disk
@@ -22,7 +22,7 @@ def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list
 
 
 @pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
-def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp_path: Path, plan: Plan) -> None:
+def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp_path: Path, plan: LessonPlan) -> None:
     SHOTS.mkdir(exist_ok=True)
     sheet = sheet_html(plan, lesson_address("https://specviz.example.org/", plan))
     for kind, text in (("sheet", sheet), ("key", key_html(plan))):
@@ -73,7 +73,7 @@ def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) 
 def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
     evil = "</script></style><img src=x onerror=alert(1)><script>alert(1)</script> & {{script}}"
     moment = Moment(evil, 1, Screen.of("./?run=first&step=4"), evil, evil, evil, evil)
-    plan = Plan(evil, 1, (evil,), (moment,), "mine")
+    plan = LessonPlan(evil, 1, (evil,), (moment,), "mine")
     for text in (lesson_page(plan), sheet_html(plan, f"https://host/{evil}"), key_html(plan)):
         page, heard = opened(context, tmp_path, text)
         assert page.locator("img, h1 script").count() == 0

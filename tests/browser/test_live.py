@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.trace import parse_trace
-from specviz.data.first_run import first_trace
 from specviz.data.lessons.plans import find_plan
+from specviz.data.measured.first_run import first_trace
 from specviz.ui.watch.tried import COLUMNS
 from tests.conftest import NewContext
 from tests.support.known import known

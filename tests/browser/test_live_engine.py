@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.core.trace import parse_trace
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.player.live import PIECE, write_site
 from tests.conftest import NewContext
 from tests.support.known import known

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.player.html_file import Scheme
 from tests.conftest import NewContext
 from tests.support.fake_traces import fake_trace

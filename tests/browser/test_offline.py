@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.player.offline import ONE_LENGTH, offline_page
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.player.live import LOOKUP
 from tests.conftest import AppServer
 from tests.support.other_browsers import Visitor, visitor

@@ -7,8 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from specviz.core.metrics import count
 from specviz.core.replay import replay
-from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons.story import tour_of
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from tests.conftest import Visit
 from tests.support.known import known
 from tests.support.layout import bottom, placed

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.player.data import SUBSTEPS
 from tests.conftest import AppServer, Visit
 from tests.support.layout import placed

@@ -14,7 +14,7 @@ import torch
 
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import parse_trace
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import autoregressive_decode
 from specviz.decoding.sampler import Sampling
 from specviz.models.cached_model import CachedModel

@@ -8,7 +8,7 @@ import pytest
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import count, first_difference
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import make_drafter
 from specviz.measure.calibration import calibrate
 from specviz.measure.compare import quality

@@ -16,9 +16,9 @@ from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models.catalogue import BYTES_OF, bundled_names, head_names
 from specviz.models.forward import LightReader
-from specviz.service import EngineService, JobView, Limits, workshop
+from specviz.service import EngineService, JobView, ServiceLimits, workshop
 from specviz.service.handlers import job_steps
-from specviz.service.protocol import Calibrate, GuessAlong, JobCommand, Race, Ready, Run, Sweep, parse_event
+from specviz.service.protocol import Calibrate, EngineReady, GuessAlong, JobCommand, Race, Run, Sweep, parse_event
 from specviz.service.workshop import ModelCache, Workshop
 from tests.support.services import PATIENCE, run_of
 
@@ -34,7 +34,7 @@ def test_what_a_library_prints_is_no_event() -> None:
         "print('Downloading', flush=True); os.write(1, b'raw'); send(Ready({}))"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    assert parse_event(result.stdout) == Ready({})
+    assert parse_event(result.stdout) == EngineReady({})
     assert result.stderr == b"Downloading\nraw"
 
 
@@ -146,7 +146,7 @@ main()
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[EngineService]:
-    service = EngineService((sys.executable, "-c", ENGINE), Limits(reconnect=3600))
+    service = EngineService((sys.executable, "-c", ENGINE), ServiceLimits(reconnect=3600))
     service.start()
     yield service
     service.close()

@@ -13,8 +13,8 @@ import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.trace import Output
-from specviz.data.grammars import MAX_GRAMMAR_CHARACTERS, Grammar, compile_grammar
-from specviz.data.workloads import CONSTRAINED, Preset
+from specviz.data.prompts.grammars import MAX_GRAMMAR_CHARACTERS, Grammar, compile_grammar
+from specviz.data.prompts.workloads import CONSTRAINED, Preset
 from specviz.decoding import Drafter, autoregressive_decode, make_constraint, speculative_decode
 from specviz.decoding.grammar import GrammarConstraint
 from specviz.models.loaded_model import LoadedModel

@@ -9,12 +9,21 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import SpeculativeRun
-from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn
+from specviz.game.game import LOOKUP, MODEL, OFFERS, GamePlan, GameRequest, Turn
 from specviz.game.messages import explain, headline
 from specviz.game.words import branches
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.play import guess_ids, play_steps
-from specviz.service.protocol import Finished, Item, Play, Started, dump_command, dump_event, parse_command, parse_event
+from specviz.service.protocol import (
+    JobFinished,
+    JobItem,
+    Play,
+    RunStarted,
+    dump_command,
+    dump_event,
+    parse_command,
+    parse_event,
+)
 from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
 
@@ -24,11 +33,11 @@ PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
 @pytest.fixture
 def play(target: LoadedModel, nano: LoadedModel) -> Any:
     def turn(action: Any = "guess", prompt: str = PROMPT, seed: int = 0, **ask: Any) -> Turn:
-        command = Play(3, RunRequest(prompt, settings=DecodeSettings(seed=seed)), Ask(action, **ask))
+        command = Play(3, RunRequest(prompt, settings=DecodeSettings(seed=seed)), GameRequest(action, **ask))
         events = [event for event in play_steps(command, workshop_with(target, nano)) if event]
-        assert isinstance(events[0], Started)
-        assert isinstance(events[-1], Finished)
-        (played,) = [event for event in events if isinstance(event, Item)]
+        assert isinstance(events[0], RunStarted)
+        assert isinstance(events[-1], JobFinished)
+        (played,) = [event for event in events if isinstance(event, JobItem)]
         assert parse_event(dump_event(played)) == played
         return played.item
 
@@ -172,15 +181,15 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
-        (Ask("guess", guess="日本語"), "costs you nothing"),
-        (Ask("guess", guess="castle", second="<|endoftext|>"), "costs you nothing"),
-        (Ask("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
+        (GameRequest("guess", guess="日本語"), "costs you nothing"),
+        (GameRequest("guess", guess="castle", second="<|endoftext|>"), "costs you nothing"),
+        (GameRequest("guess", text_ids=[600] * 511, guess="sandbox"), "context window of 512"),
     ],
 )
-def test_bad_input_is_refused(ask: Ask, says: str, target: LoadedModel, nano: LoadedModel) -> None:
+def test_bad_input_is_refused(ask: GameRequest, says: str, target: LoadedModel, nano: LoadedModel) -> None:
     steps = play_steps(Play(3, RunRequest(PROMPT), ask), workshop_with(target, nano))
     with pytest.raises(InputError, match=says):
-        assert not any(isinstance(event, Item) for event in steps)
+        assert not any(isinstance(event, JobItem) for event in steps)
     tiny = tiny_model(seed=1)  # knows w0 to w6; any other word becomes w0
     with pytest.raises(InputError, match="no tokens that spell this"):
         guess_ids(tiny, [1, 2], "zebra")
@@ -188,7 +197,7 @@ def test_bad_input_is_refused(ask: Ask, says: str, target: LoadedModel, nano: Lo
 
 
 def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:
-    for preset in Plan().prompts:
+    for preset in GamePlan().prompts:
         turn = play("offer", prompt=preset.text, offers=True)
         assert turn.trace is None
         assert len(turn.offers) == OFFERS
@@ -213,9 +222,11 @@ def test_the_seed_shuffles_so_that_the_place_gives_nothing_away(play: Any, targe
 
 
 def test_the_command_survives_the_wire() -> None:
-    command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[1, 2], guess='a "b"\nc', offers=True, second="or c"))
+    command = Play(
+        3, RunRequest(PROMPT), GameRequest("guess", text_ids=[1, 2], guess='a "b"\nc', offers=True, second="or c")
+    )
     assert parse_command(dump_command(command)) == command
     assert command.models == {"wren-base", "wren-nano"}
     assert command.texts == [PROMPT, 'a "b"\nc', "or c"]
     with pytest.raises(ValueError, match="picked"):
-        parse_command(dump_command(Play(3, RunRequest(PROMPT), Ask("guess", picked=[1] * 17))))
+        parse_command(dump_command(Play(3, RunRequest(PROMPT), GameRequest("guess", picked=[1] * 17))))

@@ -28,12 +28,12 @@ def workshop() -> Workshop:
     return workshop_with(load_model("wren-base"), load_model("wren-nano"))
 
 
-def found(steps: say.Steps) -> list[Any]:
+def found(steps: say.JobSteps) -> list[Any]:
     """The results as the server has them: after their way through the pipe."""
     events = [say.parse_event(say.dump_event(event)) for event in steps if event]
-    assert isinstance(events[0], say.Started)
-    assert isinstance(events[-1], say.Finished)
-    return [event.item for event in events if isinstance(event, say.Item)]
+    assert isinstance(events[0], say.RunStarted)
+    assert isinstance(events[-1], say.JobFinished)
+    return [event.item for event in events if isinstance(event, say.JobItem)]
 
 
 def compared(workshop: Workshop, request: RunRequest, presets: list[str], **more: Any) -> list[GreedyRow]:

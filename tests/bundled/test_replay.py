@@ -19,7 +19,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.steps import result_of
 from specviz.core.theory import realistic_speedup
 from specviz.core.trace import DrafterInfo, Round, Trace
-from specviz.data.workloads import find_preset
+from specviz.data.prompts.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import Dtype, LoadedModel
 from tests.support.known import known

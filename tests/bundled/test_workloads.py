@@ -5,8 +5,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from specviz.core.request import prompt_problem
-from specviz.data import workloads
-from specviz.data.workloads import WORKLOADS
+from specviz.data.prompts import workloads
+from specviz.data.prompts.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
 PRESETS = [preset for workload in WORKLOADS for preset in workload.all_prompts]

@@ -16,9 +16,9 @@ from specviz.core.settings import DecodeSettings
 from specviz.service import EngineService, JobView
 from specviz.service.child import ENGINE
 from specviz.service.job import RunResult
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.protocol import Run
-from specviz.service.stream import StreamEngine, Where
+from specviz.service.stream import EngineAddress, StreamEngine
 from specviz.service.wanted import stream_limits
 from tests.support.app_server import free_port
 from tests.support.services import ENGINE as REPLAYING
@@ -32,7 +32,7 @@ LONG = 400  # tokens: a run that is still at work when something is killed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ray's own use of pydantic
 
-Serve = Callable[..., Where]
+Serve = Callable[..., EngineAddress]
 
 
 @pytest.fixture(scope="module")
@@ -59,21 +59,23 @@ def engines(cluster: int) -> Iterator[Serve]:
 
     from specviz.service.serve_engines import engines
 
-    def make(command: tuple[str, ...] = ENGINE, least: int = 2, heartbeat: float = 1.0, **limits: float) -> Where:
-        made = engines(TOKEN, least, least, command=command, limits=Limits(**limits), heartbeat=heartbeat)  # type: ignore[arg-type]
+    def make(
+        command: tuple[str, ...] = ENGINE, least: int = 2, heartbeat: float = 1.0, **limits: float
+    ) -> EngineAddress:
+        made = engines(TOKEN, least, least, command=command, limits=ServiceLimits(**limits), heartbeat=heartbeat)  # type: ignore[arg-type]
         serve.run(made, name="specviz", route_prefix="/")
-        return Where(f"http://127.0.0.1:{cluster}/", TOKEN, silence=5 * heartbeat)
+        return EngineAddress(f"http://127.0.0.1:{cluster}/", TOKEN, silence=5 * heartbeat)
 
     yield make
     serve.delete("specviz")
 
 
 @pytest.fixture
-def server(engines: Serve) -> Iterator[Callable[[Where, int], EngineService]]:
+def server(engines: Serve) -> Iterator[Callable[[EngineAddress, int], EngineService]]:
     """Makes app servers' services."""
     made: list[EngineService] = []
 
-    def make(where: Where, streams: int) -> EngineService:
+    def make(where: EngineAddress, streams: int) -> EngineService:
         made.append(EngineService(partial(StreamEngine, where), stream_limits(streams), engines=streams))
         made[-1].start()
         return made[-1]
@@ -83,7 +85,7 @@ def server(engines: Serve) -> Iterator[Callable[[Where, int], EngineService]]:
         service.close()
 
 
-Server = Callable[[Where, int], EngineService]
+Server = Callable[[EngineAddress, int], EngineService]
 
 
 def run(service: EngineService, session: str, tokens: int = 32, prompt: str = "Once upon a time") -> int:

@@ -8,11 +8,11 @@ import { STOPS, parameters, pass, roundOf, tokensOfRound } from "../../assets/ro
 import { scales } from "../../assets/roofline/roof.js";
 import { filled, inMs, outcomeOf, valueOf, wordOf } from "../../assets/roofline/words.js";
 
-/** @import { PublishedMachine, Shape } from "../../assets/shared/payloads.js" */
+/** @import { PublishedMachine, ModelShape } from "../../assets/shared/payloads.js" */
 
-/** @type {{ machines: PublishedMachine[], models: (Shape & { billions: number })[] }} */
+/** @type {{ machines: PublishedMachine[], models: (ModelShape & { billions: number })[] }} */
 const { machines, models } = JSON.parse(readFileSync(new URL("../../assets/roofline/machines.json", import.meta.url), "utf8"));
-const [dense, mixtral, qwen] = /** @type {[Shape, Shape, Shape]} */ (/** @type {unknown} */ (models));
+const [dense, mixtral, qwen] = /** @type {[ModelShape, ModelShape, ModelShape]} */ (/** @type {unknown} */ (models));
 const machine = /** @type {PublishedMachine} */ (machines.find(({ short }) => short === "MI300X"));
 const DRAFT = { alpha: 0.7, length: 4, cost: 0.05 };
 const JUDGED = { neutral: 1.05, helps: "Helps", even: "About even", hurts: "Hurts" };
@@ -28,7 +28,7 @@ test("the shapes have as many weights as their makers say", () => {
 });
 
 test("random routing touches so many different experts", () => {
-  const touched = (/** @type {Shape} */ shape, /** @type {number} */ tokens) => pass(setting(1, 512, shape), tokens).touched;
+  const touched = (/** @type {ModelShape} */ shape, /** @type {number} */ tokens) => pass(setting(1, 512, shape), tokens).touched;
   near(touched(mixtral, 1), 2);
   near(touched(mixtral, 5), 8 * (1 - 0.75 ** 5));
   assert.equal(touched(dense, 7), 1);

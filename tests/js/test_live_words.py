@@ -13,7 +13,7 @@ from specviz.core.files import ASSETS
 from specviz.core.result import result_of
 from specviz.core.trace import Autoregressive, Round, Trace
 from specviz.core.verdict import compare_texts
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from tests.support.known import known
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's modules")

@@ -6,10 +6,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from specviz.game.game import Plan
+from specviz.game.game import GamePlan
 from specviz.service.classes.registry import shown_code
 from specviz.ui.classes import membership
-from specviz.ui.play.play_state import Playing
+from specviz.ui.play.play_state import PlayState
 from specviz.ui.play.turns import bring_back, held_text
 from tests.support.app_pages import opened_in_app as opened
 from tests.support.app_pages import texts as said
@@ -47,7 +47,7 @@ def teacher() -> AppTest:
 @pytest.fixture
 def code(teacher: AppTest) -> str:
     now = known(membership.classes().look(visit(teacher).classes.teacher))
-    assert now.plan == Plan(seed=7)
+    assert now.plan == GamePlan(seed=7)
     return now.code
 
 
@@ -75,14 +75,14 @@ def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str)
     assert "Join the class" in said(student)
     assert known(membership.classes().look(visit(teacher).classes.teacher)).students == ()
     click(student, "class_join")
-    assert visit(student).play.plan == Plan(seed=7)
+    assert visit(student).play.plan == GamePlan(seed=7)
     assert student.query_params["class"] == code
     assert "as **student 1**" in said(student)
     assert "Nobody has played a round yet" in html_of(part(teacher, "scores"))
     other = click(opened("play", **{"class": code}), "class_decline")
     assert "Join the class" not in said(other)
     assert "class" not in other.query_params
-    assert visit(other).play.plan == Plan()
+    assert visit(other).play.plan == GamePlan()
 
 
 def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> None:
@@ -90,17 +90,17 @@ def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> No
     student.number_input(key="play_seed").set_value(8).run()
     assert "This is not the class’s game" in said(student)
     click(student, "class_game")
-    assert visit(student).play.plan == Plan(seed=7)
+    assert visit(student).play.plan == GamePlan(seed=7)
     assert "This is not the class’s game" not in said(student)
 
 
 @pytest.mark.parametrize("forged", [False, True])
 def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str, forged: bool) -> None:
-    played = Playing(Plan(seed=7))
+    played = PlayState(GamePlan(seed=7))
     played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
     held = known(held_text(played))
     student = joined(code)
-    visit(student).play = Playing(Plan(seed=7))
+    visit(student).play = PlayState(GamePlan(seed=7))
     bring_back(visit(student), held.replace(" ran", " sat") if forged else held)
     assert len(visit(student).play.turns) == 1, "the visitor keeps the game"
     student.run()
@@ -130,7 +130,7 @@ def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, secret: str) -> N
 def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code: str) -> None:
     """Whoever sent a teacher such a link took their board away: the cookie was written over."""
     own, classes = visit(teacher).classes.teacher, membership.classes()
-    second, third = classes.open("", Plan()), classes.open("", Plan())
+    second, third = classes.open("", GamePlan()), classes.open("", GamePlan())
     teacher.query_params["board"] = second
     teacher.run()
     assert (visit(teacher).classes.teacher, visit(teacher).classes.other) == (own, second)

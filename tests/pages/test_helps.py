@@ -11,8 +11,8 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
-from specviz.data.batches import recorded_batches
-from specviz.data.measured_methods import MeasuredMethods
+from specviz.data.measured.batches import recorded_batches
+from specviz.data.measured.measured_methods import MeasuredMethods
 from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.batch_sentences import where
 from specviz.measure.paired import in_minutes
@@ -29,7 +29,7 @@ from specviz.ui.helps.by_draft import (
     size_sentence,
     tokens_figure,
 )
-from specviz.ui.helps.helps_state import HERE, MAX_FILES, RECORDED, Choice, Sweeps, recorded_sweep, studied
+from specviz.ui.helps.helps_state import HERE, MAX_FILES, RECORDED, HelpsState, SweepChoice, recorded_sweep, studied
 from specviz.ui.session import Session
 from specviz.ui.shared.run_controls import OWN_TEXT
 from tests.support import app_pages
@@ -40,11 +40,11 @@ from tests.support.hostile import figures_of
 from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured
 
-SMALL = Choice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
+SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
 
 def opened(**state: Any) -> AppTest:
-    return app_pages.opened("pages/helps.py", Session(sweeps=Sweeps(**state)))
+    return app_pages.opened("pages/helps.py", Session(sweeps=HelpsState(**state)))
 
 
 def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
@@ -88,12 +88,12 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
     linked = app_pages.opened("pages/helps.py", **link)
-    assert visit(linked).sweeps.choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    assert visit(linked).sweeps.choice == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 
 
 def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
-    nothing = opened(choice=Choice(workloads=()))
+    nothing = opened(choice=SweepChoice(workloads=()))
     assert nothing.button(key="sweep_start").disabled
     assert "choose a workload" in texts(nothing)
     page = opened(choice=SMALL)
@@ -137,7 +137,7 @@ def test_clearing_can_be_undone() -> None:
 
 
 def test_only_the_newest_opened_files_stay_in_the_servers_memory_and_they_say_where_they_are_from() -> None:
-    sweeps = Sweeps(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
+    sweeps = HelpsState(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
     for number in range(MAX_FILES + 2):
         sweeps.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), f"{number}.csv")
         studied(sweeps, sweeps.shown)

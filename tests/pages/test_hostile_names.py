@@ -10,18 +10,18 @@ import pytest
 
 from specviz.core.metrics import Costs
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
-from specviz.game.game import Offer, Plan, Turn
+from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.table import frame_of
 from specviz.service import JobView
-from specviz.ui.helps.helps_state import HERE, Sweeps
-from specviz.ui.learn.learn_state import Learning
-from specviz.ui.play.play_state import Playing
-from specviz.ui.proof.proof_state import Outcome, Proving, Task
-from specviz.ui.race.race_state import Entry, Racing, recorded_race
+from specviz.ui.helps.helps_state import HERE, HelpsState
+from specviz.ui.learn.learn_state import LearnState
+from specviz.ui.play.play_state import PlayState
+from specviz.ui.proof.proof_state import Outcome, ProofState, ProofTask
+from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared.arrival import Arrival
-from specviz.ui.watch.watch_state import PairCosts, Watching, recorded_run
+from specviz.ui.watch.watch_state import PairCosts, WatchState, recorded_run
 from tests.support.app_pages import alone, opened
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -41,7 +41,7 @@ def hostile_trace() -> Trace:
 
 def a_watch_page() -> dict[str, Any]:
     shown = recorded_run(hostile_trace(), "file-1")
-    watching = Watching(shown=shown, message=NAME)
+    watching = WatchState(shown=shown, message=NAME)
     watching.past.finish(shown)
     return {"watch": watching}
 
@@ -51,7 +51,9 @@ def a_race_page() -> dict[str, Any]:
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
-    racing = Racing(Entry(), Arrival(True, notes=[NAME]), laps=laps, raced=Entry(), message=NAME, finished=NAME)
+    racing = RaceState(
+        RaceEntry(), Arrival(True, notes=[NAME]), laps=laps, raced=RaceEntry(), message=NAME, finished=NAME
+    )
     return {"race": racing}
 
 
@@ -69,16 +71,16 @@ def hostile_rows() -> pd.DataFrame:
 
 def a_helps_page() -> dict[str, Any]:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = Sweeps(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
+    sweeps = HelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
     sweeps.csv_problems = sweeps.own_problems = [NAME]
     return {"sweeps": sweeps}
 
 
 def a_worksheet_page() -> dict[str, Any]:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = Watching(costs=PairCosts(known={(NAME, NAME, "exact"): costs}))
+    watching = WatchState(costs=PairCosts(known={(NAME, NAME, "exact"): costs}))
     watching.past.finish(recorded_run(hostile_trace(), "file-1"))
-    return a_race_page() | {"watch": watching, "sweeps": Sweeps(rows={HERE: hostile_rows()})}
+    return a_race_page() | {"watch": watching, "sweeps": HelpsState(rows={HERE: hostile_rows()})}
 
 
 def a_proof_page() -> dict[str, Any]:
@@ -92,7 +94,9 @@ def a_proof_page() -> dict[str, Any]:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = Proving(outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=Task("greedy", request))
+    proving = ProofState(
+        outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=ProofTask("greedy", request)
+    )
     proving.slot._view = JobView(1, state="failed", message=NAME)
     return {"proof": proving}
 
@@ -100,7 +104,9 @@ def a_proof_page() -> dict[str, Any]:
 def a_play_page() -> dict[str, Any]:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
-    return {"play": Playing(Plan(mode="pick"), here=here, message=NAME, name=NAME, came=Arrival(True, notes=[NAME]))}
+    return {
+        "play": PlayState(GamePlan(mode="pick"), here=here, message=NAME, name=NAME, came=Arrival(True, notes=[NAME]))
+    }
 
 
 PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
@@ -110,8 +116,8 @@ PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
     ("worksheet", a_worksheet_page),
     ("proof", a_proof_page),
     ("play", a_play_page),
-    ("play", lambda: {"play": Playing(Plan(), place=99, name=NAME, came=Arrival(True, notes=[NAME]))}),  # its end
-    ("learn", lambda: {"learn": Learning(problems=[NAME])}),
+    ("play", lambda: {"play": PlayState(GamePlan(), place=99, name=NAME, came=Arrival(True, notes=[NAME]))}),  # its end
+    ("learn", lambda: {"learn": LearnState(problems=[NAME])}),
 ]
 
 

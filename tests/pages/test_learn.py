@@ -6,7 +6,6 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.family import family
@@ -14,9 +13,10 @@ from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS
 from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.lessons.story import quiz, steps
-from specviz.data.peers import recorded_peers
+from specviz.data.measured.batches import pass_shares, recorded_batches
+from specviz.data.measured.peers import recorded_peers
 from specviz.data.texts import Words, fill
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, texts
@@ -101,7 +101,7 @@ def test_an_address_leads_back_to_the_step_in_plain_words(lesson: str, name: str
     assert (place(page), diagram_of(page)["words"]) == ("story idea plain", "plain")
     (drawn_run,) = drawn(stage_payload_of(page, "learn-lesson"))
     assert "intern suggests" in str(drawn_run["rounds"])
-    learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    learning = LearnState(lesson=3, words="plain", answers={"step-acceptance": 1})
     again = opened("pages/learn.py", Session(learn=learning))
     assert place(again) == "story acceptance plain"
     assert "**Right.**" in texts(again)

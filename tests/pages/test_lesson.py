@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.data.hidden import HIDEABLE
 from specviz.data.lessons.plans import OWN, all_plans
+from specviz.data.links.hidden import HIDEABLE
 from specviz.ui.shared import address
 from tests.support.app_pages import alone, opened, opened_in_app, texts, visit
 from tests.support.payloads import payload_of

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.game.game import PROMPTS, ROUNDS, Plan
+from specviz.game.game import PROMPTS, ROUNDS, GamePlan
 from specviz.game.words import branches
 from specviz.ui.shared.job_slot import JobSlot
 from tests.support.app_pages import opened_in_app, texts, visit
@@ -35,16 +35,16 @@ def play(page: AppTest, words: str) -> None:
 
 
 def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: AppTest) -> None:
-    assert drawn(page, "play_text")["text"] == Plan().prompts[0].text
+    assert drawn(page, "play_text")["text"] == GamePlan().prompts[0].text
     assert "You are the draft" in texts(page)
     example = drawn(page, "play_example")
     assert example["title"] == "How it goes: an example, recorded"
     assert "sandbox by the sea" in example["said"]
     assert f"round 1 of {ROUNDS}" in texts(page)
     assert page.text_input(key="play_guess").value == ""
-    assert page.query_params["seed"] == str(Plan().seed)
+    assert page.query_params["seed"] == str(GamePlan().seed)
     linked = opened_in_app("play", seed="12", set="prose", mode="cheat")
-    assert drawn(linked, "play_text")["text"] == Plan(seed=12, set="prose").prompts[0].text
+    assert drawn(linked, "play_text")["text"] == GamePlan(seed=12, set="prose").prompts[0].text
     assert "mode is not type or pick" in linked.warning[0].value
     assert not visit(linked).play.slot.busy
 
@@ -114,7 +114,7 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
     assert not any(field.key == "play_guess" for field in page.text_input)
     page.button(key="play_next").click().run()
     page.run()
-    assert drawn(page, "play_text")["text"] == Plan().prompts[1].text
+    assert drawn(page, "play_text")["text"] == GamePlan().prompts[1].text
     play(page, "the way home")
     page.button(key="play_leave").click().run()
     assert visit(page).play.place == 2
@@ -128,8 +128,8 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
     assert visit(page).play.name == "=Ada"
     page.button(key="play_other").click().run()
     page.run()
-    assert visit(page).play.plan.seed == Plan().seed + 1
-    assert page.query_params["seed"] == str(Plan().seed + 1)
+    assert visit(page).play.plan.seed == GamePlan().seed + 1
+    assert page.query_params["seed"] == str(GamePlan().seed + 1)
     assert visit(page).play.all_turns == []
 
 

@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
-from specviz.service.protocol import Failed, Finished, Item, Progress
+from specviz.service.protocol import JobFailed, JobFinished, JobItem, JobProgress
 from specviz.ui.proof.outcomes import token_label
-from specviz.ui.proof.proof_page import Cells, bfloat16_step, without_constant
+from specviz.ui.proof.proof_page import ProofCells, bfloat16_step, without_constant
 from tests.support.app_pages import opened, texts
 from tests.support.fake_service import FakeService
 from tests.support.known import known
@@ -90,7 +90,7 @@ def test_drawing_asks_for_what_the_controls_or_a_link_say(page: AppTest, service
     assert command.request.settings.temperature == 0.7
     assert page.button(key="proof_draw").disabled
     assert (page.query_params["position"], page.query_params["temperature"]) == ("second", "0.7")
-    service.tell(Failed(1, "The engine stopped."))
+    service.tell(JobFailed(1, "The engine stopped."))
     page.run()
     assert [error.value for error in page.error] == ["The engine stopped."]
     assert "Passes the test." in texts(page)
@@ -107,17 +107,17 @@ def test_drawing_asks_for_what_the_controls_or_a_link_say(page: AppTest, service
     assert all(linked.button(key=key).disabled for key in starts)
 
 
-def batches(rule: str, number: int) -> list[Item]:
+def batches(rule: str, number: int) -> list[JobItem]:
     found = next(draws.batches for draws in known(recorded_proof()).draws if draws.rule == rule)
     assert len(found) >= number
-    return [Item(1, "prove", batch) for batch in found[:number]]
+    return [JobItem(1, "prove", batch) for batch in found[:number]]
 
 
 @pytest.mark.parametrize("end", ["Cancelled.", "This proof has expired."])
 def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: FakeService, end: str) -> None:
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
     page.button(key="proof_draw").click().run()
-    service.tell(Progress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
+    service.tell(JobProgress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
     for said in ("After 3,000 draws", "LIVE · this machine", "More draws are coming."):
         assert said in texts(page.run())
     assert "3 of 10 parts, drawing 1,000 more each way" in page.get("progress")[0].proto.text
@@ -142,7 +142,7 @@ def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: A
 
 def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, service: FakeService) -> None:
     page.button(key="proof_greedy").click().run()
-    service.tell(Finished(1))
+    service.tell(JobFinished(1))
     page.run()
     page.button(key="proof_tie").click().run()
     assert [(len(command.presets), command.half) for command in service.commands] == [(8, False), (1, True)]
@@ -155,7 +155,7 @@ def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, se
     (command,) = service.commands
     assert (command.forgets, command.presets) == (True, [])
     found = known(recorded_proof())
-    service.tell(Item(1, "compare greedy", found.greedy[0]), Finished(1))
+    service.tell(JobItem(1, "compare greedy", found.greedy[0]), JobFinished(1))
     page.run()
     assert "Here the two texts do not differ" in texts(page)
     assert "LIVE · this machine" in texts(page)
@@ -167,14 +167,14 @@ def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService,
     found = known(recorded_proof())
     page.button(key="proof_greedy").click().run()
     row = replace(known(found.forgotten_row), target=target)
-    service.tell(Item(1, "compare greedy", found.greedy[0]), Item(1, "compare greedy", row), Finished(1))
+    service.tell(JobItem(1, "compare greedy", found.greedy[0]), JobItem(1, "compare greedy", row), JobFinished(1))
     page.run()
     assert word in next(one.value for one in page.markdown if "tokens identical" in one.value)
 
 
 def test_columns_that_say_the_same_are_left_out_labels_hold_no_markup_and_numbers_have_their_step() -> None:
-    rows: list[Cells] = [{"prompt": "a", "draft length": 2, "draft": "x", "target": "t"}] * 2
-    other: Cells = {"prompt": "b", "draft length": 4, "draft": "x", "target": "t"}
+    rows: list[ProofCells] = [{"prompt": "a", "draft length": 2, "draft": "x", "target": "t"}] * 2
+    other: ProofCells = {"prompt": "b", "draft length": 4, "draft": "x", "target": "t"}
     same, kept = without_constant([*rows, other])
     assert (same, kept[-1]) == ({"draft": "x", "target": "t"}, {"prompt": "b", "draft length": 4})
     assert (token_label(" <b>x"), token_label("\n")) == ("␣&lt;b&gt;x", "⏎")

@@ -12,7 +12,7 @@ from specviz.measure.race import RaceLap
 from specviz.measure.sweep.beside_race import beside
 from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race import race_page
-from specviz.ui.race.race_state import Entry, Racing, recorded_race
+from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
@@ -42,7 +42,7 @@ def plot_of(page: AppTest) -> dict[str, str]:
 
 
 def with_own_race(laps: list[RaceLap]) -> AppTest:
-    return opened("pages/race.py", Session(race=Racing(Entry(), laps=laps)))
+    return opened("pages/race.py", Session(race=RaceState(RaceEntry(), laps=laps)))
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:

@@ -10,7 +10,7 @@ import pytest
 from specviz import DecodeSettings, autoregressive_decode, load_model, make_drafter, speculative_decode
 from specviz.cli.main import main
 from specviz.core.request import RunRequest
-from specviz.data.permalink import link_of, request_from_link
+from specviz.data.links.permalink import link_of, request_from_link
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
 from specviz.player.offline import offline_page
 from specviz.ui.shared.run_controls import model_label

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.trace import dump_trace
-from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import story_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.ui.watch import watch_state
 from specviz.ui.watch.controls import request_of
 from tests.conftest import ROOT

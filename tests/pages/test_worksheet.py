@@ -12,16 +12,16 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.judge import LOOKS, Judgement, judge
 from specviz.core.metrics import costs
 from specviz.core.trace import Trace
-from specviz.data.batches import recorded_batches
-from specviz.data.first_run import first_trace
-from specviz.data.importers import Given, import_run
+from specviz.data.measured.batches import recorded_batches
+from specviz.data.measured.first_run import first_trace
+from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.low_acceptance import NEVER
-from specviz.measure.worksheet.model import Model
-from specviz.ui.helps.helps_state import HERE, Sweeps
-from specviz.ui.race.race_state import Entry, Racing, recorded_race
+from specviz.measure.worksheet.model import WorksheetModel
+from specviz.ui.helps.helps_state import HERE, HelpsState
+from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
-from specviz.ui.watch.watch_state import Shown, Watching
+from specviz.ui.watch.watch_state import ShownRun, WatchState
 from specviz.ui.worksheet.controls import TERMS
 from tests.support import app_pages
 from tests.support.app_pages import visit
@@ -51,10 +51,10 @@ def texts(page: AppTest) -> str:
     return EXPLANATION.sub(r"\1", app_pages.texts(page))
 
 
-def watched(*traces: Trace) -> Watching:
-    watching = Watching()
+def watched(*traces: Trace) -> WatchState:
+    watching = WatchState()
     for trace in traces:
-        watching.past.finish(Shown(trace, "live-1", "live", None))
+        watching.past.finish(ShownRun(trace, "live-1", "live", None))
     return watching
 
 
@@ -130,7 +130,7 @@ def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(pa
 def judged(page: AppTest) -> Judgement:
     """Of what the sliders say."""
     worksheet = visit(page).worksheet
-    model = Model(*(worksheet.values[f"worksheet_{name}"] for name in TERMS))
+    model = WorksheetModel(*(worksheet.values[f"worksheet_{name}"] for name in TERMS))
     return judge(model.terms.speedup, None, modelled=True)
 
 
@@ -289,7 +289,7 @@ def test_the_sliders_change_the_speedup_or_say_why_not(page: AppTest) -> None:
 def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
     rows = frame_of([row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)])
     lap = recorded_race()[0]
-    page = opened(race=Racing(Entry(), laps=[lap]), sweeps=Sweeps(rows={HERE: rows}))
+    page = opened(race=RaceState(RaceEntry(), laps=[lap]), sweeps=HelpsState(rows={HERE: rows}))
     table = page.dataframe[0].value
     assert list(table["from"]) == ["Race, yours", "When it helps, yours", "When it helps, yours", "Watch, recorded"]
     assert table["of"][0].startswith(f"{lap.name}: ")
@@ -349,7 +349,7 @@ def test_an_opened_run_without_times_gives_its_acceptance_and_leaves_the_costs()
     page = opened(watch=watching)
     page.slider(key="worksheet_cost").set_value(0.25).run()
     overhead = page.slider(key="worksheet_overhead").value
-    given = Given(target="Qwen/Qwen3-8B", draft="a head")
+    given = RecordOptions(target="Qwen/Qwen3-8B", draft="a head")
     watching.open_trace(import_run(record("vllm-0.29-chat.json"), "vllm", given), "file-1", linked=False)
     label = "the opened file: a head → Qwen/Qwen3-8B"
     page.run().selectbox(key="worksheet_start").select(label).run()

@@ -117,7 +117,7 @@ COMMAND = """
 import contextlib, io, tempfile
 from pathlib import Path
 from specviz.cli.main import main
-import specviz.cli.traces, specviz.cli.lessons, specviz.cli.sweep, specviz.data.grammars, llguidance
+import specviz.cli.traces, specviz.cli.lessons, specviz.cli.sweep, specviz.data.prompts.grammars, llguidance
 import rich.console, rich.table, rich.text
 folder = Path(tempfile.mkdtemp())
 file = folder / "file"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
-from specviz.data.batches import BatchPass, BatchSpeedup, BatchStudy, Check, Ratio, recorded_batches
+from specviz.data.measured.batches import BatchPass, BatchSpeedup, BatchStudy, Check, Ratio, recorded_batches
 
 COUNTS = Counts(rounds=100, drafted=400, accepted=200, rejected=80, discarded=120, emitted=300)
 

@@ -4,28 +4,28 @@ from collections import Counter, deque
 from collections.abc import Callable
 
 from specviz.core.drafters import PROMPT_LOOKUP
-from specviz.measure.sweep.plan import Cell, SweepPair
+from specviz.measure.sweep.plan import SweepCell, SweepPair
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.spread import Answer
+from specviz.measure.sweep.spread import NodeAnswer
 from tests.support.fake_rows import a_row
 
-Asked = tuple[str, SweepPair | list[Cell]]
+Asked = tuple[str, SweepPair | list[SweepCell]]
 
 
 class FakeNodes:
     """Answers in the order in which it was asked, but for what `say` changes. No node may do two things at once."""
 
-    def __init__(self, *names: str, say: Callable[[str, int], Answer | None] = lambda node, number: None) -> None:
+    def __init__(self, *names: str, say: Callable[[str, int], NodeAnswer | None] = lambda node, number: None) -> None:
         self.names, self._say = names, say
         self._under_way = deque[Asked]()
         self.asked: list[Asked] = []
 
-    def ask(self, node: str, what: SweepPair | list[Cell]) -> None:
+    def ask(self, node: str, what: SweepPair | list[SweepCell]) -> None:
         assert node not in [name for name, _ in self._under_way], f"{node} was asked for two things at once"
         self._under_way.append((node, what))
         self.asked.append((node, what))
 
-    def answer(self) -> tuple[str, Answer]:
+    def answer(self) -> tuple[str, NodeAnswer]:
         node, what = self._under_way.popleft()
         number = [name for name, _ in self.asked].count(node)
         if changed := self._say(node, number):
@@ -34,7 +34,7 @@ class FakeNodes:
             return node, made_by(node, what)
         return node, [row_of(node, cell) for cell in what]
 
-    def measured_by(self, node: str) -> list[Cell]:
+    def measured_by(self, node: str) -> list[SweepCell]:
         return [cell for name, what in self.asked if name == node and isinstance(what, list) for cell in what]
 
     def loads(self) -> Counter[tuple[str, SweepPair]]:
@@ -46,7 +46,7 @@ def made_by(node: str, pair: SweepPair) -> tuple[str | int | None, ...]:
     return pair.target, "float32", *draft, 1, f"machine of {node}"
 
 
-def row_of(node: str, cell: Cell) -> SweepRow:
+def row_of(node: str, cell: SweepCell) -> SweepRow:
     _, _, draft, draft_dtype, _, machine = made_by(node, cell.pair)
     settings = cell.settings
     return a_row(

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from specviz.ui.shared.figures import Figure, Part
+from specviz.ui.shared.figures import Figure, FigurePart
 
 
 def layout_of(figure: Figure) -> dict[str, Any]:
@@ -12,11 +12,11 @@ def layout_of(figure: Figure) -> dict[str, Any]:
     return figure["layout"]
 
 
-def parts_of(figure: Figure) -> list[Part]:
+def parts_of(figure: Figure) -> list[FigurePart]:
     """What Plotly calls traces; fails where the figure is not JSON."""
     json.dumps(figure, allow_nan=False)
     return figure["data"]
 
 
-def by_name(figure: Figure) -> dict[str, Part]:
+def by_name(figure: Figure) -> dict[str, FigurePart]:
     return {part["name"]: part for part in parts_of(figure) if "name" in part}

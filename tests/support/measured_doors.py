@@ -7,10 +7,10 @@ from benchmarks.hostile import MESSAGES
 from specviz.cli.options import MOST_TEXT
 from specviz.core.request import MAX_PROMPT_CHARACTERS
 from specviz.core.trace import FILE, UPLOAD
-from specviz.data.importers import MOST_UPLOADED
-from specviz.data.importers.record import MOST_BYTES
 from specviz.data.lessons.plans import MAX_BYTES
-from specviz.data.serving_counters import MAX_CHARACTERS
+from specviz.data.systems.importers import MOST_UPLOADED
+from specviz.data.systems.importers.record import MOST_BYTES
+from specviz.data.systems.serving_counters import MAX_CHARACTERS
 from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
@@ -44,7 +44,7 @@ DOORS = {
         """ui/watch/files.py: file_uploader trace_file
         core/trace.py: reads""",
         f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds",
-        "from specviz.data.importers import Given, open_run",
+        "from specviz.data.systems.importers import Given, open_run",
         "f'{len(open_run(content, Given()).rounds)} rounds'",
         lambda: [sent.long_trace(UPLOAD.megabytes, UPLOAD.rounds), *sent.files()],
         r"[0-9]{3,4} rounds",
@@ -54,14 +54,14 @@ DOORS = {
         ui/watch/files.py: text_input TARGET
         ui/watch/files.py: text_input DRAFT
         ui/watch/files.py: a name that is typed, TOKENIZER
-        data/importers/record.py: reads
-        data/importers/llama_cpp.py: reads
-        data/importers/lm_studio.py: reads
-        data/importers/sglang.py: reads
-        data/importers/transformers.py: reads
-        data/importers/vllm.py: reads""",
+        data/systems/importers/record.py: reads
+        data/systems/importers/llama_cpp.py: reads
+        data/systems/importers/lm_studio.py: reads
+        data/systems/importers/sglang.py: reads
+        data/systems/importers/transformers.py: reads
+        data/systems/importers/vllm.py: reads""",
         f"{MOST_UPLOADED // sent.MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens",
-        """from specviz.data.importers import Given, open_run
+        """from specviz.data.systems.importers import Given, open_run
 from tests.support.records import FakeTokenizer
 LONG = "x" * 100_000
 def opened():
@@ -250,7 +250,7 @@ def opened():
         """cli/options.py: file --prompt-file
         cli/options.py: file --json-schema
         cli/options.py: reads
-        data/grammars.py: reads""",
+        data/prompts/grammars.py: reads""",
         f"{MOST_TEXT // sent.MEGA} MB, of which 20,000 characters are taken",
         sent.OPTIONS,
         "both()",

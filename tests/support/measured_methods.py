@@ -1,16 +1,16 @@
 """A small comparison of methods, made by hand: no model, no clock."""
 
 from specviz.core.trace import Machine
-from specviz.data.measured_methods import (
+from specviz.data.measured.measured_methods import (
     ALL,
-    AtBest,
-    AtSetting,
-    AtTemperature,
+    BestSetting,
+    KindFigures,
     MeasuredMethod,
     MeasuredMethods,
-    OnKind,
+    MethodSetting,
     RoundCosts,
-    Way,
+    SettingFigures,
+    TemperatureFigures,
 )
 
 NAMES = (
@@ -24,16 +24,16 @@ def costs_of(step: float | None = 0.1) -> RoundCosts:
     return RoundCosts(2.0, 4.0, step, None if step is None else 4 * step, 1.5, 0.1)
 
 
-def on_kind(speedup: float, half: float, step: float | None = 0.1, way: Way | None = None) -> OnKind:
+def on_kind(speedup: float, half: float, step: float | None = 0.1, way: MethodSetting | None = None) -> KindFigures:
     """One setting on two prompts; the interval is `half` to both sides."""
-    way = way or Way(4)
-    at = AtSetting(way, costs_of(step), [40, 30, 20, 10], [30, 15, 5, 0], speedup)
-    return OnKind(2, AtBest([way, way], costs_of(step), speedup, speedup - half, speedup + half), [at])
+    way = way or MethodSetting(4)
+    at = SettingFigures(way, costs_of(step), [40, 30, 20, 10], [30, 15, 5, 0], speedup)
+    return KindFigures(2, BestSetting([way, way], costs_of(step), speedup, speedup - half, speedup + half), [at])
 
 
 def method(name: str, speedup: float = 1.5, half: float = 0.1) -> MeasuredMethod:
     """This method with the same figures on stories and on all kinds of text."""
-    way = Way(2, "2,2") if name.endswith(" tree") else Way(4)
+    way = MethodSetting(2, "2,2") if name.endswith(" tree") else MethodSetting(4)
     found = on_kind(speedup, half, None if name == "prompt-lookup" else 0.1, way)
     return MeasuredMethod(name, {ALL: found, "story": found})
 
@@ -43,5 +43,5 @@ def measured(*speedups: float) -> MeasuredMethods:
     values = speedups or tuple(2.0 - 0.2 * place for place in range(len(NAMES)))
     methods = [method(name, value) for name, value in zip(NAMES, values, strict=False)]
     machine = Machine("a machine", "2", "5", 1)
-    parts = [AtTemperature(0.0, 3.0, methods[:6]), AtTemperature(1.0, 3.0, methods)]
+    parts = [TemperatureFigures(0.0, 3.0, methods[:6]), TemperatureFigures(1.0, 3.0, methods)]
     return MeasuredMethods(1, "2026-01-01", machine, "wren-base", "float32", 8, 64, 1, parts)

@@ -71,8 +71,8 @@ def check_values_and_links() -> None:
     from specviz.core.errors import InputError
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
-    from specviz.data.permalink import link_of, request_from_link
-    from specviz.ui.helps.helps_state import Choice, choice_from_link
+    from specviz.data.links.permalink import link_of, request_from_link
+    from specviz.ui.helps.helps_state import SweepChoice, choice_from_link
 
     made: Any = DecodeSettings
     with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):
@@ -83,7 +83,7 @@ def check_values_and_links() -> None:
     refused = ["patience=10 is not a patience from 1 to 9: using 3."]
     assert request_from_link({"patience": "10"}, []).problems == refused
     assert patience(choice_from_link({"patience": ["6"]}, [])[0].plan().settings) == 6
-    assert Choice().parameters()["patience"] == "3"
+    assert SweepChoice().parameters()["patience"] == "3"
 
 
 def check_control_and_option() -> None:
@@ -105,7 +105,7 @@ def check_control_and_option() -> None:
 
 def check_files() -> None:
     from scripts.write_settings_table import page
-    from specviz.data.first_run import first_trace
+    from specviz.data.measured.first_run import first_trace
     from specviz.measure.sweep.study import split_by_series
     from specviz.measure.sweep.table import dump_frame, frame_of, parse_rows
     from specviz.player.offline import offline_page

@@ -28,12 +28,12 @@ from specviz.core.request import RunRequest
 from specviz.core.rounds import EmittedToken, Round
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt, Trace
-from specviz.data.workloads import find_preset
-from specviz.game.game import OFFERS, Ask, Offer, Turn
+from specviz.data.prompts.workloads import find_preset
+from specviz.game.game import OFFERS, GameRequest, Offer, Turn
 from specviz.game.words import guess_problem, joined, tidy
 from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow, recorded_proof
 from specviz.measure.race import GreedyQuality, LogProbability, RaceLap, RacePrompt, SampledQuality
-from specviz.measure.sweep.plan import Cell
+from specviz.measure.sweep.plan import SweepCell
 from specviz.measure.sweep.rows import SweepRow
 from specviz.service import engine
 from specviz.service import protocol as say
@@ -87,12 +87,12 @@ def obeyed(command: say.Run) -> Steps:
         time.sleep(float(number or 1) if order == "slow" else 10**6)
     if order == "hold":
         yield from held()
-    yield say.Done(command.job, "plain")
+    yield say.RunDone(command.job, "plain")
 
 
 def begin(command: say.Run, rounds: int) -> Iterator[say.JobEvent]:
     """A run that has read its prompt and decodes so many rounds."""
-    yield say.Started(command.job, header(command))
+    yield say.RunStarted(command.job, header(command))
     for index in range(rounds):
         made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
         yield say.Rounds(command.job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
@@ -122,10 +122,10 @@ def output(tokens: int) -> Output:
 
 def one_a_turn(command: say.Sweep) -> Steps:
     cell = command.done + 1
-    yield say.Progress(command.job, "measuring", 3)
+    yield say.JobProgress(command.job, "measuring", 3)
     if cell <= 3:  # it may have given way between its last cell and its end
-        yield say.Item(command.job, "sweep", f"cell {cell}")
-    yield from held() if cell < 3 else [say.Finished(command.job)]
+        yield say.JobItem(command.job, "sweep", f"cell {cell}")
+    yield from held() if cell < 3 else [say.JobFinished(command.job)]
 
 
 def run(command: say.Run) -> Steps:
@@ -133,7 +133,7 @@ def run(command: say.Run) -> Steps:
         yield from obeyed(command)
         return
     trace = fake_run(command.request)
-    yield say.Started(command.job, cut(trace, 0))
+    yield say.RunStarted(command.job, cut(trace, 0))
     before = 0
     for number, made in enumerate(trace.rounds, start=1):
         yield from until_allowed("run", number)
@@ -146,29 +146,29 @@ def run(command: say.Run) -> Steps:
         output = trace.output if number == len(trace.rounds) else now.output
         yield say.Rounds(command.job, [made], output, new)
     guesses = draft_guesses_of(trace) if command.request.settings.greedy else None
-    yield say.Done(command.job, trace.output.text, guesses)
+    yield say.RunDone(command.job, trace.output.text, guesses)
 
 
 def calibrate(command: say.Calibrate) -> Steps:
     order = command.request.prompt
-    yield say.Started(command.job)
+    yield say.RunStarted(command.job)
     yield from held() if order == "hold" else working(0 if order == "quick" else 20)
-    yield say.Item(command.job, "calibrate", say.CostsResult(COSTS))
-    yield say.Finished(command.job)
+    yield say.JobItem(command.job, "calibrate", say.CostsResult(COSTS))
+    yield say.JobFinished(command.job)
 
 
 def race(command: say.Race) -> Steps:
     job, prompts, repeats = command.job, command.prompts, command.repeats
-    yield say.Started(job)
+    yield say.RunStarted(job)
     for number, prompt in enumerate(prompts[command.done :], start=command.done + 1):
-        at = say.Progress(job, "warming up", len(prompts), prompt=prompt.name, repeats=repeats)
+        at = say.JobProgress(job, "warming up", len(prompts), prompt=prompt.name, repeats=repeats)
         yield at
         for repeat in range(1, repeats + 1):
             yield replace(at, phase="timing", repeat=repeat)
             yield from working(2 * command.request.settings.max_new_tokens)
         yield from until_allowed("race", number)
-        yield say.Item(job, "race", lap(command.request, prompt, repeats))
-    yield say.Finished(job)
+        yield say.JobItem(job, "race", lap(command.request, prompt, repeats))
+    yield say.JobFinished(job)
 
 
 def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> RaceLap:
@@ -193,9 +193,9 @@ def sweep(command: say.Sweep) -> Steps:
     if cells[0].prompt.text == ONE_A_TURN:
         yield from one_a_turn(command)
         return
-    yield say.Started(command.job)
+    yield say.RunStarted(command.job)
     for number, cell in enumerate(cells[command.done :], start=command.done + 1):
-        yield say.Progress(
+        yield say.JobProgress(
             command.job,
             "measuring",
             len(cells),
@@ -207,11 +207,11 @@ def sweep(command: say.Sweep) -> Steps:
         )
         yield from working(cell.settings.max_new_tokens)
         yield from until_allowed("sweep", number)
-        yield say.Item(command.job, "sweep", row(cell))
-    yield say.Finished(command.job)
+        yield say.JobItem(command.job, "sweep", row(cell))
+    yield say.JobFinished(command.job)
 
 
-def row(cell: Cell) -> SweepRow:
+def row(cell: SweepCell) -> SweepRow:
     settings = {name: getattr(cell.settings, name) for name in cell.settings.__dataclass_fields__}
     return a_row(
         **settings,
@@ -229,24 +229,24 @@ def row(cell: Cell) -> SweepRow:
 def guess_along(command: say.GuessAlong) -> Steps:
     trace = fake_run(command.request)
     for draft in command.drafts[command.done :]:
-        yield say.Progress(command.job, "guessing", len(command.drafts), draft=draft)
+        yield say.JobProgress(command.job, "guessing", len(command.drafts), draft=draft)
         yield from working(20)
         guesses = draft_guesses_of(trace)
         found = replace(guesses, drafter=replace(guesses.drafter, name=draft))
-        yield say.Item(command.job, "guess along", Prospect(draft, found, COSTS, len(trace.output.token_ids), []))
-    yield say.Finished(command.job)
+        yield say.JobItem(command.job, "guess along", Prospect(draft, found, COSTS, len(trace.output.token_ids), []))
+    yield say.JobFinished(command.job)
 
 
 def prove(command: say.Prove) -> Steps:
     recorded = next(draws for draws in known(recorded_proof()).draws if draws.rule == command.rule)
     each = command.draws // BATCHES
-    yield say.Started(command.job)
-    yield say.Progress(command.job, "drawing", BATCHES, draws=each)
+    yield say.RunStarted(command.job)
+    yield say.JobProgress(command.job, "drawing", BATCHES, draws=each)
     for number in range(command.done, BATCHES):
         yield from working(each // 5)
         yield from until_allowed("prove", number + 1)
-        yield say.Item(command.job, "prove", thinned(recorded.batches, number, each))
-    yield say.Finished(command.job)
+        yield say.JobItem(command.job, "prove", thinned(recorded.batches, number, each))
+    yield say.JobFinished(command.job)
 
 
 def thinned(batches: list[DrawBatch], number: int, draws: int) -> DrawBatch:
@@ -273,22 +273,22 @@ def compare_greedy(command: say.CompareGreedy) -> Steps:
     request, tokens = command.request, command.request.settings.max_new_tokens
     texts = [(name, found.text) for name in command.presets if (found := find_preset(name))]
     prompts = texts or [("", request.prompt)]
-    yield say.Started(command.job)
+    yield say.RunStarted(command.job)
     for name, text in prompts[command.done :]:
-        yield say.Progress(command.job, "comparing", len(prompts), prompt=name)
+        yield say.JobProgress(command.job, "comparing", len(prompts), prompt=name)
         yield from working(tokens)
         recorded = known(recorded_proof())
         near = recorded.near_tie if command.half else recorded.forgotten_row
         same = GreedyRow(name, text, request.target, request.draft, "float32", 4, tokens, tokens, 80, 48, None)
         broken = near if command.half or command.forgets else None
-        yield say.Item(command.job, "compare greedy", replace(broken, preset=name) if broken else same)
-    yield say.Finished(command.job)
+        yield say.JobItem(command.job, "compare greedy", replace(broken, preset=name) if broken else same)
+    yield say.JobFinished(command.job)
 
 
 def play(command: say.Play) -> Steps:
     """The target wants the script; the visitor's words are cut as it is."""
     ask, prompt = command.ask, command.request.prompt
-    yield say.Started(command.job)
+    yield say.RunStarted(command.job)
     ids = ask.text_ids or ids_of(pieces_of(prompt))
     text = "".join(KNOWN[number] for number in ids)
     wanted = SCRIPT[SCRIPT_AFTER + len(ids) - len(pieces_of(prompt)) - 1 :]
@@ -301,7 +301,7 @@ def play(command: say.Play) -> Steps:
         right = next((i for i, piece in enumerate(pieces) if piece != wanted[i]), len(pieces))
         turn = a_turn(pieces, right, emitted=wanted[right], before=text)
     written = pieces_of(turn.text)
-    yield say.Item(
+    yield say.JobItem(
         command.job,
         "play",
         replace(
@@ -310,10 +310,10 @@ def play(command: say.Play) -> Steps:
             offers=offers_after(turn.text, command.request.settings.seed) if ask.offers else [],
         ),
     )
-    yield say.Finished(command.job)
+    yield say.JobFinished(command.job)
 
 
-def guesses_of(ask: Ask, text: str) -> list[list[str]]:
+def guesses_of(ask: GameRequest, text: str) -> list[list[str]]:
     """What was typed or picked, in pieces, checked as the real engine checks it."""
     if ask.action != "guess":
         return []
@@ -378,7 +378,7 @@ def open_workshop(send: engine.Send) -> engine.DoJob:
     """In place of the real one: nothing is loaded."""
     for _ in until_allowed("ready", 1):
         pass
-    send(say.Ready({"torch": "2.13.0", "transformers": "5.23.0"}))
+    send(say.EngineReady({"torch": "2.13.0", "transformers": "5.23.0"}))
     return lambda command: HANDLERS[type(command)](command)
 
 

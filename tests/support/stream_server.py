@@ -46,7 +46,7 @@ class Answer(BaseHTTPRequestHandler):
         """Nothing: the tests need no log."""
 
     def do_GET(self) -> None:
-        self.answer(200, say.dump_event(say.Ready({})))
+        self.answer(200, say.dump_event(say.EngineReady({})))
 
     def do_POST(self) -> None:
         command = say.parse_command(self.rfile.read(int(self.headers["content-length"])))
@@ -75,21 +75,21 @@ class Answer(BaseHTTPRequestHandler):
             raise ConnectionAbortedError
         quiet = {"hold": float("inf"), "pause": self.server.pause}.get(order, 0.0)
         yield from self.beats(command.job, quiet)
-        yield say.Done(command.job, "plain \u2028 text")
+        yield say.RunDone(command.job, "plain \u2028 text")
 
     def sweep(self, command: say.Sweep) -> Iterator[say.Event]:
         for cell in range(command.done + 1, 4):
-            yield say.Progress(command.job, "measuring", 3)
-            yield say.Item(command.job, "sweep", f"cell {cell}")
+            yield say.JobProgress(command.job, "measuring", 3)
+            yield say.JobItem(command.job, "sweep", f"cell {cell}")
             yield from self.beats(command.job, 4 * BEAT)
-        yield say.Finished(command.job)
+        yield say.JobFinished(command.job)
 
     def beats(self, job: int, seconds: float) -> Iterator[say.Event]:
         while seconds > 0:
             if self.server.closing.wait(BEAT):
                 raise ConnectionAbortedError
             seconds -= BEAT
-            yield say.Alive(job)
+            yield say.EngineAlive(job)
 
     def answer(self, status: int, body: bytes | None) -> None:
         if self.headers["authorization"] != f"Bearer {TOKEN}":

@@ -6,7 +6,7 @@ from tokenizers import Tokenizer, decoders
 from tokenizers.models import BPE
 from transformers import PreTrainedTokenizerFast
 
-from specviz.data.grammars import Grammar
+from specviz.data.prompts.grammars import Grammar
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model, with_tokenizer
 

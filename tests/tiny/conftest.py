@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from specviz.models import downloads
-from specviz.service import EngineService, Limits
+from specviz.service import EngineService, ServiceLimits
 from specviz.service.run_store import RunStore
 from tests.support.hub_server import NAME, OTHER, THIRD, HubServer, serve, use
 from tests.support.services import ENGINE, until
@@ -56,7 +56,7 @@ def start() -> Iterator[Start]:
     before = children()
 
     def make(engines: int = 1, store: RunStore | None = None, **limits: float) -> EngineService:
-        made = EngineService(ENGINE, Limits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), store, engines)  # type: ignore[arg-type]
+        made = EngineService(ENGINE, ServiceLimits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), store, engines)  # type: ignore[arg-type]
         services.append(made)
         made.start()
         return made
@@ -69,7 +69,7 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture(scope="session")
 def one_service() -> Iterator[EngineService]:
-    service = EngineService(ENGINE, Limits(reconnect=3600, runs_at_once=1))
+    service = EngineService(ENGINE, ServiceLimits(reconnect=3600, runs_at_once=1))
     service.start()
     yield service
     service.close()

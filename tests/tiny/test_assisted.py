@@ -16,7 +16,7 @@ from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assi
 from specviz.core.metrics import count
 from specviz.core.settings import SETTINGS, UNSURE_BELOW
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.data.importers import Given, import_run
+from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.decoding import assisted
 from specviz.player.data import stage_data
 from tests.support.tiny_models import tiny_model
@@ -221,7 +221,7 @@ def test_the_documents_lines_record_what_generate_writes(tmp_path: Path, lookup:
     options: dict[str, Any] = {"prompt_lookup_num_tokens": 3} if lookup else {"assistant_model": draft}
     options |= {"attention_mask": torch.ones_like(ids), "do_sample": False, "max_new_tokens": 20, "pad_token_id": 0}
     written = target.generate(ids, **options)[0, len(PROMPT) :].tolist()
-    trace = import_run(path.read_bytes(), "transformers", Given(tokenizer=Numbers()))
+    trace = import_run(path.read_bytes(), "transformers", RecordOptions(tokenizer=Numbers()))
     assert trace.output.token_ids == written
     assert trace.prompt.token_ids == PROMPT
     assert trace.output.stopped_by == "length"

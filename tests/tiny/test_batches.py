@@ -12,7 +12,7 @@ from benchmarks.batching.passes import measure_passes
 from benchmarks.batching.rounds import BatchRound, BatchRun, RowRound
 from specviz import DecodeSettings, InputError, ModelDrafter, autoregressive_decode, speculative_decode
 from specviz.core.metrics import Counts, count
-from specviz.data.batches import BatchStudy, Ratio
+from specviz.data.measured.batches import BatchStudy, Ratio
 from specviz.measure.paired import total
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward

@@ -21,8 +21,8 @@ from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import LONGEST_PASS, TURNS, Calibration, calibrate, calibration_steps, check_costs
 from specviz.measure.compare import (
     Comparison,
-    Measured,
     PairedRuns,
+    RepeatedPairs,
     compare,
     mean_log_probability,
     next_logits,
@@ -74,7 +74,7 @@ def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings
 
 
 def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
-    measured = Measured()
+    measured = RepeatedPairs()
     runs = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
     runs.repeat()
     broken = runs.repeat_steps()

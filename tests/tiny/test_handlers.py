@@ -13,8 +13,8 @@ from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import OnMachine, QuietCosts
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.decoding import ModelDrafter
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.models.devices import describe_machine
@@ -48,7 +48,7 @@ def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.M
     workshop, found = workshop_with(TARGET, DRAFT), []
     for attempt in (1, 1, 2, 1, 2):
         events = handler.calibrate_steps(say.Calibrate(7, RunRequest(""), attempt=attempt), workshop)
-        [item] = [event.item for event in events if isinstance(event, say.Item)]
+        [item] = [event.item for event in events if isinstance(event, say.JobItem)]
         assert item.attempt == attempt
         found.append(item.costs)
     first, second = measured
@@ -63,10 +63,10 @@ def test_on_a_busy_machine_drafts_are_compared_by_the_costs_of_a_quiet_one(monke
     monkeypatch.setattr("specviz.service.workshop.calibration_steps", refused)
     asked = say.GuessAlong(7, RunRequest(PROMPT, settings=DecodeSettings(max_new_tokens=8)), ["draft"])
     machine, recorded = describe_machine(), Costs(0.01, 0.3, {1: 1.0}, 0.0)
-    here = OnMachine("", "AMD EPYC", machine, "target", "float32", Quiet(3.0), {"draft": recorded})
+    here = MachineCosts("", "AMD EPYC", machine, "target", "float32", Quiet(3.0), {"draft": recorded})
     monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, [here]))
     events = handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT))
-    [found] = [event.item for event in events if isinstance(event, say.Item)]
+    [found] = [event.item for event in events if isinstance(event, say.JobItem)]
     assert (found.costs, found.costs_of) == (recorded, "AMD EPYC")
     monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, []))
     with pytest.raises(DisturbedError):
@@ -92,19 +92,19 @@ def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pyt
         if event:
             events.append(event)
             said.append("said")
-    assert isinstance(events[0], say.Started)
-    assert isinstance(events[-1], say.Finished)
+    assert isinstance(events[0], say.RunStarted)
+    assert isinstance(events[-1], say.JobFinished)
     pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
     assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2, "said"]
-    assert [isinstance(event, say.Item) for event in events[1:-1]] == [False, False, False, False, True] * 2
-    assert events[2] == say.Progress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
-    assert {event.total for event in events if isinstance(event, say.Progress)} == {2}
+    assert [isinstance(event, say.JobItem) for event in events[1:-1]] == [False, False, False, False, True] * 2
+    assert events[2] == say.JobProgress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
+    assert {event.total for event in events if isinstance(event, say.JobProgress)} == {2}
 
 
 def laps_of(race: say.Race) -> list[RaceLap]:
     """The laps as the server has them: after their way through the pipe."""
     events = [event for event in race_steps(race, TINY) if event]
-    return [event.item for event in map(say.parse_event, map(say.dump_event, events)) if isinstance(event, say.Item)]
+    return [event.item for event in map(say.parse_event, map(say.dump_event, events)) if isinstance(event, say.JobItem)]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -124,7 +124,7 @@ def until_repeat(steps: Any, repeat: int) -> None:
     """Into the timing of this repeat of the first prompt."""
     while True:
         event = next(steps)
-        if isinstance(event, say.Progress) and event.repeat == repeat:
+        if isinstance(event, say.JobProgress) and event.repeat == repeat:
             next(steps)
             return
 
@@ -135,9 +135,9 @@ def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
     until_repeat(stopped, 3)
     stopped.close()
     events = [event for event in race_steps(command(repeats=3), workshop) if event]
-    timed = [event.repeat for event in events if isinstance(event, say.Progress) and event.phase == "timing"]
+    timed = [event.repeat for event in events if isinstance(event, say.JobProgress) and event.phase == "timing"]
     assert timed == [3, 1, 2, 3]
-    assert [len(event.item.ratios) for event in events if isinstance(event, say.Item)] == [3, 3]
+    assert [len(event.item.ratios) for event in events if isinstance(event, say.JobItem)] == [3, 3]
 
 
 def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
@@ -206,8 +206,8 @@ def result_of(events: list[say.JobEvent]) -> RunResult:
 
 def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
     first, *going, last = events_of(replace(GREEDY, stop_at_eos=False))
-    assert isinstance(first, say.Started)
-    assert isinstance(last, say.Done)
+    assert isinstance(first, say.RunStarted)
+    assert isinstance(last, say.RunDone)
     written = alone = 0
     for event in going:
         before = written

@@ -32,7 +32,7 @@ from specviz.service import workshop as workshop_module
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
 from specviz.service.job import advance
-from specviz.service.protocol import Done, JobEvent, Loading, Run, Steps, dump_event, parse_event
+from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone, dump_event, parse_event
 from specviz.service.service import admit
 from specviz.service.workshop import Workshop
 from tests.conftest import ROOT
@@ -43,7 +43,7 @@ SIZE = 23_768  # bytes of the tiny model's weights
 CATALOGUED = HUB_MODELS[-1].name
 
 
-def all_steps(workshop: Workshop, target: str) -> Steps:
+def all_steps(workshop: Workshop, target: str) -> JobSteps:
     request = RunRequest("w1 w2", target, PROMPT_LOOKUP, settings=DecodeSettings(max_new_tokens=4))
     return job_steps(workshop, Run(1, request))
 
@@ -369,7 +369,7 @@ def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPa
             admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
     for name in bundled_names():
         admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
-    assert isinstance(list(filter(None, all_steps(Workshop(), "wren-nano")))[-1], Done)
+    assert isinstance(list(filter(None, all_steps(Workshop(), "wren-nano")))[-1], RunDone)
     assert hub.requests == []
 
 
@@ -424,7 +424,7 @@ class Pace:
             assert self._parts.acquire(timeout=300)
 
 
-def until_bytes(job: Steps) -> Loading:
+def until_bytes(job: JobSteps) -> Loading:
     """Go on until the first bytes are here."""
     return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
 
@@ -444,8 +444,8 @@ def test_the_engine_sends_the_progress_that_two_jobs_share(hub: HubServer, monke
     done = [event.bytes_done for event in loading if event.bytes_total == SIZE]
     assert len(done) > 3
     assert (done, done[0], done[-1]) == (sorted(done), CHUNK, SIZE)
-    assert isinstance(events[-1], Done)
-    assert isinstance(list(filter(None, other))[-1], Done)
+    assert isinstance(events[-1], RunDone)
+    assert isinstance(list(filter(None, other))[-1], RunDone)
     assert hub.ranges().count("") == 1, "the weights were sent once"
     view = advance(JobView(1), loading[2])
     assert (view.state, view.loading) == ("loading", Loading(1, NAME, loading[2].bytes_done, SIZE))
@@ -478,4 +478,4 @@ def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
     assert next(job) == Loading(1, NAME)
     assert [next(job) for _ in range(20)] == [None] * 20  # the Hub has said nothing yet
     hub.answers.set()
-    assert isinstance(list(filter(None, job))[-1], Done)
+    assert isinstance(list(filter(None, job))[-1], RunDone)

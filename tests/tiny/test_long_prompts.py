@@ -17,7 +17,7 @@ from specviz.models import memory
 from specviz.models.cached_model import CHUNK, CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.run import run_steps
-from specviz.service.protocol import Rounds, Run, Started
+from specviz.service.protocol import Rounds, Run, RunStarted
 from tests.support.architectures import random_model
 from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
@@ -63,7 +63,7 @@ def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: list[in
     read = []
     while True:
         event = next(steps)
-        if isinstance(event, Started):
+        if isinstance(event, RunStarted):
             break
         assert event is None
         read.append(sum(passes))

@@ -16,7 +16,7 @@ import pytest
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
-from specviz.service import EngineService, JobView, Limits, fleet
+from specviz.service import EngineService, JobView, ServiceLimits, fleet
 from specviz.service import protocol as say
 from specviz.service.bench import Mailbox
 from specviz.service.child import Child
@@ -156,15 +156,15 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
 
 
 def test_a_tasks_items_add_up() -> None:
-    view = advance(JobView(1), say.Progress(1, "measuring", 3, prompt="story-1"))
+    view = advance(JobView(1), say.JobProgress(1, "measuring", 3, prompt="story-1"))
     assert (view.state, view.items, view.result) == ("running", 0, None)
     for item in ("a", "b"):
-        view = advance(view, say.Item(1, "sweep", item))
+        view = advance(view, say.JobItem(1, "sweep", item))
     assert view.result == Items("sweep", ("a", "b"))
-    assert view.progress == say.Progress(1, "measuring", 3, done=2, prompt="story-1")
-    view = advance(view, say.Alive(1))
+    assert view.progress == say.JobProgress(1, "measuring", 3, done=2, prompt="story-1")
+    view = advance(view, say.EngineAlive(1))
     assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
-    assert advance(view, say.Finished(1)).state == "done"
+    assert advance(view, say.JobFinished(1)).state == "done"
     broken = advance(JobView(1), say.Rounds(1, [], Output([], "", None)))
     assert (broken.state, broken.message) == ("failed", UNEXPECTED), "an engine that breaks the protocol"
 
@@ -290,7 +290,7 @@ def test_several_engines_work_at_the_same_time_and_say_so_and_background_work_ha
 
 def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
     """Thirty students behind one router have one address, and each has a run; a hundred tabs have not."""
-    service = EngineService(ENGINE, Limits(sessions_at_once=40))
+    service = EngineService(ENGINE, ServiceLimits(sessions_at_once=40))
     jobs = {}
     for number in range(42):
         service.arrive(f"tab {number}", "2001:4860:4860::8888")
@@ -319,7 +319,7 @@ def test_so_many_sessions_from_one_public_address_have_a_job_at_once() -> None:
 )
 def test_what_an_address_is_and_if_it_has_a_limit(text: str | None, address: str, limited: bool) -> None:
     assert normal_address(text) == address
-    service = EngineService(ENGINE, Limits(sessions_at_once=1))
+    service = EngineService(ENGINE, ServiceLimits(sessions_at_once=1))
     states = []
     for number in range(2):
         service.arrive(f"tab {number}", text)
@@ -388,7 +388,7 @@ SIGNS: dict[str, Callable[[EngineService, int], object]] = {
 @pytest.mark.parametrize("sign", SIGNS)
 def test_a_session_that_comes_back_has_not_left(sign: str) -> None:
     """A short break of the network, or a reload."""
-    service = EngineService(ENGINE, Limits(reconnect=3600))
+    service = EngineService(ENGINE, ServiceLimits(reconnect=3600))
     job = run(service, "ada", "hold")
     service.leave("ada")
     SIGNS[sign](service, job)
@@ -618,7 +618,7 @@ def test_what_each_process_does_not_import(imports: str, absent: set[str]) -> No
 
 
 def test_deaths_long_apart_begin_no_rest() -> None:
-    restarts = Restarts(Limits(deaths=3, deaths_window=60, rest=60))
+    restarts = Restarts(ServiceLimits(deaths=3, deaths_window=60, rest=60))
     for now in (0, 40, 80, 120):
         restarts.died(now)
     assert not restarts.resting
@@ -637,7 +637,7 @@ def test_commands_and_events_survive_the_pipe() -> None:
     assert line.count(b"\n") == 1
     assert say.parse_command(line) == command
     for item in ("One sentence.", a_row(draft_dtype=None)):
-        event = say.Item(7, "sweep", item)
+        event = say.JobItem(7, "sweep", item)
         assert say.parse_event(say.dump_event(event)) == event
     nothing = (b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n")
     assert [line for line in nothing if say.parse_event(line)] == []
@@ -654,7 +654,7 @@ def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: p
         put(queue, job, instead_of)
 
     monkeypatch.setattr(Schedule, "put", noted)
-    service = EngineService(ENGINE, Limits(reconnect=3600, runs_at_once=2))
+    service = EngineService(ENGINE, ServiceLimits(reconnect=3600, runs_at_once=2))
     service.start()
     try:
         jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(5)]

@@ -18,7 +18,7 @@ from specviz.measure.sweep import ray_nodes
 from specviz.measure.sweep.measure import Models
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
 from specviz.measure.sweep.ray_nodes import RayNodes, Worker, named_nodes
-from specviz.measure.sweep.spread import Answer, Gone
+from specviz.measure.sweep.spread import LostNode, NodeAnswer
 from specviz.measure.sweep.table import parse_rows
 from specviz.models.devices import describe_machine
 from tests.support.commands import Cli, command_line, without_progress
@@ -112,7 +112,7 @@ def test_without_nodes_the_rows_are_saved(run: Cli, tmp_path: Path, monkeypatch:
 
         monkeypatch.setattr(ray_nodes, "ray_nodes", instead_of_ray)
 
-    with_nodes(FakeNodes("first", "second", say=lambda node, number: Gone("it is off") if number == 3 else None))
+    with_nodes(FakeNodes("first", "second", say=lambda node, number: LostNode("it is off") if number == 3 else None))
     status, out, err = run(*command)
     saved = f"measured now: 4 rows. {rows} has 4 rows; the same command measures the rest."
     assert (status, out) == (2, "")
@@ -163,7 +163,7 @@ class FakeRay:
         return reference
 
 
-def answers(**each: object) -> Iterator[tuple[str, Answer]]:
+def answers(**each: object) -> Iterator[tuple[str, NodeAnswer]]:
     nodes = RayNodes(FakeRay(), {name: Mock(**{"load.remote.return_value": answer}) for name, answer in each.items()})
     for name in each:
         nodes.ask(name, PAIR)
@@ -175,8 +175,8 @@ def test_whoever_is_ready_answers_an_error_of_ray_is_a_node_that_is_gone_and_one
     loaded = ("a model",)
     missing = RayError("The actor died.\nModuleNotFoundError: No module named 'specviz'")
     assert list(answers(first=loaded, second=RayError("The node died."), third=missing)) == [
-        ("third", Gone("specviz is not installed there")),
-        ("second", Gone("its process or its machine ended")),
+        ("third", LostNode("specviz is not installed there")),
+        ("second", LostNode("its process or its machine ended")),
         ("first", loaded),
     ]
     with pytest.raises(ValueError, match=r"^a bug$"):

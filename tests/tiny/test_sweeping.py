@@ -13,7 +13,7 @@ from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafte
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.metrics import count, repetition
 from specviz.core.steps import result_of
-from specviz.data.grammars import Grammar
+from specviz.data.prompts.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
@@ -22,7 +22,7 @@ from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.service.handlers.long import sweep_steps
-from specviz.service.protocol import Finished, Item, Progress, Started, Sweep, dump_command, parse_command
+from specviz.service.protocol import JobFinished, JobItem, JobProgress, RunStarted, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
 from tests.support.pauses import listen_to_runs
 from tests.support.tiny_models import ending, tiny_model, with_tokenizer, word_tokenizer
@@ -213,7 +213,7 @@ def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], 
         return load(SweepPair(request.target, request.draft))
 
     events = list(islice(sweep_steps(command, FakeWorkshop(find)), stop_after))
-    return events, [event.item for event in events if isinstance(event, Item)]
+    return events, [event.item for event in events if isinstance(event, JobItem)]
 
 
 def rows_in(items: list[Any]) -> list[SweepRow]:
@@ -228,10 +228,10 @@ def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
     assert [(row.preset, row.draft_length) for row in rows_in(items)] == [
         (cell.prompt.name, cell.settings.draft_length) for cell in PLAN.cells()
     ]
-    assert isinstance(events[-1], Finished)
-    assert any(isinstance(event, Started) for event in events)
-    assert [event for event in events if isinstance(event, Progress)] == [
-        Progress(1, "measuring", 6, prompt=name, draft="draft", draft_length=1) for name in ("a-1", "b-1", "a-2")
+    assert isinstance(events[-1], JobFinished)
+    assert any(isinstance(event, RunStarted) for event in events)
+    assert [event for event in events if isinstance(event, JobProgress)] == [
+        JobProgress(1, "measuring", 6, prompt=name, draft="draft", draft_length=1) for name in ("a-1", "b-1", "a-2")
     ]
 
 
@@ -242,7 +242,7 @@ def test_a_sweep_that_gave_way_measures_no_cell_twice_and_loses_none(stop_after:
     for _ in range(60):
         events, items = steps_of(Sweep(1, plan, done=len(found)), stop_after)
         found += items
-        if events and isinstance(events[-1], Finished):
+        if events and isinstance(events[-1], JobFinished):
             break
         stop_after += 50  # or it would never get further than the first
     assert [(row.draft_dtype is None, row.preset, row.draft_length) for row in rows_in(found)] == [
@@ -255,7 +255,7 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     pairs = (SweepPair("none", "draft"), PAIR)
     plan = replace(PLAN, prompts=(held, PROMPTS[1]), pairs=pairs, constrain=True)
     events, items = steps_of(Sweep(1, plan))
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], JobFinished)
     assert len(items) == len(plan.cells()) == 12
     assert [isinstance(one, SweepRow) for one in items] == [False] * 6 + [True, True, False, False, True, True]
     assert items[0] == "a-1, drafted by draft: There is no model of that name."

@@ -13,7 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.ray_address import parse_ray_address
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.service import EngineService
 from specviz.service import protocol as say
 from specviz.service.bench import BROKE, NO_MEMORY, SILENT, Bench, whose_turn
@@ -50,7 +50,9 @@ class Script:
     def steps(self, command: say.JobCommand) -> Generator[say.JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
         job = command.job
-        for number, event in enumerate([say.Alive(job), rounds(job), None, rounds(job), say.Finished(job)], start=1):
+        for number, event in enumerate(
+            [say.EngineAlive(job), rounds(job), None, rounds(job), say.JobFinished(job)], start=1
+        ):
             self.done[job] = number
             yield event
         if self.error:
@@ -69,18 +71,22 @@ def work(bench: Bench, times: int) -> None:
 
 
 def test_runs_go_to_their_end_and_a_class_sees_its_first_rounds_before_any_goes_on() -> None:
-    assert sent_by(Script(say.Run(5, REQUEST))) == [say.Alive(5), rounds(5), rounds(5), say.Finished(5)]
+    assert sent_by(Script(say.Run(5, REQUEST))) == [say.EngineAlive(5), rounds(5), rounds(5), say.JobFinished(5)]
     sent = sent_by(Script(say.Run(1, REQUEST), say.Run(2, REQUEST), say.Run(3, REQUEST)))
-    first = [say.Alive(1), rounds(1), say.Alive(2), rounds(2), say.Alive(3), rounds(3)]
-    rest = [rounds(1), say.Finished(1), rounds(2), say.Finished(2), rounds(3), say.Finished(3)]
+    first = [say.EngineAlive(1), rounds(1), say.EngineAlive(2), rounds(2), say.EngineAlive(3), rounds(3)]
+    rest = [rounds(1), say.JobFinished(1), rounds(2), say.JobFinished(2), rounds(3), say.JobFinished(3)]
     assert sent == first + rest, "then the oldest goes on to its end"
 
 
 def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
     sent = sent_by(Script(say.Run(1, REQUEST), say.Run(2, REQUEST), stop_after={2: 2}))
-    assert sent.index(say.Stopped(2)) < sent.index(say.Finished(1))
-    assert say.Finished(2) not in sent
-    assert sent_by(Script(say.Calibrate(5, REQUEST), stop_after={5: 4})) == [say.Alive(5), rounds(5), say.Stopped(5)]
+    assert sent.index(say.JobStopped(2)) < sent.index(say.JobFinished(1))
+    assert say.JobFinished(2) not in sent
+    assert sent_by(Script(say.Calibrate(5, REQUEST), stop_after={5: 4})) == [
+        say.EngineAlive(5),
+        rounds(5),
+        say.JobStopped(5),
+    ]
 
 
 def test_only_after_a_crowd_memory_is_given_back_and_only_once() -> None:
@@ -95,8 +101,8 @@ def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(capsys: pytest.Capt
     for message, error in errors.items():
         script = Script(say.Run(1, REQUEST), say.Run(2, REQUEST))
         script.error = error
-        failed = [event for event in sent_by(script) if isinstance(event, say.Failed)]
-        assert failed == [say.Failed(job, message) for job in (1, 2)]
+        failed = [event for event in sent_by(script) if isinstance(event, say.JobFailed)]
+        assert failed == [say.JobFailed(job, message) for job in (1, 2)]
         assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
 
 
@@ -142,7 +148,7 @@ class Endless(Script):
             return
         yield say.Loading(command.job, "wren-base")
         yield None
-        yield say.Started(command.job)
+        yield say.RunStarted(command.job)
         try:
             for number in count():
                 self.done[command.job] = number
@@ -159,9 +165,9 @@ def test_a_watched_run_comes_at_once_while_a_long_job_is_paused_and_goes_on() ->
     before = script.done[1]
     script.commands.append(say.Run(2, REQUEST))
     bench.work()
-    assert sent[2:] == [say.Alive(2), rounds(2)], "its first rounds, at once"
+    assert sent[2:] == [say.EngineAlive(2), rounds(2)], "its first rounds, at once"
     work(bench, 20)
-    assert sent[4:6] == [rounds(2), say.Finished(2)]
+    assert sent[4:6] == [rounds(2), say.JobFinished(2)]
     assert script.done[1] > before, "nothing is begun again"
 
 
@@ -171,7 +177,7 @@ def test_jobs_that_give_way_have_no_more_time_than_others() -> None:
     work(Bench(script.steps, script, sent.append, budget=9, clock=each_second), 30)
     *_, has, failed = sent
     assert has == rounds(1)
-    assert isinstance(failed, say.Failed)
+    assert isinstance(failed, say.JobFailed)
     assert failed.message.startswith("This server gives one job 9 seconds, and they are over")
     assert script.done[1] == 7, "one second a step, without the two that load models"
     script, sent = Endless(), []
@@ -182,7 +188,7 @@ def test_jobs_that_give_way_have_no_more_time_than_others() -> None:
         work(bench, 6)
         script.stop_after = {1: 0}
         bench.work()
-    assert any(isinstance(event, say.Failed) for event in sent)
+    assert any(isinstance(event, say.JobFailed) for event in sent)
 
 
 def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
@@ -196,14 +202,14 @@ def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
             mailbox.take(say.dump_command(say.Stop(number)))
         work(bench, 1 if number % 2 else 5)  # its first two steps are one
         mailbox.take(say.dump_command(say.Stop(number)))  # late: it is over
-    assert [event.job for event in sent if isinstance(event, say.Stopped)] == [1, 3]
+    assert [event.job for event in sent if isinstance(event, say.JobStopped)] == [1, 3]
     assert mailbox._wanted == set()
     for command in (say.Calibrate(6, REQUEST), say.Stop(6), say.Calibrate(6, REQUEST)):
         mailbox.take(say.dump_command(command))
         bench.work()
-    assert sent[-1] == say.Stopped(6)
+    assert sent[-1] == say.JobStopped(6)
     work(bench, 6)
-    assert sent[-1] == say.Finished(6), "a number may come again"
+    assert sent[-1] == say.JobFinished(6), "a number may come again"
 
 
 def test_there_is_one_engine_whatever_visitors_do() -> None:

@@ -13,13 +13,13 @@ import pytest
 from specviz.core.metrics import count
 from specviz.core.names import machine_in_words
 from specviz.core.settings import UNSURE_BELOW
-from specviz.data.batches import pass_shares, recorded_batches
 from specviz.data.lessons.facts import explained, facts_of, method_facts, stopping
 from specviz.data.lessons.questions import PEERS, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
-from specviz.data.lessons.story import Step, steps
-from specviz.data.measured_methods import ALL, stored_methods
-from specviz.data.peers import recorded_peers
+from specviz.data.lessons.story import StoryStep, steps
+from specviz.data.measured.batches import pass_shares, recorded_batches
+from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.measured.peers import recorded_peers
 from specviz.data.texts import Words, figures_in, percent
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
@@ -211,7 +211,7 @@ SPEEDUPS = {
 
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
 @pytest.mark.parametrize("words", ["technical", "plain"])
-def test_a_step_that_has_a_stored_speedup_says_on_which_machine(step: Step, words: Words) -> None:
+def test_a_step_that_has_a_stored_speedup_says_on_which_machine(step: StoryStep, words: Words) -> None:
     """Found: five speedups of one pair on different pages, from two processors, and some without a word of which."""
     options = [each.meaning.in_(words) for each in step.question.options]
     text = figures_in(step.text.in_(words))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from specviz.core.metrics import Counts
 from specviz.data.lessons.plans import PlanError, parse_plan
 from specviz.data.lessons.story import quiz
-from specviz.game.game import ROUNDS, Plan
+from specviz.game.game import ROUNDS, GamePlan
 from specviz.service.classes.board import Score, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, read_code, tidy_name
 from specviz.service.classes.room import ClassNow, SharedRound, Student
@@ -27,7 +27,7 @@ from tests.support.hostile import ALL_NAMES, NAME
 from tests.support.html import Html
 from tests.support.strategies import JSON, assert_one_sentence, changed
 
-PLAN = Plan(seed=5)
+PLAN = GamePlan(seed=5)
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]
 OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 

@@ -10,14 +10,14 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.data.lessons.story import quiz
-from specviz.game.game import PROMPTS, ROUNDS, Plan
+from specviz.game.game import PROMPTS, ROUNDS, GamePlan
 from specviz.service.classes import registry
 from specviz.service.classes.registry import Classes, ClassLimits
 from specviz.service.classes.room import MAX_BEFORE, MAX_GUESS, MAX_WORD, ClassNow, SharedRound, shared_rounds
 from tests.support.fake_turns import a_turn
 from tests.support.known import known
 
-PLAN = Plan(seed=5)
+PLAN = GamePlan(seed=5)
 TEACHER = "8.8.8.8"
 
 
@@ -161,7 +161,7 @@ def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
 
 def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> None:
     classes, teacher, student = server.classes, server.teacher, server.student
-    for other in (Plan(seed=6), Plan(seed=5, set="prose"), Plan(seed=5, mode="pick")):
+    for other in (GamePlan(seed=6), GamePlan(seed=5, set="prose"), GamePlan(seed=5, mode="pick")):
         classes.send_rounds(student, other, [a_shared_round()])
     assert server.seen().students[0].rounds == {}
     first, second = a_shared_round(), a_shared_round(number=2, place=8)

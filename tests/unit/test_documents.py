@@ -15,12 +15,12 @@ from scripts.write_methods_table import methods_section, with_table
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import parse_trace
-from specviz.data.hidden import HIDEABLE
-from specviz.data.importers import SYSTEMS, Given, import_run
 from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
-from specviz.data.measured_methods import ALL, FILE, read_methods
-from specviz.data.peers import System, recorded_peers
+from specviz.data.links.hidden import HIDEABLE
+from specviz.data.measured.measured_methods import ALL, FILE, read_methods
+from specviz.data.measured.peers import PeerSystem, recorded_peers
+from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
 from specviz.models.draft_menu import offered_names
 from tests.support.known import known
 from tests.support.measured_methods import measured
@@ -178,7 +178,7 @@ def test_the_smallest_trace_is_valid_and_has_no_field_too_many() -> None:
 def test_traces_md_has_a_record_of_each_system_and_each_is_read() -> None:
     assert [name for name, _ in SHORT_RECORDS] == list(SYSTEMS)
     for system, record in SHORT_RECORDS:
-        given = Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
+        given = RecordOptions(tokenizer=FakeTokenizer() if system == "transformers" else None)
         trace = import_run(record.encode(), system, given)
         assert trace.output.text.startswith("Once upon a time,")
         assert any(round.accepted for round in trace.rounds)
@@ -233,7 +233,7 @@ def test_each_figure_names_its_machine() -> None:
 
 def test_other_programs_and_equal_texts_have_their_stored_figures() -> None:
     found = recorded_peers()
-    systems: list[System] = ["ours", "llama.cpp", "transformers"]
+    systems: list[PeerSystem] = ["ours", "llama.cpp", "transformers"]
     both = [f"{found.plain_ms(system):.1f}, {found.speculative_ms(system):.1f}" for system in systems]
     assert row("wren-nano → wren-base, the same prompts") == "; ".join([*both, "all texts and counts equal"])
     half = stored("peers_amx")["kinds"].values()

@@ -12,7 +12,7 @@ from specviz.core.drafters import PROMPT_LOOKUP, as_typed
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS, DecodeSettings
-from specviz.data.measured_methods import ALL, stored_methods
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts

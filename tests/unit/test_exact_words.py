@@ -14,8 +14,8 @@ from specviz.data.lessons.glossary import glossary
 from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import STORY_RUNS, story_figures, story_trace
 from specviz.data.lessons.story import steps
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.data.texts import pages
-from specviz.data.workloads import WORKLOADS
 from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]

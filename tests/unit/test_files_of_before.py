@@ -19,16 +19,16 @@ import yaml
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.permalink import request_from_link
+from specviz.data.links.permalink import request_from_link
 from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
 from specviz.measure.sweep.table import dump_frame, read_frame
-from specviz.measure.worksheet.model import Model
-from specviz.measure.worksheet.starts import Start
+from specviz.measure.worksheet.model import WorksheetModel
+from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
 from specviz.ui.helps.helps_state import choice_from_link
-from specviz.ui.learn.learn_state import Learning, take
+from specviz.ui.learn.learn_state import LearnState, take
 from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import entry_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
@@ -153,7 +153,9 @@ class Link(NamedTuple):
 
 
 LINKS = [Link(**found) for found in json.loads((BEFORE / "links.json").read_text(encoding="utf-8"))]
-START = Start("a start", "a test's", Model(0.7, 4, 0.1, 1.1, 0.05, 1, 0.1), 40, 28)  # what the worksheet holds already
+START = WorksheetStart(
+    "a start", "a test's", WorksheetModel(0.7, 4, 0.1, 1.1, 0.05, 1, 0.1), 40, 28
+)  # what the worksheet holds already
 
 Params = dict[str, list[str]]
 Read = tuple[dict[str, Any] | None, list[str]]
@@ -187,7 +189,7 @@ def worksheet(params: Params) -> Read:
 
 
 def learn(params: Params) -> Read:
-    state = Learning()
+    state = LearnState()
     problems = take(state, {name: values[-1] for name, values in params.items()})
     return asdict(state), problems
 

@@ -10,9 +10,9 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.game import game, words
-from specviz.game.game import Plan
+from specviz.game.game import GamePlan
 from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import game_csv
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
@@ -193,21 +193,21 @@ def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> 
 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
-    plan = Plan(seed=11, set="prose", mode="pick")
+    plan = GamePlan(seed=11, set="prose", mode="pick")
     assert game.plan_from_link(plan.link) == (plan, [])
     assert len({preset.name for preset in plan.prompts}) == game.PROMPTS
-    orders = {tuple(preset.name for preset in Plan(seed=seed).prompts) for seed in range(20)}
+    orders = {tuple(preset.name for preset in GamePlan(seed=seed).prompts) for seed in range(20)}
     assert len(orders) > 5
-    names = [preset.name for preset in Plan(seed=3).prompts]
+    names = [preset.name for preset in GamePlan(seed=3).prompts]
     assert names == ["story-1", "story-3", "story-2"], "links outlive versions"
-    assert all(len(Plan(set=name).prompts) == game.PROMPTS for name in game.SETS)
+    assert all(len(GamePlan(set=name).prompts) == game.PROMPTS for name in game.SETS)
     watched = known(first_trace()).prompt.text
-    assert watched not in {preset.text for preset in Plan().prompts}, "Watch shows it first"
+    assert watched not in {preset.text for preset in GamePlan().prompts}, "Watch shows it first"
 
 
 def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula() -> None:
     games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
-    plan = Plan(seed=3)
+    plan = GamePlan(seed=3)
     rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, '=cmd|" /C calc"!A0'))))
     assert [(row["prompt"], row["round"]) for row in rows] == [("story-1", "1"), ("story-1", "2"), ("story-2", "1")]
     assert {row["name"] for row in rows} == {'\'=cmd|" /C calc"!A0'}

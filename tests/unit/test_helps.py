@@ -17,7 +17,7 @@ from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.models.draft_menu import linked_names
 from specviz.ui.helps import figures
-from specviz.ui.helps.helps_state import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
+from specviz.ui.helps.helps_state import MAX_CELLS, SweepChoice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.shared.figures import Figure
 from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import layout_of, parts_of
@@ -33,17 +33,17 @@ ROWS = [
 
 
 def test_a_choice_survives_its_link() -> None:
-    choice = Choice(
+    choice = SweepChoice(
         workloads=("prose", "copy"), drafts=("wren-nano", PROMPT_LOOKUP), draft_lengths=(3, 16), prompts=5, seed=7,
         temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, constrain=True, precision="fast",
         top_k=40, top_p=0.9,
     )  # fmt: skip
     assert choice_from_link(choice.parameters(), NAMES) == (choice, [])
-    assert choice_from_link({}, NAMES) == (Choice(), [])
+    assert choice_from_link({}, NAMES) == (SweepChoice(), [])
     settings = choice.plan().settings
     assert (settings.seed, settings.top_k, settings.top_p, settings.max_new_tokens) == (7, 40, 0.9, 32)
-    tree = Choice(drafts=("wren-eagle", "early-exit:2"), tree="4,2,1")
-    joint = Choice(temperatures=(1.0,), draft_sampling="argmax", verification="block")
+    tree = SweepChoice(drafts=("wren-eagle", "early-exit:2"), tree="4,2,1")
+    joint = SweepChoice(temperatures=(1.0,), draft_sampling="argmax", verification="block")
     for choice in (tree, joint):
         assert choice_from_link(choice.parameters(), linked_names()) == (choice, [])
         assert choice.problem() is None
@@ -54,10 +54,10 @@ def test_a_choice_survives_its_link() -> None:
 
 
 def test_what_does_not_go_with_a_tree_is_one_sentence() -> None:
-    assert "it drafts no tree" in str(Choice(tree="dynamic:8", drafts=(PROMPT_LOOKUP,)).problem())
-    several = Choice(tree="dynamic:8", schedules=("fixed", "heuristic"))
+    assert "it drafts no tree" in str(SweepChoice(tree="dynamic:8", drafts=(PROMPT_LOOKUP,)).problem())
+    several = SweepChoice(tree="dynamic:8", schedules=("fixed", "heuristic"))
     assert "A tree has a fixed draft length" in str(several.problem())
-    assert Choice(tree="dynamic:8", verification="block").problem() is None  # a link only: the control is locked
+    assert SweepChoice(tree="dynamic:8", verification="block").problem() is None  # a link only: the control is locked
 
 
 def test_each_bad_value_of_a_link_falls_back_with_a_sentence() -> None:
@@ -69,12 +69,12 @@ def test_each_bad_value_of_a_link_falls_back_with_a_sentence() -> None:
         {"tree": ["x"]}, {"verification": ["all"]}, {"draft_sampling": ["beam"]},
     ):  # fmt: skip
         choice, problems = choice_from_link(part, NAMES)
-        assert (choice, len(problems)) == (Choice(), 1), part
+        assert (choice, len(problems)) == (SweepChoice(), 1), part
 
 
 def test_a_plan_has_the_visitors_own_prompts_last() -> None:
     own = (SweepPrompt("own", "line-1", "hello"),)
-    plan = Choice(workloads=("story", "code"), prompts=2).plan(own)
+    plan = SweepChoice(workloads=("story", "code"), prompts=2).plan(own)
     assert [prompt.name for prompt in plan.prompts] == ["story-1", "code-1", "story-2", "code-2", "line-1"]
     assert len(plan.cells()) == 5 * 4
 
@@ -82,14 +82,14 @@ def test_a_plan_has_the_visitors_own_prompts_last() -> None:
 def test_what_cannot_be_started_says_so_and_what_can_how_long_it_takes() -> None:
     for empty in ("workloads", "drafts", "draft_lengths", "temperatures", "schedules"):
         nothing: dict[str, Any] = {empty: ()}
-        assert "Nothing to measure yet: choose" in str(Choice(**nothing).problem())
-    assert Choice().problem() is None
-    choice = Choice(draft_lengths=tuple(range(1, 17)), temperatures=(0.0, 0.3, 0.5, 0.7, 1.0, 1.5), prompts=5)
+        assert "Nothing to measure yet: choose" in str(SweepChoice(**nothing).problem())
+    assert SweepChoice().problem() is None
+    choice = SweepChoice(draft_lengths=tuple(range(1, 17)), temperatures=(0.0, 0.3, 0.5, 0.7, 1.0, 1.5), prompts=5)
     assert f"at most {MAX_CELLS:,}" in str(choice.problem())
-    lonely = Choice(drafts=(PROMPT_LOOKUP,), schedules=("confidence",))
+    lonely = SweepChoice(drafts=(PROMPT_LOOKUP,), schedules=("confidence",))
     assert "no confidence" in str(lonely.problem())
     pair = SweepPair("wren-base", "wren-nano")
-    cells = Choice(workloads=("story",), prompts=1, draft_lengths=(1, 2), tokens=100).plan().cells()
+    cells = SweepChoice(workloads=("story",), prompts=1, draft_lengths=(1, 2), tokens=100).plan().cells()
     assert estimated_seconds(cells, {pair: Pace(0.01, 0.02)}) == pytest.approx(2 * 100 * 0.01 + 106 * 0.02)
     assert estimated_seconds(cells, {}) is None
     pace = pace_of(frame_of([a_row(), a_row(draft="lookup", draft_dtype=None)]), "wren-base", "wren-nano")

@@ -10,8 +10,8 @@ from rich.markdown import Markdown
 
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
-from specviz.data.importers import Given, open_run
-from specviz.data.serving_counters import NOTHING_FOUND, read_counters
+from specviz.data.systems.importers import RecordOptions, open_run
+from specviz.data.systems.serving_counters import NOTHING_FOUND, read_counters
 from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS
@@ -31,7 +31,7 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "counters": lambda content: read_counters(content.decode()),
     "race": lambda content: parse_race(content.decode()),
     "record": lambda content: open_run(
-        content, Given(tokenizer=FakeTokenizer() if b"candidate_ids" in content else None)
+        content, RecordOptions(tokenizer=FakeTokenizer() if b"candidate_ids" in content else None)
     ),
 }
 SAID: dict[str, str | None] = yaml.safe_load((ROOT / "fixtures/hostile.yaml").read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace, read_trace
-from specviz.data.importers import READERS, SYSTEMS, Given, import_run, open_run, system_of
-from specviz.data.importers.assembling import CUT, cut
+from specviz.data.systems.importers import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
+from specviz.data.systems.importers.assembling import CUT, cut
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile_records import RECORDS as RECORDS_OF
 from tests.support.known import known
@@ -26,7 +26,7 @@ KINDS = ["bonus", "bonus", "correction", "correction", "bonus"]
 
 def imported(name: str, **more: Any) -> Trace:
     given = {"tokenizer": FakeTokenizer()} if SYSTEM_OF[name] == "transformers" else {}
-    return import_run(record(name), SYSTEM_OF[name], Given(**(given | more)))
+    return import_run(record(name), SYSTEM_OF[name], RecordOptions(**(given | more)))
 
 
 def changed(name: str, *changes: tuple[str, str]) -> bytes:
@@ -39,7 +39,7 @@ def changed(name: str, *changes: tuple[str, str]) -> bytes:
 
 def refusal(content: bytes, system: str, **given: Any) -> str:
     with pytest.raises(InputError) as refused:
-        import_run(content, system, Given(**given))
+        import_run(content, system, RecordOptions(**given))
     sentence = str(refused.value)
     assert sentence.endswith(".")
     assert "\n" not in sentence
@@ -54,7 +54,7 @@ def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(name:
     assert (trace.output.text, trace.output.stopped_by) == (TEXT, "length")
     counts = count(trace.rounds)
     assert (counts.drafted, counts.accepted, counts.rejected, counts.emitted) == (12, 7, 2, 12)
-    assert open_run(record(name), Given(tokenizer=FakeTokenizer() if "transformers" in name else None)) == trace
+    assert open_run(record(name), RecordOptions(tokenizer=FakeTokenizer() if "transformers" in name else None)) == trace
     file.write_text(dump_trace(trace), encoding="utf-8")
     assert read_trace(file) == trace
     assert json.loads(dump_trace(trace))["schema"] == 2
@@ -224,7 +224,7 @@ def test_a_record_that_was_cut_off_gets_one_sentence_or_is_read(name: str) -> No
     whole, sentences = record(name), list[str]()
     for end in range(0, len(whole), 97):
         try:
-            trace = import_run(whole[:end], SYSTEM_OF[name], Given(tokenizer=FakeTokenizer()))
+            trace = import_run(whole[:end], SYSTEM_OF[name], RecordOptions(tokenizer=FakeTokenizer()))
         except InputError as error:
             sentences.append(str(error))
         else:
@@ -270,7 +270,7 @@ def test_a_visitor_opens_a_trace_as_before() -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_run_that_was_imported_is_saved_and_opened_again(system: str) -> None:
     """Its tokens have few bytes, because most of their fields are empty; that does not make it a hostile file."""
-    given = Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
+    given = RecordOptions(tokenizer=FakeTokenizer() if system == "transformers" else None)
     trace = open_run(RECORDS_OF[system](60), given)
     assert open_run(dump_trace(trace).encode()) == trace
     with pytest.raises(InputError, match="steps; at most 2,000 can be shown here"):

@@ -18,14 +18,14 @@ from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.limits import seconds_a_job
 from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
-from specviz.ui.helps.helps_state import HERE, LOST, Sweeps
+from specviz.ui.helps.helps_state import HERE, LOST, HelpsState
 from specviz.ui.race.race_page import size_sentence
-from specviz.ui.race.race_state import Entry, Racing
+from specviz.ui.race.race_state import RaceEntry, RaceState
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
-from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run
+from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -36,7 +36,7 @@ from tests.unit.test_verdict import CALIBRATED, in_turns
 PLAN = SweepPlan((), (), (1,))
 DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
 LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
-GREATEST = Entry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
+GREATEST = RaceEntry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
@@ -56,12 +56,12 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     job = slot.start(lambda job: say.Sweep(job, PLAN))
     assert service.started
     assert slot.state == "waiting"
-    events = (say.Loading(job, "wren-base"), say.Progress(job, "measuring", 2), say.Item(job, "sweep", "a"))
+    events = (say.Loading(job, "wren-base"), say.JobProgress(job, "measuring", 2), say.JobItem(job, "sweep", "a"))
     for event, state in zip(events, ("loading", "running", "running"), strict=True):
         service.tell(event)
         assert not slot.refresh()
         assert (slot.state, slot.busy) == (state, True)
-    service.tell(say.Finished(job))
+    service.tell(say.JobFinished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
     assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
@@ -69,18 +69,18 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
 
 def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_used_again(service: FakeService) -> None:
     found, slot = Items("sweep", ("a",)), started()
-    service.tell(say.Item(1, "sweep", "a"), say.Failed(1, "The engine stopped."))
+    service.tell(say.JobItem(1, "sweep", "a"), say.JobFailed(1, "The engine stopped."))
     assert slot.refresh()
     assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", found)
     slot = started()
-    service.tell(say.Item(2, "sweep", "a"))
+    service.tell(say.JobItem(2, "sweep", "a"))
     slot.cancel()
     assert slot.refresh()
     assert (slot.state, slot.result) == ("cancelled", found)
     slot.cancel()
     assert service.cancelled == ["sweep"], "there is nothing to cancel a second time"
     slot = started()
-    service.tell(say.Progress(3, "measuring", 2), say.Item(3, "sweep", "a"))
+    service.tell(say.JobProgress(3, "measuring", 2), say.JobItem(3, "sweep", "a"))
     slot.refresh()
     service.expire("ada")
     assert slot.refresh(), "it has ended"
@@ -91,7 +91,7 @@ def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_us
     slot.reset()
     assert (slot.state, service.cancelled) == ("idle", ["sweep", "sweep"])
     other = JobSlot("sweep", RunResult)
-    service.tell(say.Item(other.start(lambda job: say.Sweep(job, PLAN)), "sweep", "a"))
+    service.tell(say.JobItem(other.start(lambda job: say.Sweep(job, PLAN)), "sweep", "a"))
     other.refresh()
     assert other.result is None, "what it found is of another kind"
 
@@ -120,7 +120,7 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
     assert slot.busy
 
     def end_soon(job: int, *_: object) -> JobView:
-        service.tell(say.Finished(job))
+        service.tell(say.JobFinished(job))
         return service.view(job)
 
     monkeypatch.setattr(service, "wait", end_soon)
@@ -152,18 +152,18 @@ def test_every_wait_is_named() -> None:
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
-    racing = Racing(Entry(), started=Entry())
-    racing.slot.start(lambda job: say.Race(job, Entry().request, Entry().prompts))
-    service.tell(say.Progress(1, "timing", 4), say.Item(1, "race", "a lap"))  # type: ignore[arg-type]
+    racing = RaceState(RaceEntry(), started=RaceEntry())
+    racing.slot.start(lambda job: say.Race(job, RaceEntry().request, RaceEntry().prompts))
+    service.tell(say.JobProgress(1, "timing", 4), say.JobItem(1, "race", "a lap"))  # type: ignore[arg-type]
     assert not racing.refresh()
     service.expire("ada")
     assert racing.refresh()
     assert (racing.laps, racing.message) == (["a lap"], ""), "it is not an error"
     assert racing.finished.startswith("The race has expired")
     assert "the 1 of 4 prompts that were finished are shown" in racing.finished
-    sweeps = Sweeps()
+    sweeps = HelpsState()
     sweeps.slot.start(lambda job: say.Sweep(job, PLAN))
-    service.tell(say.Item(2, "sweep", a_row()), say.Item(2, "sweep", "One cannot be measured."))
+    service.tell(say.JobItem(2, "sweep", a_row()), say.JobItem(2, "sweep", "One cannot be measured."))
     sweeps.refresh()
     service.expire("ada")
     for _ in range(2):
@@ -207,15 +207,15 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     assert service.known_costs(OTHER) == COSTS
 
 
-def watching() -> Watching:
-    made = Watching(asked=(REQUEST, None))
+def watching() -> WatchState:
+    made = WatchState(asked=(REQUEST, None))
     made.run.start(lambda job: say.Run(job, REQUEST))
     return made
 
 
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
     page = watching()
-    service.tell(say.Started(1, header(say.Run(1, REQUEST))))
+    service.tell(say.RunStarted(1, header(say.Run(1, REQUEST))))
     page.refresh()
     assert page.notice is page.shown is None, "nothing to show before its first round"
     service.tell(say.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
@@ -226,7 +226,7 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     service.tell(say.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
-    service.tell(say.Done(1, "plain"))
+    service.tell(say.RunDone(1, "plain"))
     page.refresh()
     assert (known(page.shown).plain_text, page.notice) == ("plain", None)
     assert [run.run_id for run in page.past.finished] == ["live-1"]
@@ -238,16 +238,16 @@ def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -
     page.refresh()
     assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
     page.run.start(lambda job: say.Run(job, REQUEST))
-    service.tell(say.Failed(page.run.job or 0, "Too long."))
+    service.tell(say.JobFailed(page.run.job or 0, "Too long."))
     page.refresh()
     assert page.message == "Too long."
 
 
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
     """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
-    page = Watching(asked=(REQUEST, None))
+    page = WatchState(asked=(REQUEST, None))
     page.costs.measure(REQUEST)
-    service.tell(say.Item(1, "calibrate", say.CostsResult(COSTS)), say.Finished(1))
+    service.tell(say.JobItem(1, "calibrate", say.CostsResult(COSTS)), say.JobFinished(1))
     ticket = known(service._sessions.ticket(1))
     ticket.job.view = replace(ticket.job.view, result=say.CostsResult(COSTS, ("Why.",), beside=2))
     page.costs.measure(OTHER)
@@ -259,10 +259,10 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
 
 
 def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(service: FakeService) -> None:
-    page, refused = Watching(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
+    page, refused = WatchState(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
     for job in (1, 3):
         page.costs.measure(REQUEST)
-        service.tell(say.Failed(job, refused))
+        service.tell(say.JobFailed(job, refused))
         for _ in range(2):
             page.costs.measure(REQUEST)
         assert (page.costs.known, page.costs.formats[pair_key(REQUEST)]) == ({}, (refused,))
@@ -273,17 +273,17 @@ def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(servic
 WILD = replace(CALIBRATED, cost_ratio=0.88)  # of a calibration under load
 
 
-def answered(service: FakeService, page: Watching, costs: Costs, run: Trace) -> None:
+def answered(service: FakeService, page: WatchState, costs: Costs, run: Trace) -> None:
     """The engine measures what was asked for last, and the page looks at it."""
     command = service.commands[-1]
     found = say.CostsResult(costs, attempt=command.attempt)
-    service.tell(say.Item(command.job, "calibrate", found), say.Finished(command.job))
+    service.tell(say.JobItem(command.job, "calibrate", found), say.JobFinished(command.job))
     page.costs.measure(REQUEST, run)
 
 
 def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(service: FakeService) -> None:
     """Found: a calibration taken under load stayed for ever, whatever the runs after it measured."""
-    page, steady = Watching(asked=(REQUEST, None)), in_turns()
+    page, steady = WatchState(asked=(REQUEST, None)), in_turns()
     page.costs.measure(REQUEST, steady)
     answered(service, page, WILD, steady)
     assert [command.attempt for command in service.commands] == [1, 2]
@@ -294,7 +294,7 @@ def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(servic
 
 
 def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None:
-    page, steady = Watching(asked=(REQUEST, None)), in_turns()
+    page, steady = WatchState(asked=(REQUEST, None)), in_turns()
     page.costs.measure(REQUEST, steady)
     for _ in range(say.MOST_ATTEMPTS):
         answered(service, page, WILD, steady)
@@ -316,7 +316,7 @@ def test_what_another_visitor_had_measured_again_is_taken() -> None:
 
 
 def test_only_a_run_that_was_timed_for_this_visitor_doubts_costs() -> None:
-    page, run = Watching(), recorded_run(in_turns(), "live-1")
+    page, run = WatchState(), recorded_run(in_turns(), "live-1")
     for source, seen in (("recorded", None), ("stored", None), ("live", run.trace)):
         page.shown = replace(run, source=source)  # type: ignore[arg-type]
         assert page._timed_now is seen
@@ -327,17 +327,17 @@ def test_only_a_run_that_was_timed_for_this_visitor_doubts_costs() -> None:
 
 
 def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:
-    page, short = Watching(), recorded_run(fake_trace(), "live-0")
+    page, short = WatchState(), recorded_run(fake_trace(), "live-0")
     for number in range(MAX_RUNS + 3):
         page.past.finish(replace(short, run_id=f"live-{number}"))
     assert [run.run_id for run in page.past.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
     assert page.past.count == MAX_RUNS + 3
-    page, long = Watching(), recorded_run(fake_trace(tokens=MAX_TOKENS // 4), "live-1")
+    page, long = WatchState(), recorded_run(fake_trace(tokens=MAX_TOKENS // 4), "live-1")
     for _ in range(9):
         page.past.finish(long)
     assert len(page.past.finished) == MAX_TOKENS // tokens_in(long.trace) < 9
     assert page.past.count == 9
-    page, trace = Watching(), fake_trace()
+    page, trace = WatchState(), fake_trace()
     page.past.finish(recorded_run(trace, "live-1"))
     slim = page.past.finished[0].trace
     assert not any(token.candidates for round in slim.rounds for token in round.drafted)
@@ -346,7 +346,7 @@ def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need(
 
 def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: FakeService) -> None:
     result = RunResult(fake_trace(), "plain", id="0123456789abcdef")
-    pages = [Watching(), Watching()]
+    pages = [WatchState(), WatchState()]
     for page in pages:
         page.open_stored(StoredRun("key", REQUEST, result), None)
     one, two = (known(stage_payload(page, 4)) for page in pages)
@@ -354,7 +354,7 @@ def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: 
     assert one["stream"] != two["stream"]
     assert one["link"]["run"] == "0123456789abcdef"
     # A link would lead to the run that was on screen before it, with that run's settings.
-    page = Watching(asked=(REQUEST, None))
+    page = WatchState(asked=(REQUEST, None))
     page.open_trace(fake_trace(), "file-1", linked=False)
     assert known(stage_payload(page, 4))["link"] == {}
     page.open_trace(fake_trace(), "file-2")
@@ -376,9 +376,9 @@ def test_the_first_drawing_has_the_targets_own_tokens(service: FakeService, monk
         return service.view(job)
 
     monkeypatch.setattr(service, "wait", next_comes)
-    page = Watching()
+    page = WatchState()
     page.submit(REQUEST, None, fresh=False)
-    service.tell(say.Started(1, header(say.Run(1, REQUEST))))
+    service.tell(say.RunStarted(1, header(say.Run(1, REQUEST))))
     page.wait_for_first_round()
     assert len(coming) == 1, "not longer than until there is a speedup so far"
     assert len(known(known(page.shown).trace.autoregressive).token_ids) == len(steps)

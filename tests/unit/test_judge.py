@@ -9,18 +9,18 @@ import pytest
 
 from specviz.core import verdict as verdicts
 from specviz.core.intervals import student_t
-from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, Word, if_timed_again, judge
+from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, VerdictWord, if_timed_again, judge
 from specviz.core.verdict import verdict_of_ratios, verdict_of_run
-from specviz.data.batches import Ratio
-from specviz.data.serving_counters import ServingCounters
+from specviz.data.measured.batches import Ratio
+from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.batch_sentences import outcome
-from specviz.measure.sweep.beside_race import Beside, beside
+from specviz.measure.sweep.beside_race import RaceComparison, beside
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.sentences import OUTCOMES, conclusions, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import headline as production_headline
-from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
 from specviz.ui.helps.batches import batch_table
 from specviz.ui.helps.figures import BARS, LEGEND
@@ -35,7 +35,7 @@ from tests.support.measured_methods import on_kind
 from tests.unit.test_race import timed
 from tests.unit.test_verdict import in_turns
 
-CASES: list[tuple[float, float, Word]] = [  # low, high
+CASES: list[tuple[float, float, VerdictWord]] = [  # low, high
     (1.2, 1.9, "helps"),
     (1.026, 1.034, "helps"),  # was "helps" in Race, "even" in When it helps
     (1.002, 1.2, "helps"),
@@ -48,7 +48,7 @@ CASES: list[tuple[float, float, Word]] = [  # low, high
     (0.3, 1.2, "too close to call"),
 ]
 
-PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), Model(0.8, 4, 0.1, 1.2, 0.1))
+PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), WorksheetModel(0.8, 4, 0.1, 1.2, 0.1))
 (LAP,) = (lap for lap in recorded_race() if lap.name == "random-1")
 
 
@@ -59,7 +59,9 @@ def two_ratios(low: float, high: float) -> list[float]:
 
 
 @pytest.mark.parametrize(("low", "high", "word"), CASES)
-def test_all_pages_say_the_same_word(low: float, high: float, word: Word, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_pages_say_the_same_word(
+    low: float, high: float, word: VerdictWord, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ratios, middle = two_ratios(low, high), math.sqrt(low * high)
     assert judge(middle, (low, high)).word == word
 
@@ -96,7 +98,7 @@ def test_all_pages_say_the_same_word(low: float, high: float, word: Word, monkey
     ("speedup", "word"),
     [(1.5, "helps"), (1.051, "helps"), (1.04, "about even"), (0.96, "about even"), (0.95, "hurts")],
 )
-def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: float, word: Word) -> None:
+def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: float, word: VerdictWord) -> None:
     looks = "Looks about even" if word == "about even" else f"Looks like it {word}"
     one = known(verdict_of_ratios([speedup], None))
     assert (one.headline, one.certain) == (f"{looks}, {speedup:.2f}×", False)
@@ -123,7 +125,7 @@ def test_each_word_is_told_apart_without_colour() -> None:
     assert len({look.shape for look in LOOKS.values()}) == len({look.icon for look in LOOKS.values()}) == len(LOOKS)
 
 
-def swept(*rows: SweepRow, **changes: Any) -> list[Beside]:
+def swept(*rows: SweepRow, **changes: Any) -> list[RaceComparison]:
     """Beside the lap on random words, at 0.6×, rows of the same pair and machine but for these changes."""
     lap, run = replace(LAP, speculative_seconds=[each / 0.6 for each in LAP.plain_seconds]), LAP.speculative
     made = {"target": run.target.name, "draft": "wren-nano", "machine": run.recorded_on.machine}

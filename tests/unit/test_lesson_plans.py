@@ -11,9 +11,9 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import costs, count, speedup
 from specviz.core.names import ORDINALS, in_words, machine_in_words
 from specviz.core.trace import Round, Trace
-from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
-from specviz.data.lessons.plans import Moment, Plan, PlanError, Screen, parse_plan
+from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan
+from specviz.data.links.hidden import HIDEABLE, hidden_in, written
 from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.player.payload import View
@@ -259,7 +259,9 @@ def test_a_moment_names_the_figures_of_its_run_and_other_braces_stay() -> None:
 
 
 @pytest.mark.parametrize("plan", OWN, ids=lambda plan: plan.name)
-def test_the_moments_fill_the_minutes_and_say_everything_and_only_those_with_a_run_give_figures(plan: Plan) -> None:
+def test_the_moments_fill_the_minutes_and_say_everything_and_only_those_with_a_run_give_figures(
+    plan: LessonPlan,
+) -> None:
     assert sum(moment.minutes for moment in plan.moments) == plan.minutes
     assert all(moment.do and moment.mistakes for moment in plan.moments)
     without = [moment for moment in plan.moments if not moment.screen.run]

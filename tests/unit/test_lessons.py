@@ -18,15 +18,15 @@ from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
 from specviz.data.lessons.family import family
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
-from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
-from specviz.data.measured_methods import ALL, stored_methods
-from specviz.data.permalink import request_from_link
+from specviz.data.lessons.story import Question, StoryStep, quiz, request_of, round_at, steps, watch_link
+from specviz.data.links.permalink import request_from_link
+from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, of_kind, pooled
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
-from specviz.ui.learn.learn_state import Learning, take
+from specviz.ui.learn.learn_state import LearnState, take
 from specviz.ui.learn.questions import asked_questions, href, read_answers
 from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, on_kind
@@ -57,8 +57,8 @@ def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
     assert counts.drafted == counts.accepted + counts.rejected + counts.discarded
 
 
-def step_of_link(link: dict[str, str]) -> Step:
-    state = Learning()
+def step_of_link(link: dict[str, str]) -> StoryStep:
+    state = LearnState()
     assert take(state, link) == []
     return steps()[state.lesson]
 
@@ -69,7 +69,9 @@ def test_a_number_in_a_link_means_what_it_meant_when_there_were_ten_steps() -> N
 
 
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
-def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_links_lead_to_it(step: Step) -> None:
+def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_links_lead_to_it(
+    step: StoryStep,
+) -> None:
     assert 0 <= step.playhead(False) <= step.playhead(True) < len(step.phases) * len(step.shown.rounds)
     assert step.live_playhead < 3 * len(step.run.rounds)
     for place in {step.asks_at[0], step.reveals_at[0]} & RARE.keys():
@@ -78,7 +80,7 @@ def test_a_step_shows_a_place_that_its_run_has_in_short_and_plain_words_and_its_
     check_options(step.question, facts.facts_of(step.trace))
     for said in (step.title, step.text, *says_of(step.question)):
         assert is_plain(plain := fill(said.plain, facts.facts_of(step.trace))), plain
-    assert step_of_link(Learning(lesson=steps().index(step)).link()) is step
+    assert step_of_link(LearnState(lesson=steps().index(step)).link()) is step
     linked = request_from_link(watch_link(step.run, 3), linked_names())
     assert (linked.request, linked.preset, linked.step, linked.problems) == (*request_of(step.run), 3, [])
     assert linked.preset is not None
@@ -89,7 +91,7 @@ MOST_FIGURES = 4  # of a paragraph: more are not read
 
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
 @pytest.mark.parametrize("words", get_args(Words))
-def test_no_paragraph_of_a_step_has_more_figures_than_can_be_read(step: Step, words: Words) -> None:
+def test_no_paragraph_of_a_step_has_more_figures_than_can_be_read(step: StoryStep, words: Words) -> None:
     """Found: fourteen in one paragraph."""
     figures = facts.facts_of(step.trace)
     for paragraph in step.text.in_(words).split("\n"):
@@ -111,11 +113,11 @@ def test_the_times_of_the_target_alone_add_up_and_a_check_cheaper_than_a_token_i
     assert ("noise" in said["check_note"]) == (float(said["check_ms"]) < float(said["mean_ms"]))
 
 
-def step_named(name: str) -> Step:
+def step_named(name: str) -> StoryStep:
     return next(step for step in steps() if step.name == name)
 
 
-def said_in(step: Step) -> str:
+def said_in(step: StoryStep) -> str:
     return fill(step.text.technical, facts.facts_of(step.trace))
 
 

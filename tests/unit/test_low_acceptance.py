@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.data.serving_counters import ServingCounters, read_counters
-from specviz.data.serving_lines import tokens_before
-from specviz.data.system_checks import checks_for, system_checks
+from specviz.data.systems.serving_counters import ServingCounters, read_counters
+from specviz.data.systems.serving_lines import tokens_before
+from specviz.data.systems.system_checks import checks_for, system_checks
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays
-from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production, outlook, production
 from tests.unit.test_public_reports import report
 
-MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
+MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05)
 
 
-def pasted(text: str, costs: Model = MODEL, speedup: float | None = None) -> Production:
+def pasted(text: str, costs: WorksheetModel = MODEL, speedup: float | None = None) -> Production:
     counters = read_counters(text)
     return replace(production(counters, costs, speedup), before=tokens_before(text, counters.engine))
 

@@ -15,9 +15,9 @@ from specviz.core.metrics import count, speedup
 from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
-from specviz.data.batches import recorded_batches
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
+from specviz.data.measured.batches import recorded_batches
+from specviz.data.measured.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
 from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
 from specviz.measure.batch_sentences import checks_sentence, compared, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
@@ -49,7 +49,7 @@ def test_a_file_is_read_as_it_was_written_and_another_refused_in_one_sentence(
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"^methods\.json, the comparison of methods, cannot be read: \w+\.$"):
         read_methods(file)
-    monkeypatch.setattr("specviz.data.measured_methods.FILE", file)
+    monkeypatch.setattr("specviz.data.measured.measured_methods.FILE", file)
     assert stored_methods.__wrapped__() is None, "the page has no comparison then"
 
 
@@ -143,8 +143,8 @@ def test_every_setting_of_every_method_is_valid_and_kept_by_kind() -> None:
         assert len(ways_of(name)) > 1
         for way in ways_of(name):
             assert DecodeSettings(**asdict(way)).draft_length == way.draft_length
-    assert ways_of("wren-nano block")[0] == Way(2, verification="block")
-    assert ways_of("wren-nano argmax")[0] == Way(2, draft_sampling="argmax")
+    assert ways_of("wren-nano block")[0] == MethodSetting(2, verification="block")
+    assert ways_of("wren-nano argmax")[0] == MethodSetting(2, draft_sampling="argmax")
     found = described("wren-nano tree", {"story": [ran(1.0, 2.0, 1.0, 1.0)] * 2, "code": [ran(3.0, 1.0, 1.0, 1.0)] * 2})
     ways = ways_of("wren-nano tree")
     assert found.kinds[ALL].best.ways == [ways[1], ways[1], ways[0], ways[0]]

@@ -12,8 +12,8 @@ import pytest
 import specviz
 from specviz.core.errors import InputError
 from specviz.core.trace import Trace, dump_trace
-from specviz.data.first_run import first_trace
-from specviz.data.lessons.plans import FOLDER, Moment, Plan, Screen, all_plans
+from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_plans
+from specviz.data.measured.first_run import first_trace
 from specviz.player import html_file
 from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says
 from specviz.player.offline import lesson_page, offline_page
@@ -165,12 +165,12 @@ def moment(**given: str) -> Moment:
     return Moment(texts.pop("title", "T"), 2, Screen.of(link), **texts)
 
 
-def plan(*moments: Moment, title: str = "A lesson") -> Plan:
-    return Plan(title, 10, ("A goal",), moments or (moment(),), "mine")
+def plan(*moments: Moment, title: str = "A lesson") -> LessonPlan:
+    return LessonPlan(title, 10, ("A goal",), moments or (moment(),), "mine")
 
 
 @pytest.mark.parametrize("own_plan", all_plans(), ids=lambda own: own.name)
-def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_plan: Plan) -> None:
+def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_plan: LessonPlan) -> None:
     made = (sheet_html(own_plan, ADDRESS), lesson_page(own_plan), key_html(own_plan))
     sheet, page, key = map(unescape, made)
     for each in own_plan.moments:

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from specviz.cli.options import MOST_TEXT
 from specviz.core.errors import InputError
-from specviz.core.outside import AtMost, Shape, outside, values_in
+from specviz.core.outside import JsonShape, MostItems, outside, values_in
 from specviz.core.short_log import LONGEST, MOST_LINES
 from specviz.core.trace import FILE, UPLOAD
 from specviz.data.lessons.story import quiz
@@ -31,7 +31,7 @@ from tests.support.doors import FILES, ROOT, budgets, doors_in_code
 from tests.support.measured_doors import DOORS, MEASURED
 
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-SHAPE = Shape("note", value=7, field=14, bracket=14, braces=32, fields=4)
+SHAPE = JsonShape("note", value=7, field=14, bracket=14, braces=32, fields=4)
 
 
 class Point(NamedTuple):
@@ -52,16 +52,16 @@ class Around:
 UNBOUNDED: dict[str, tuple[Any, str]] = {
     "a list": (list[int], "a list in it has no bound"),
     "one that goes on after an error": (Annotated[list[int], Field(max_length=3)], "a list in it has no bound"),
-    "a list in a list": (Annotated[list[list[int]], AtMost(3)], "a list in it has no bound"),
-    "a list in a class": (Annotated[list[Inside], AtMost(3)], "a list in numbers has no bound"),
+    "a list in a list": (Annotated[list[list[int]], MostItems(3)], "a list in it has no bound"),
+    "a list in a class": (Annotated[list[Inside], MostItems(3)], "a list in numbers has no bound"),
     "a list in a class in a class": (Around, "has no bound"),
     "a list that may be missing": (Annotated[list[int] | None, Field()], "a list in it has no bound"),
     "a list in a named tuple": (Point, "a list in many has no bound"),
     "a tuple": (tuple[int, ...], "a tuple in it has no bound"),
     "a set": (set[int], "a set in it has no bound"),
     "a mapping": (dict[str, int], "a dict in it has no bound; a mapping in it takes any key"),
-    "a mapping of any keys": (Annotated[dict[str, int], AtMost(3)], "a mapping in it takes any key"),
-    "anything": (Annotated[list[Any], AtMost(3)], "it may be anything"),
+    "a mapping of any keys": (Annotated[dict[str, int], MostItems(3)], "a mapping in it takes any key"),
+    "anything": (Annotated[list[Any], MostItems(3)], "it may be anything"),
     "what can be gone through": (Iterable[int], "it may be anything"),
 }
 
@@ -74,17 +74,17 @@ def test_a_type_without_a_bound_is_refused(name: str) -> None:
 
 
 def test_a_bounded_type_is_read_and_its_first_error_ends_the_reading() -> None:
-    reader = outside(Annotated[dict[Literal["a", "b"], int], AtMost(2)])
+    reader = outside(Annotated[dict[Literal["a", "b"], int], MostItems(2)])
     assert reader.validate_json('{"a": 1}') == {"a": 1}
     for kind, sent in (
-        (Annotated[list[int], AtMost(1_000)], ["x"] * 900),
-        (Annotated[dict[Literal["a"], int], AtMost(1)], {f"k{number}": 1 for number in range(900)}),
+        (Annotated[list[int], MostItems(1_000)], ["x"] * 900),
+        (Annotated[dict[Literal["a"], int], MostItems(1)], {f"k{number}": 1 for number in range(900)}),
     ):
         with pytest.raises(ValidationError) as refused:
             outside(kind).validate_json(json.dumps(sent))
         assert refused.value.error_count() == 1
     with pytest.raises(ValidationError, match="at most 2 items"):
-        outside(Annotated[list[int], AtMost(2)]).validate_json("[1, 2, 3]")
+        outside(Annotated[list[int], MostItems(2)]).validate_json("[1, 2, 3]")
 
 
 # What reads only what this program wrote itself, or its operator; a plan is small, and counts its lists first.

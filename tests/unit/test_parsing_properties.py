@@ -17,20 +17,20 @@ from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
-from specviz.data.permalink import left_out_of_link, link_of, request_from_link
-from specviz.data.serving_counters import read_counters
+from specviz.data.links.permalink import left_out_of_link, link_of, request_from_link
+from specviz.data.systems.serving_counters import read_counters
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_entries import MAX_NAME
 from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
-from specviz.measure.worksheet.model import Model
-from specviz.measure.worksheet.starts import Start
+from specviz.measure.worksheet.model import WorksheetModel
+from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
 from specviz.ui.helps.helps_state import choice_from_link
 from specviz.ui.proof.proof_state import wanted_from_link
-from specviz.ui.race.race_state import Entry, entry_from_link, link_of_entry, recorded_race
+from specviz.ui.race.race_state import RaceEntry, entry_from_link, link_of_entry, recorded_race
 from specviz.ui.worksheet.worksheet_state import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -140,7 +140,7 @@ VALUES = (
     st.text(max_size=40) | NUMBERS | st.sampled_from(["story-1", "wren-base", "lookup", "exact", "first", "x" * 9_000])
 )
 PARAMS = st.dictionaries(st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_size=60), max_size=8)
-START = Start("", "", Model(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
+START = WorksheetStart("", "", WorksheetModel(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
 READERS: list[Callable[[Any], list[str]]] = [
     lambda params: request_from_link(params, {"wren-base"}).problems,
     lambda params: entry_from_link(params, {"wren-base"})[1],
@@ -177,7 +177,7 @@ def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | N
 
 @given(REQUESTS, st.integers(1, 20), st.text(max_size=50))
 def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> None:
-    entry = Entry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
+    entry = RaceEntry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
     assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
 
 

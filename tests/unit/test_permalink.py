@@ -10,8 +10,8 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import SHOWN, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
-from specviz.data.workloads import DEFAULT_PRESET, find_preset
+from specviz.data.links.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
+from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
 from specviz.models.catalogue import known_names
 from specviz.ui.proof.proof_state import wanted_from_link
 from tests.support.known import known

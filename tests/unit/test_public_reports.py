@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.importers import import_run
-from specviz.data.serving_counters import read_counters
+from specviz.data.systems.importers import import_run
+from specviz.data.systems.serving_counters import read_counters
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.table import TYPES, SweepFile, parse_rows, read_frame
 from tests.support.strategies import assert_one_sentence

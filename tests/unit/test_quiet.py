@@ -16,7 +16,7 @@ from benchmarks.quiet import QuietMachine, others_share, problem_of, quiet_machi
 from scripts.write_head_cards import as_a_draft
 from scripts.write_methods_table import methods_section
 from specviz.core.intervals import interval_of_ratios
-from specviz.data.measured_methods import Quiet, Way, stored_methods
+from specviz.data.measured.measured_methods import MethodSetting, Quiet, stored_methods
 from specviz.measure.sweep.study import fair_points, fair_rows
 from specviz.ui.helps.by_method import where
 from specviz.ui.learn.family import _source
@@ -103,7 +103,7 @@ def test_programs_that_store_times_of_decoding_ask_for_a_quiet_machine(program: 
 def test_the_speedups_of_each_prompt_are_stored_and_give_the_interval() -> None:
     rounds = fake_trace().rounds
     runs = [[Runs(rounds, rounds, [ratio], [0.003])] for ratio in (1.2, 1.4, 1.9)]
-    best = on_kind([Way(4)], runs, [0, 0, 0]).best
+    best = on_kind([MethodSetting(4)], runs, [0, 0, 0]).best
     assert best.speedups == [1.2, 1.4, 1.9]
     assert (best.low, best.high) == pytest.approx(interval_of_ratios(best.speedups), abs=0.001)
 

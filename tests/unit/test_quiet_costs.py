@@ -11,8 +11,8 @@ from benchmarks import quiet_costs as program
 from specviz.core.costs import Costs
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.trace import Machine
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import OnMachine, QuietCosts, read_quiet_costs
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts, read_quiet_costs
 from tests.support.fake_traces import fake_trace
 
 TRACE = fake_trace()
@@ -23,11 +23,11 @@ def block(cost_ratio: float) -> Costs:
     return Costs(0.003, cost_ratio, {1: 1.0, 5: 1.5, 17: 2.5}, 0.05)
 
 
-def on(processor: str, instructions: str, cost_ratio: float = 0.1, **changes: object) -> OnMachine:
+def on(processor: str, instructions: str, cost_ratio: float = 0.1, **changes: object) -> MachineCosts:
     costs = Costs.of_blocks([block(cost_ratio + off / 100) for off in range(9)])
     machine = Machine(f"{processor}, 2 cores, Linux", "2.13", "5.23", 1, instructions)
     dtype = TRACE.target.dtype
-    found = OnMachine("2026-11-26", processor, machine, TRACE.target.name, dtype, Quiet(3.0), {DRAFT: costs})
+    found = MachineCosts("2026-11-26", processor, machine, TRACE.target.name, dtype, Quiet(3.0), {DRAFT: costs})
     return replace(found, **changes)  # type: ignore[arg-type]
 
 
@@ -46,7 +46,7 @@ AMD, INTEL, AMX = on("AMD EPYC", "avx2"), on("Intel Xeon", "avx512"), on("Intel 
     ],
     ids=["the same", "its instructions", "between two", "instructions before names", "not reported", "another kind"],
 )
-def test_the_costs_of_the_processor_that_is_most_like_the_run_s(machine: Machine, nearest: OnMachine) -> None:
+def test_the_costs_of_the_processor_that_is_most_like_the_run_s(machine: Machine, nearest: MachineCosts) -> None:
     stored = QuietCosts(1, [AMD, INTEL, AMX])
     assert stored.for_run(replace(TRACE, recorded_on=machine)) is nearest
 

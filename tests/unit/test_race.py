@@ -14,7 +14,7 @@ from specviz import DecodeSettings
 from specviz.core.metrics import Counts
 from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, ModelInfo, Output, Prompt, Round
 from specviz.measure.compare import median_index
-from specviz.measure.paired import Draw
+from specviz.measure.paired import SampledRepeat
 from specviz.measure.race import (
     GreedyQuality,
     LogProbability,
@@ -34,10 +34,10 @@ from specviz.measure.race import (
     race_frame,
 )
 from specviz.service.job import JobView
-from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
+from specviz.service.protocol import JobFailed, JobItem, JobProgress, JobStopped, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import progress_line, race_left, race_step, rows_so_far
-from specviz.ui.race.race_state import Entry, Racing, recorded_race
+from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, say_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService
@@ -150,7 +150,11 @@ def test_overall_verdicts_and_terms_are_pooled_over_prompts() -> None:
 COUNTS = Counts(rounds=2, drafted=4, accepted=3, rejected=1, discarded=0, emitted=5)
 SAMPLED = lap(
     settings=WARM,
-    draws=[Draw(7, COUNTS, 5), Draw(8, replace(COUNTS, rounds=4, accepted=1, rejected=3), 5), Draw(9, COUNTS, 10)],
+    draws=[
+        SampledRepeat(7, COUNTS, 5),
+        SampledRepeat(8, replace(COUNTS, rounds=4, accepted=1, rejected=3), 5),
+        SampledRepeat(9, COUNTS, 10),
+    ],
 )
 
 
@@ -294,23 +298,23 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
     ],
 )
 def test_prompts_that_cannot_be_raced_get_one_sentence(presets: tuple[str, ...], own: str, sentence: str) -> None:
-    problem = known(Entry(presets=presets, own=own).problem)
+    problem = known(RaceEntry(presets=presets, own=own).problem)
     assert sentence in problem
 
 
 def test_blank_lines_are_not_prompts() -> None:
-    entry = Entry(presets=("story-1",), own="\n first \n\nsecond\n")
+    entry = RaceEntry(presets=("story-1",), own="\n first \n\nsecond\n")
     assert [prompt.name for prompt in entry.prompts] == ["story-1", "own-1", "own-2"]
     assert entry.problem is None
 
 
-WARMING = Progress(1, "warming up", 4, prompt="story-1", repeats=5)
+WARMING = JobProgress(1, "warming up", 4, prompt="story-1", repeats=5)
 TIMING = replace(WARMING, phase="timing", repeat=3)
 
 
-def racing() -> Racing:
-    found = Racing(Entry(), started=Entry())
-    found.slot.start(lambda job: Race(job, Entry().request, Entry().prompts))
+def racing() -> RaceState:
+    found = RaceState(RaceEntry(), started=RaceEntry())
+    found.slot.start(lambda job: Race(job, RaceEntry().request, RaceEntry().prompts))
     return found
 
 
@@ -319,7 +323,7 @@ def test_the_bar_and_the_time_left_go_by_what_is_finished_and_it_says_what_it_me
     first, last = replace(WARMING, phase="timing", repeat=1), replace(WARMING, phase="timing", repeat=5)
     assert [done_share(WARMING), done_share(first), done_share(None)] == [0.0, 0.0, 0.0]
     assert done_share(last) == pytest.approx(0.8 / 4)
-    assert done_share(Progress(1, "timing", 4, done=2, repeat=3, repeats=4)) == pytest.approx(0.625)
+    assert done_share(JobProgress(1, "timing", 4, done=2, repeat=3, repeats=4)) == pytest.approx(0.625)
     assert race_left(TIMING, ()) is None
     one = lap(alone=[4.4, 5.4], ours=[1.85, 7.85])
     halfway = replace(TIMING, total=2, done=1, repeat=1, repeats=2)  # one prompt of two repeats is to come
@@ -350,7 +354,7 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
     assert not page.look()
     service.tell(replace(TIMING, job=1))
     assert not page.look()
-    service.tell(Item(1, "race", recorded_race()[0]))
+    service.tell(JobItem(1, "race", recorded_race()[0]))
     assert page.look()
     assert not page.look()
 
@@ -358,16 +362,16 @@ def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeSer
 @pytest.mark.parametrize(
     ("end", "message", "finished"),
     [
-        (Stopped(1), "", "Cancelled: the 1 of 4 prompts that were finished are shown."),
-        (Failed(1, "The engine ended."), "The engine ended.", "The 1 of 4 prompts that were finished are shown."),
+        (JobStopped(1), "", "Cancelled: the 1 of 4 prompts that were finished are shown."),
+        (JobFailed(1, "The engine ended."), "The engine ended.", "The 1 of 4 prompts that were finished are shown."),
     ],
     ids=["cancelled", "failed"],
 )
 def test_a_race_that_ended_early_shows_what_was_finished(
-    service: FakeService, end: Stopped | Failed, message: str, finished: str
+    service: FakeService, end: JobStopped | JobFailed, message: str, finished: str
 ) -> None:
     page = racing()
-    service.tell(WARMING, Item(1, "race", recorded_race()[0]), end)
+    service.tell(WARMING, JobItem(1, "race", recorded_race()[0]), end)
     page.look()
     assert (page.message, page.finished, page.laps) == (message, finished, recorded_race()[:1])
 

@@ -8,9 +8,9 @@ from specviz.core.costs import Costs
 from specviz.core.metrics import count, estimated_at
 from specviz.core.result import KnownCosts
 from specviz.core.trace import DrafterInfo, Round, Trace
-from specviz.data.quiet_costs import OnMachine, QuietCosts
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.measure import ranking
-from specviz.measure.ranking import Ran, known_costs, ranked
+from specviz.measure.ranking import RankedRun, known_costs, ranked
 from tests.support.known import known
 from tests.unit.test_quiet_costs import AMD, AMX, on
 from tests.unit.test_quiet_costs import TRACE as MADE
@@ -28,9 +28,9 @@ OF_8 = task([a_round(i, 6, drafted=8) for i in range(5)], draft_length=8)
 FASTER, SLOWER = (f"by quiet measurements {word}" for word in ("faster", "slower"))
 
 
-def ran(trace: Trace, cost_ratio: float, noise: float = 0.01) -> Ran:
+def ran(trace: Trace, cost_ratio: float, noise: float = 0.01) -> RankedRun:
     blocks = [replace(CALIBRATED, cost_ratio=cost_ratio * (1 + noise * off)) for off in range(-4, 5)]
-    return Ran(trace, KnownCosts(Costs.of_blocks(blocks), "this machine", ""))
+    return RankedRun(trace, KnownCosts(Costs.of_blocks(blocks), "this machine", ""))
 
 
 MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, was 75 %)"
@@ -84,7 +84,7 @@ MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, w
     ],
     ids=["dearer", "cheaper", "hardly slower", "only more accepted", "too noisy", "even", "another length"],
 )
-def test_what_is_known_ranks_two_runs_and_says_why(now: Ran, then: Ran, why: str, said: str) -> None:
+def test_what_is_known_ranks_two_runs_and_says_why(now: RankedRun, then: RankedRun, why: str, said: str) -> None:
     """Found: on a busy machine only "59 % accepted → now 86 %" was offered, and newcomers took the worse draft."""
     assert ranked(now, then, "run before") == f"{why}: {said}."
 
@@ -110,10 +110,10 @@ def test_runs_of_different_tasks_and_costs_without_an_interval_rank_nothing() ->
         replace(SOME, settings=replace(SOME.settings, temperature=1.0)),
     )
     assert [ranked(now, replace(then, trace=other), "run before") for other in others] == [""] * 4
-    assert ranked(now, Ran(SOME, KnownCosts(CALIBRATED, "this machine", "")), "run before") == ""
+    assert ranked(now, RankedRun(SOME, KnownCosts(CALIBRATED, "this machine", "")), "run before") == ""
 
 
-def stored(monkeypatch: pytest.MonkeyPatch, *machines: OnMachine) -> None:
+def stored(monkeypatch: pytest.MonkeyPatch, *machines: MachineCosts) -> None:
     monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, list(machines)))
 
 

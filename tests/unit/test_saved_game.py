@@ -8,7 +8,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.game.game import MAX_TURNS, MODEL, PROMPTS, YOU, Plan, Turn, dump_turn, load_turn, run_of, score
+from specviz.game.game import MAX_TURNS, MODEL, PROMPTS, YOU, GamePlan, Turn, dump_turn, load_turn, run_of, score
 from specviz.game.messages import explain, headline, wanted
 from specviz.game.saved import NO_GAME, SavedGame, dump_game, game_csv, load_game
 from specviz.game.words import best_branch, branches, draft_text, joined_guesses, words_of
@@ -28,7 +28,7 @@ def turn_on(prompt: str) -> Turn:
 
 
 def saved(**changes: Any) -> SavedGame:
-    plan = Plan(seed=21, set="prose")
+    plan = GamePlan(seed=21, set="prose")
     games = [[turn_on(plan.prompts[0].text)], [], []]
     return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
 
@@ -39,15 +39,15 @@ DOWN = [" the", " cat", " sat", " down"]  # what the target writes
 
 def with_tree(guesses: list[list[str]], target: list[str]) -> SavedGame:
     """A game whose one turn has these guesses."""
-    plan = Plan()
+    plan = GamePlan()
     return SavedGame(plan.link, 0, [[a_tree_turn(guesses, target, before=plan.prompts[0].text)], [], []], "half", "Ada")
 
 
 def test_a_saved_game_is_read_back_finished_or_not() -> None:
     for game in (saved(), saved(place=PROMPTS), replace(with_tree([DOG, CAT], DOWN), second="or half")):
         assert load_game(dump_game(game)) == game
-    assert saved().plan == Plan(seed=21, set="prose")
-    text = dump_game(SavedGame(Plan().link)).replace(',"second":""', "")
+    assert saved().plan == GamePlan(seed=21, set="prose")
+    text = dump_game(SavedGame(GamePlan().link)).replace(',"second":""', "")
     assert "second" not in text
     assert load_game(text).second == ""
 

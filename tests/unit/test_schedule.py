@@ -7,13 +7,13 @@ from specviz.core.request import RunRequest
 from specviz.measure.race import RacePrompt
 from specviz.service import protocol as say
 from specviz.service.job import Job, JobView, RunResult, advance
-from specviz.service.limits import Limits
+from specviz.service.limits import ServiceLimits
 from specviz.service.schedule import Schedule, that_had_its_turn
 from specviz.service.sessions import address_block
 from tests.support.fake_traces import run_of
 
 GREEDY = 150
-RUNS_AT_ONCE = Limits().runs_at_once
+RUNS_AT_ONCE = ServiceLimits().runs_at_once
 HUB = "EleutherAI/pythia-70m"  # a model that does not ship with the app
 NEIGHBOUR = "203.0.113.9"  # in the block of the greedy address
 
@@ -37,7 +37,7 @@ def crowd(address: str = "") -> list[Job]:
 class Engine:
     """Begins what it gets, up to the first rounds, before anything else, as `Bench` does."""
 
-    schedule: Schedule = field(default_factory=lambda: Schedule(Limits()))
+    schedule: Schedule = field(default_factory=lambda: Schedule(ServiceLimits()))
     running: list[Job] = field(default_factory=list)
     begun: list[Job] = field(default_factory=list)  # each time that one is begun
     ended: list[Job] = field(default_factory=list)
@@ -137,7 +137,7 @@ def test_runs_end_in_the_order_in_which_they_came_however_many_visitors_keep_com
 
 
 def test_one_run_makes_room_at_a_time_and_the_oldest_never_does() -> None:
-    queue = Schedule(Limits(runs_at_once=3))
+    queue = Schedule(ServiceLimits(runs_at_once=3))
     engine = Engine(queue)
     first, second, third, new = (make_run(number, f"tab {number}") for number in range(1, 5))
     engine.put(first, second, third)
@@ -148,11 +148,11 @@ def test_one_run_makes_room_at_a_time_and_the_oldest_never_does() -> None:
     third.wanted = "end"
     third.view = second.view = JobView(2, state="loading")
     assert queue.that_give_way(new, engine.running) == [], "the others have shown nothing, and one run must end"
-    assert Schedule(Limits(runs_at_once=1)).that_give_way(new, [first]) == []
+    assert Schedule(ServiceLimits(runs_at_once=1)).that_give_way(new, [first]) == []
 
 
 def test_a_run_that_made_room_waits_behind_new_ones_and_in_front_of_long_work() -> None:
-    queue, long = Schedule(Limits()), make_long(1, "bob")
+    queue, long = Schedule(ServiceLimits()), make_long(1, "bob")
     shown, new = make_run(2, "ada"), make_run(3, "cleo")
     shown.view, shown.wanted = replace(shown.view, result=RunResult(run_of([]))), "give way"
     shown.wait_again()
@@ -189,7 +189,7 @@ def test_a_run_that_fits_beside_nothing_here_is_not_overtaken_by_runs_that_came_
 
 def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None:
     """Someone with an unknown address has turns of their own; long work waits in the same way, behind all runs."""
-    queue = Schedule(Limits())
+    queue = Schedule(ServiceLimits())
     greedy = [make_run(number, f"tab {number}", "203.0.113.7") for number in (1, 2, 3)]
     neighbour, stranger = make_run(4, "bob", NEIGHBOUR), make_run(5, "cleo", "198.51.100.1")
     again, unknown = make_run(6, "cleo", "198.51.100.1"), make_run(7, "dan")
@@ -203,7 +203,7 @@ def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None
 
 
 def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
-    queue = Schedule(Limits())
+    queue = Schedule(ServiceLimits())
     first, second, third, other, newer = (make_long(number, "bob" if number == 4 else "ada") for number in range(1, 6))
     for job in (first, second, third, other):
         queue.put(job)
@@ -211,7 +211,7 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     assert [queue.take_for([], False) for _ in range(4)] == [first, other, newer, third]
 
 
-ALONE = Schedule(Limits())
+ALONE = Schedule(ServiceLimits())
 
 
 def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_all_models_are_bundled() -> None:
@@ -220,7 +220,7 @@ def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_a
     long_prompt, hub = make_run(3, "cleo", prompt="x" * 8_000), make_run(3, "cleo", draft=HUB)
     assert ALONE.fits_beside(hub, [])
     assert ALONE.fits_beside(two, [one])
-    assert not Schedule(Limits(runs_at_once=1)).fits_beside(two, [one])
+    assert not Schedule(ServiceLimits(runs_at_once=1)).fits_beside(two, [one])
     assert ALONE.fits_beside(other_pair, [one])
     for job in (other_format, long_prompt, hub):
         assert not ALONE.fits_beside(job, [one])
@@ -255,11 +255,11 @@ def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> 
 
 def test_a_long_job_finds_something_before_it_gives_way_again_or_ends_its_turn_and_one_ends_at_a_time() -> None:
     watched, race = make_run(2, "ada"), make_long(1, "cleo", target=HUB)
-    race.view = replace(race.view, progress=say.Progress(1, "timing", 8, repeat=3))
+    race.view = replace(race.view, progress=say.JobProgress(1, "timing", 8, repeat=3))
     race.gave_way_found = race.found
     race.wait_again()
     for repeat, gives_way in [(0, False), (3, False), (4, True)]:
-        race.view = advance(race.view, say.Progress(1, "timing", 8, repeat=repeat))
+        race.view = advance(race.view, say.JobProgress(1, "timing", 8, repeat=repeat))
         assert (ALONE.that_give_way(watched, [race]) == [race]) is gives_way
     early, late, stuck = (make_long(number, "cleo") for number in (1, 2, 3))
     running = [stuck, late, early]
@@ -267,7 +267,7 @@ def test_a_long_job_finds_something_before_it_gives_way_again_or_ends_its_turn_a
         job.taken_at = taken_at
     assert that_had_its_turn(running, 5.0) is None
     for job in (early, late):
-        job.view = advance(job.view, say.Progress(job.id, "timing", 8, repeat=1))
+        job.view = advance(job.view, say.JobProgress(job.id, "timing", 8, repeat=1))
     assert that_had_its_turn(running, 0.5) is None
     assert that_had_its_turn(running, 5.0) is early
     early.wanted = "take turns"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, ServingCounters, pasted, read_counters
+from specviz.data.systems.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, ServingCounters, pasted, read_counters
 from tests.support.known import known
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "fixtures/counters.yaml").read_text("utf-8"))

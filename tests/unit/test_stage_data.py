@@ -14,7 +14,7 @@ from specviz.core.metrics import Costs, count
 from specviz.core.replay import DraftGuesses, ends_of, every_length
 from specviz.core.trace import Trace, dump_trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, replayable, stage_data
 from specviz.player.payload import SentStage
 from specviz.ui.shared.stage import news, sent_with, split

@@ -10,11 +10,19 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.data.grammars import Grammar
-from specviz.data.workloads import CONSTRAINED, WORKLOADS
-from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
+from specviz.data.prompts.grammars import Grammar
+from specviz.data.prompts.workloads import CONSTRAINED, WORKLOADS
+from specviz.measure.sweep.plan import (
+    SweepCell,
+    SweepPair,
+    SweepPlan,
+    SweepPrompt,
+    groups,
+    plain_runs,
+    workload_prompts,
+)
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.spread import Answer, Gone, Spread
+from specviz.measure.sweep.spread import ClusterSweep, LostNode, NodeAnswer
 from tests.support.fake_nodes import FakeNodes, row_of
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
@@ -22,7 +30,7 @@ PROMPTS = (SweepPrompt("a", "a-1", "one"), SweepPrompt("b", "b-1", "two", Gramma
 PLAN = SweepPlan(PROMPTS, (PAIR, LOOKUP), (1, 4, 8), temperatures=(0.0, 0.7), settings=DecodeSettings(seed=5))
 
 
-def said(cell: Cell) -> tuple[object, ...]:
+def said(cell: SweepCell) -> tuple[object, ...]:
     return cell.pair.draft, cell.settings.temperature, cell.prompt.name, cell.constrained, cell.settings.draft_length
 
 
@@ -86,8 +94,8 @@ SPREAD_PLAN = SweepPlan(SPREAD_PROMPTS, (SPREAD_PAIR,), (1, 2, 4), settings=Deco
 CELLS = SPREAD_PLAN.cells()
 
 
-def run(nodes: FakeNodes, cells: Sequence[Cell] = CELLS, known: Sequence[SweepRow] = ()) -> list[SweepRow]:
-    return list(Spread(cells, nodes, known, lambda line: None, lambda line: None).rows())
+def run(nodes: FakeNodes, cells: Sequence[SweepCell] = CELLS, known: Sequence[SweepRow] = ()) -> list[SweepRow]:
+    return list(ClusterSweep(cells, nodes, known, lambda line: None, lambda line: None).rows())
 
 
 def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int, str]]:
@@ -97,9 +105,9 @@ def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int, str]]:
 ALL = what([row_of("any", cell) for cell in CELLS])
 
 
-def dies(node: str, number: int) -> Callable[[str, int], Answer | None]:
+def dies(node: str, number: int) -> Callable[[str, int], NodeAnswer | None]:
     """Node `node` is gone when it should give its answer of this number; the first one is that to loading."""
-    return lambda name, count: Gone("its machine ended") if (name, count) == (node, number) else None
+    return lambda name, count: LostNode("its machine ended") if (name, count) == (node, number) else None
 
 
 def test_every_cell_is_measured_once_by_prompt_and_plain_run() -> None:
@@ -123,7 +131,7 @@ def test_nodes_are_asked_for_shared_plain_runs_and_say_their_progress() -> None:
     asked = [[cell.settings.draft_length for cell in what] for _, what in nodes.asked if isinstance(what, list)]
     assert asked == [[1, 2], [4]] * len(SPREAD_PROMPTS)
     said = list[str]()
-    list(Spread(CELLS[:6], FakeNodes("first", "second"), (), said.append, said.append).rows())
+    list(ClusterSweep(CELLS[:6], FakeNodes("first", "second"), (), said.append, said.append).rows())
     assert said[:3] == [
         "first: loading wren-base and wren-nano",
         "second: loading wren-base and wren-nano",
@@ -135,7 +143,7 @@ def test_nodes_are_asked_for_shared_plain_runs_and_say_their_progress() -> None:
 @pytest.mark.parametrize("number", [1, 2, 3, 4], ids=["loading", "first cells", "second cells", "next prompt"])
 def test_a_node_that_dies_loses_nothing(number: int) -> None:
     nodes, lost = FakeNodes("first", "second", say=dies("second", number)), list[str]()
-    rows = list(Spread(CELLS, nodes, (), lambda line: None, lost.append).rows())
+    rows = list(ClusterSweep(CELLS, nodes, (), lambda line: None, lost.append).rows())
     assert what(rows) == ALL
     assert len(nodes.measured_by("second")) <= len(CELLS) / 2
     (sentence,) = lost

@@ -14,15 +14,15 @@ from specviz.cli.main import main
 from specviz.core.metrics import count
 from specviz.core.replay import replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons import text_check
 from specviz.data.lessons.facts import figure_texts
-from specviz.data.lessons.glossary import Word, explained, glossary, words_by_form
+from specviz.data.lessons.glossary import GlossaryWord, explained, glossary, words_by_form
 from specviz.data.lessons.story import LAST_ROUNDS, Beat, steps, tour_of
 from specviz.data.lessons.text_check import CHECKS, text_problems
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.texts import FOLDER, Sentences, TextError, Voices, any_of, figures_in, fill, pages, read_texts
 from specviz.player.data import replayable, stage_data
-from specviz.ui.learn.learn_state import Learning, take
+from specviz.ui.learn.learn_state import LearnState, take
 from specviz.ui.learn.vocabulary import entry
 from specviz.ui.watch.watch_state import TourPlace
 from tests.support.html import Html
@@ -192,7 +192,7 @@ def test_each_text_that_a_page_asks_for_is_there() -> None:
 
 
 @pytest.mark.parametrize("word", glossary(), ids=lambda word: word.id)
-def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_to_its_step(word: Word) -> None:
+def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_to_its_step(word: GlossaryWord) -> None:
     for said in (word.says.technical, word.says.plain):
         assert said.endswith(".")
         assert len(said.split()) <= 30
@@ -209,7 +209,7 @@ def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_t
         assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
     address = urlsplit(entry(word, "plain")["link"])
     assert address.path == "./learn"
-    state = Learning()
+    state = LearnState()
     assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
     assert (steps()[state.lesson].name, state.words) == (word.lesson, "plain")
 

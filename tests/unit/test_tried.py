@@ -14,15 +14,15 @@ from specviz.core.metrics import speedup as speedup_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict
-from specviz.data.measured_methods import Quiet
-from specviz.data.quiet_costs import OnMachine, QuietCosts
+from specviz.data.measured.measured_methods import Quiet
+from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.measure import ranking
 from specviz.player.data import compared, differences, run_name
 from specviz.service.job import RunResult
 from specviz.service.run_store import StoredRun
 from specviz.ui.watch import tried
-from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, Try, ranking_of, tried_csv, tried_figure, tries
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run
+from specviz.ui.watch.tried import COLUMNS, ON_SCREEN, TriedRun, ranking_of, tried_csv, tried_figure, tries
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run
 from tests.support.fake_traces import draft_guesses_of, fake_run
 from tests.support.figures import by_name
 from tests.support.known import known
@@ -81,15 +81,15 @@ def nothing_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, []))
 
 
-def watching_of(*requests: RunRequest) -> Watching:
-    watching = Watching()
+def watching_of(*requests: RunRequest) -> WatchState:
+    watching = WatchState()
     for number, request in enumerate(requests, start=1):
         watching.past.finish(shown(request, number))
     return watching
 
 
-def shown(request: RunRequest, number: int) -> Shown:
-    return Shown(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
+def shown(request: RunRequest, number: int) -> ShownRun:
+    return ShownRun(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
 
 
 def judged(speedup: float, interval: tuple[float, float] | None = None, trusted: bool = True) -> Verdict:
@@ -127,9 +127,9 @@ def test_each_run_of_the_session_is_a_row_and_the_list_is_saved_with_links_and_w
 def test_on_a_busy_machine_one_sentence_names_the_fastest_run_or_those_that_are_too_close_to_call() -> None:
     """Found: the estimates stood in a column, and no sentence said which run was the fastest."""
 
-    def run(number: int, draft: str, interval: tuple[float, float] | None, prompt: str = "Once") -> Try:
+    def run(number: int, draft: str, interval: tuple[float, float] | None, prompt: str = "Once") -> TriedRun:
         trace = shown(replace(REQUEST, draft=draft, prompt=prompt), number)
-        return Try(number, trace, judged(1.2, trusted=False), interval and Estimate(sum(interval) / 2, interval))
+        return TriedRun(number, trace, judged(1.2, trusted=False), interval and Estimate(sum(interval) / 2, interval))
 
     nano, mini = run(1, "wren-nano", (1.48, 1.51)), run(2, "wren-mini", (1.63, 1.69))
     small = run(3, "wren-small", (1.6, 1.65))
@@ -146,21 +146,21 @@ def test_on_a_busy_machine_one_sentence_names_the_fastest_run_or_those_that_are_
 
 def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_beside_it() -> None:
     own = shown(REQUEST, 1)
-    row = {name: value(Try(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
+    row = {name: value(TriedRun(1, own, judged(1.5, (1.25, 1.6), trusted=False), QUIETLY)) for name, value in ON_SCREEN}
     assert (row["pair"], row["speedup"], row["95 %"], row["estimated"]) == (
         "wren-nano → wren-base", "1.50×?", "1.25 to 1.60", "1.70 to 1.81×",
     )  # fmt: skip
-    unsure = Try(1, own, None, Estimate(1.75, None))
+    unsure = TriedRun(1, own, None, Estimate(1.75, None))
     assert {name: value(unsure) for name, value in ON_SCREEN}["estimated"] == "about 1.75×"
-    saved = {name: value(Try(1, own, None, QUIETLY, "AMD EPYC")) for name, value in COLUMNS}
+    saved = {name: value(TriedRun(1, own, None, QUIETLY, "AMD EPYC")) for name, value in COLUMNS}
     last = ("at calibrated costs", "at calibrated costs from", "at calibrated costs to", "calibrated on")
     assert [saved[name] for name in last] == [1.75, 1.7, 1.81, "AMD EPYC"]
-    none = {name: value(Try(1, own, None)) for name, value in ON_SCREEN}
+    none = {name: value(TriedRun(1, own, None)) for name, value in ON_SCREEN}
     assert (none["speedup"], none["95 %"], none["estimated"]) == (None, None, None)
 
 
 def test_the_costs_that_come_with_the_app_rank_runs_whose_own_times_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    known_here = OnMachine(
+    known_here = MachineCosts(
         "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
         {RUN.drafter.asked_as if RUN.drafter else "": Costs.of_blocks([CALIBRATED] * 9)},
     )  # fmt: skip
@@ -175,10 +175,10 @@ def test_a_pair_whose_costs_a_trusted_run_refutes_has_no_estimates(monkeypatch: 
     busy, steady = (replace(shown(REQUEST, number), trace=trace) for number, trace in ((2, BUSY), (3, in_turns())))
     later = (busy.run_id, steady.run_id)
     watching.past.finish(busy)
-    monkeypatch.setattr(Watching, "costs_of", lambda self, run: CALIBRATED if run.run_id in later else None)
+    monkeypatch.setattr(WatchState, "costs_of", lambda self, run: CALIBRATED if run.run_id in later else None)
     assert tries(watching)[2].estimated
     monkeypatch.setattr(
-        Watching, "costs_of", lambda self, run: replace(CALIBRATED, cost_ratio=0.35) if run.run_id in later else None
+        WatchState, "costs_of", lambda self, run: replace(CALIBRATED, cost_ratio=0.35) if run.run_id in later else None
     )
     assert tries(watching)[2].estimated, "a busy run refutes nothing"
     watching.past.finish(steady)
@@ -239,7 +239,7 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
     first = known(first_run())
     quiet, busy = (judged(1.5, (1.4, 1.6), trusted) for trusted in (True, False))
     other = shown(FORMULA, 2)
-    runs = [Try(0, first, quiet), Try(1, first, busy), Try(2, other, quiet), Try(3, other, None)]
+    runs = [TriedRun(0, first, quiet), TriedRun(1, first, busy), TriedRun(2, other, quiet), TriedRun(3, other, None)]
     found = by_name(tried_figure(runs))
     assert list(found) == ["break-even 1×", runs[0].draft, runs[2].draft]
     assert found[runs[0].draft]["marker"]["symbol"] == ["circle", "circle-open"]
@@ -251,15 +251,17 @@ def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() ->
 
 def test_the_numbers_of_runs_that_lie_on_each_other_do_not_and_a_wild_speed_does_not_stretch_the_axis() -> None:
     first = known(first_run())
-    runs = [Try(number, first, judged(1.1)) for number in range(12)]
+    runs = [TriedRun(number, first, judged(1.1)) for number in range(12)]
     points = by_name(tried_figure(runs))[runs[0].draft]
     places = [place for text, place in zip(points["text"], points["textposition"], strict=True) if text]
     assert points["text"][:2] == ["0", "1"]
     assert len(places) == len(set(places)) == len(tried.PLACES), "where there is no room for a number, it is in the tip"
     assert points["customdata"] == [(number, "1.10×") for number in range(12)]
-    points = by_name(tried_figure([runs[0], Try(1, first, judged(0.9))]))[runs[0].draft]
+    points = by_name(tried_figure([runs[0], TriedRun(1, first, judged(0.9))]))[runs[0].draft]
     assert points["textposition"] == ["middle right"] * 2
-    figure = tried_figure([Try(0, first, judged(2.0, (1.9, 2.1))), Try(1, first, judged(9.0, (5.0, 13.0), False))])
+    figure = tried_figure(
+        [TriedRun(0, first, judged(2.0, (1.9, 2.1))), TriedRun(1, first, judged(9.0, (5.0, 13.0), False))]
+    )
     low, high = figure["layout"]["yaxis"]["range"]
     points = by_name(figure)[runs[0].draft]
     assert (low, high) == (0, pytest.approx(1.1 * 2.1))
@@ -278,9 +280,9 @@ def test_no_bar_of_an_interval_is_cut_by_the_axis_and_no_label_lies_in_the_plot(
     timed: tuple[float, tuple[float, float] | None], trusted: bool
 ) -> None:
     first = known(first_run())
-    figure = tried_figure([Try(0, first, judged(1.2)), Try(1, first, judged(*timed, trusted))])
+    figure = tried_figure([TriedRun(0, first, judged(1.2)), TriedRun(1, first, judged(*timed, trusted))])
     assert figure["layout"]["xaxis"]["range"][0] < 0, "a mark at 0 % is drawn whole"
-    points, (low, high) = by_name(figure)[Try(0, first, None).draft], figure["layout"]["yaxis"]["range"]
+    points, (low, high) = by_name(figure)[TriedRun(0, first, None).draft], figure["layout"]["yaxis"]["range"]
     bars = points["error_y"]
     for speed, above, below in zip(points["y"], bars["array"], bars["arrayminus"], strict=True):
         assert low <= speed - below <= speed + above < high

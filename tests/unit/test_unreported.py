@@ -15,7 +15,7 @@ from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run, why_no_verdict
-from specviz.data.importers import Given, import_run
+from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
 from specviz.player.offline import offline_page
@@ -27,7 +27,7 @@ from tests.support.known import known
 from tests.support.plain_json import with_value
 from tests.support.records import RECORDS, record
 
-GIVEN = Given(prompt="Tell a story.", target="wren-base", draft="a head")  # the name of a model that is here
+GIVEN = RecordOptions(prompt="Tell a story.", target="wren-base", draft="a head")  # the name of a model that is here
 TRACE = import_run(record("vllm-0.29-chat.json"), "vllm", GIVEN)
 
 

@@ -22,7 +22,10 @@ JS_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 JS_COMMENT = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*|^//[^\n]*", re.DOTALL | re.MULTILINE)
 NAMED = re.compile(r"\{[^{}]*\}|`[^`\n]*`|\[[^\]]*\]\(|\]\([^)\s]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
 DOCUMENTS = ("measurements", "operating", "settings", "teaching", "traces")  # the others are about the code
-OF_OTHERS = ("specviz/data/serving_counters/", "specviz/data/importers/")  # their own counts: “drafted tokens”
+OF_OTHERS = (
+    "specviz/data/systems/serving_counters/",
+    "specviz/data/systems/importers/",
+)  # their own counts: “drafted tokens”
 
 
 @dataclass(frozen=True)

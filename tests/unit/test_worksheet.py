@@ -13,17 +13,17 @@ from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.core.trace import Trace
-from specviz.data.batches import BatchStudy, recorded_batches
-from specviz.data.first_run import first_trace
+from specviz.data.measured.batches import BatchStudy, recorded_batches
+from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.published import GPU_COSTS, PUBLISHED
-from specviz.data.quiet_costs import quiet_costs
 from specviz.measure.batch_sentences import kinds_of_machines
 from specviz.measure.sweep.study import costs_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
     MeasuredPasses,
-    Model,
+    WorksheetModel,
     batch_sentence,
     batch_shape,
     break_even_sentence,
@@ -33,7 +33,7 @@ from specviz.measure.worksheet.model import (
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.runs import Measured, first_series, gap_of, of_laps, of_rows, of_runs, position_rates
+from specviz.measure.worksheet.runs import MeasuredRun, first_series, gap_of, of_laps, of_rows, of_runs, position_rates
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
@@ -43,7 +43,7 @@ from tests.support.figures import by_name, parts_of
 from tests.support.html import Html
 from tests.support.known import known
 
-MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
+MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={k: 1 + 0.1 * (k - 1) for k in range(1, 18)}, overhead=0)
 
 
@@ -55,14 +55,18 @@ def test_the_model_is_the_papers_formulas() -> None:
     assert MODEL.best_speedup >= MODEL.terms.speedup
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
     assert "0.66×: hurts" in half_sentence(replace(MODEL, cost_ratio=0.375))  # 1.9375 / 2.95
-    assert "1.94×: helps" in half_sentence(Model(0.8, 4, 0.0, 1.0, 0.0))
+    assert "1.94×: helps" in half_sentence(WorksheetModel(0.8, 4, 0.0, 1.0, 0.0))
 
 
 def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
     needed = known(MODEL.terms.break_even)
     assert MODEL.speedup_at(needed, 4) == pytest.approx(1)
     assert expected_tokens(needed, 4) == pytest.approx(1.85)
-    sometimes, never, always = Model(0.8, 4, 0.5, 1.4, 0.2), Model(0.9, 2, 1.5, 3.0, 0.0), Model(0.9, 4, 0.0, 1.0, 0.0)
+    sometimes, never, always = (
+        WorksheetModel(0.8, 4, 0.5, 1.4, 0.2),
+        WorksheetModel(0.9, 2, 1.5, 3.0, 0.0),
+        WorksheetModel(0.9, 4, 0.0, 1.0, 0.0),
+    )
     said, verdict = break_even_sentence(sometimes), verdict_sentence(sometimes)  # a round of 3.6 steps
     assert "α = 0.83 per judgement" in said
     assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
@@ -81,7 +85,7 @@ def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
 def test_what_is_written_down_divides_to_the_speedup_that_is_said(acceptance: float, length: int) -> None:
     """Found: 2.77 / 2.02 = 1.38."""
     for cost in (0.131, 0.2, 0.377, 0.81):
-        said = verdict_sentence(Model(acceptance, length, cost, 1.21, 0.017))
+        said = verdict_sentence(WorksheetModel(acceptance, length, cost, 1.21, 0.017))
         above, below, speedup = known(re.search(r"([\d.]+) / ([\d.]+) = ([\d.]+)\.", said)).groups()
         assert f"{float(above) / float(below):.2f}" == speedup
 
@@ -90,7 +94,7 @@ def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses
     """The speedup in a batch from one text's counts and costs alone."""
     one = study.at(1, length)
     costs = (one.cost_ratio.value, one.verification.value, one.overhead.value)
-    model = Model(0.5, length, *costs, batch=batch, passes=passes)
+    model = WorksheetModel(0.5, length, *costs, batch=batch, passes=passes)
     return known(one.counts.tokens_per_target_call) / model.terms.steps
 
 
@@ -119,7 +123,7 @@ def test_measured_passes_are_followed_and_continued() -> None:
     for each in study.passes:
         for check in each.checks:
             assert passes.steps(each.batch, check.tokens) == pytest.approx(check.steps.value)
-    model = Model(0.8, 4, 0.1, 1.4, 0.05, passes=passes)
+    model = WorksheetModel(0.8, 4, 0.1, 1.4, 0.05, passes=passes)
     assert model.steps(5) == pytest.approx(1.4)  # one text: as the slider says
     steps = [replace(model, batch=batch).steps(5) for batch in (16, 32, 64, 128, 256)]
     assert steps == sorted(steps)
@@ -154,7 +158,7 @@ def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
     assert replace(MODEL, batch=100_000).steps(5) == pytest.approx(5, rel=1e-3)
     assert replace(MODEL, batch=64).terms.speedup < MODEL.terms.speedup
     assert "takes 2.23 target steps (alone: 1.40)" in batch_sentence(replace(MODEL, batch=4))
-    free = Model(0.8, 4, 0.1, 1.0, 0.0, batch=64)
+    free = WorksheetModel(0.8, 4, 0.1, 1.0, 0.0, batch=64)
     assert free.steps(5) == 1
     assert "No real machine does that" in batch_sentence(free)
 
@@ -280,7 +284,7 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
 
 
 def test_the_figures_hold_formulas_and_runs() -> None:
-    point = Measured("Watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
+    point = MeasuredRun("Watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
     other = replace(point, where="Race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
     figure = speedup_map(MODEL, [point, other])
     ground = parts_of(figure)[0]

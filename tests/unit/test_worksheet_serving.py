@@ -7,9 +7,9 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.data.systems.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet import advice
-from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, Model
+from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, WorksheetModel
 from specviz.measure.worksheet.serving import (
     Production,
     draft_lengths,
@@ -23,11 +23,13 @@ from specviz.measure.worksheet.serving import (
 from specviz.measure.worksheet.starts import start_of_gpu
 from tests.support.pasted_counters import ISSUE
 
-MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
-CHEAP = Model(alpha=0.8, draft_length=4, cost_ratio=0.05, verification=1.2, overhead=0.02)  # v grows by 0.05 a token
+MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
+CHEAP = WorksheetModel(
+    alpha=0.8, draft_length=4, cost_ratio=0.05, verification=1.2, overhead=0.02
+)  # v grows by 0.05 a token
 
 
-def measured(speedup: float | None = 0.94, text: str = ISSUE, costs: Model = MODEL) -> Production:
+def measured(speedup: float | None = 0.94, text: str = ISSUE, costs: WorksheetModel = MODEL) -> Production:
     return production(read_counters(text), costs, speedup)
 
 
@@ -188,9 +190,11 @@ def test_the_speedup_or_two_latencies(given: tuple[float | None, ...], expected:
         assert measured_speedup(*given) == (expected and pytest.approx(expected, rel=0.001))
 
 
-@pytest.mark.parametrize("costs", [MODEL, CHEAP, Model(0.5, 4, 0.0, 1.0, 0.0), Model(0.5, 4, 1.5, 8.0, 2.0, batch=64)])
+@pytest.mark.parametrize(
+    "costs", [MODEL, CHEAP, WorksheetModel(0.5, 4, 0.0, 1.0, 0.0), WorksheetModel(0.5, 4, 1.5, 8.0, 2.0, batch=64)]
+)
 @pytest.mark.parametrize("speedup", [None, 0.94, 1.5])
-def test_the_map_shows_the_same_speedup(costs: Model, speedup: float | None) -> None:
+def test_the_map_shows_the_same_speedup(costs: WorksheetModel, speedup: float | None) -> None:
     found = measured(speedup, costs=costs)
     start = production_start(found, "the test")
     assert start.model.terms.speedup == pytest.approx(found.speed, rel=0.001)

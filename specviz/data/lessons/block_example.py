@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-Row = Sequence[float]  # the probability of each token of a small vocabulary
+Probabilities = Sequence[float]  # the probability of each token of a small vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class BlockExample:
     """A draft that takes the first token of the vocabulary at each place."""
 
-    p: Sequence[Row]  # the target's, a row for each place
-    q: Sequence[Row]  # the draft's
-    rolls: Row  # u, one for each prefix
+    p: Sequence[Probabilities]  # the target's, a row for each place
+    q: Sequence[Probabilities]  # the draft's
+    rolls: Probabilities  # u, one for each prefix
 
     @property
     def ratios(self) -> list[float]:

@@ -14,9 +14,9 @@ from specviz.core.names import ORDINALS, in_words, machine_in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.measured_methods import ALL, AtSetting, stored_methods
+from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
+from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
 from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
@@ -26,9 +26,9 @@ UNCONTROLLED = ", whose load was not controlled"
 NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 SWEEP = ASSETS / "traces" / "sweep.csv"
 DRAFT = "wren-nano"
-Schedule = Literal["fixed", "heuristic", "confidence"]
-SCHEDULES: tuple[Schedule, ...] = ("fixed", "heuristic", "confidence")
-Row = dict[str, str]  # one prompt at one setting, as the file has it
+ScheduleName = Literal["fixed", "heuristic", "confidence"]
+SCHEDULES: tuple[ScheduleName, ...] = ("fixed", "heuristic", "confidence")
+FactsRow = dict[str, str]  # one prompt at one setting, as the file has it
 
 
 @cache
@@ -191,7 +191,7 @@ def _of_tree(trace: Trace) -> Facts:
 @cache
 def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
-    found: dict[str, AtSetting | None] = {
+    found: dict[str, SettingFigures | None] = {
         **{name: chain_of(name, ALL) for name in NAMES},
         "chain": _at("wren-nano", recorded_runs.TREE_DEPTH, None),
         "tree": _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
@@ -211,7 +211,7 @@ def method_facts() -> Facts:
     }
 
 
-def equal_chain() -> AtSetting | None:
+def equal_chain() -> SettingFigures | None:
     """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
     tree, chains = _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE), _settings("wren-nano", ALL)
     goal = tree.costs.verify if tree else None
@@ -219,24 +219,24 @@ def equal_chain() -> AtSetting | None:
     return min(near, key=lambda pair: pair[0], default=(0, None))[1]
 
 
-def chain_of(name: str, kind: str) -> AtSetting | None:
+def chain_of(name: str, kind: str) -> SettingFigures | None:
     """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
     return _at(NAMES[name], recorded_runs.DRAFT_LENGTH, None, kind)
 
 
-def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> AtSetting | None:
+def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> SettingFigures | None:
     settings = _settings(name, kind)
     return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
 
 
-def _settings(name: str, kind: str) -> list[AtSetting]:
+def _settings(name: str, kind: str) -> list[SettingFigures]:
     measured = stored_methods()
     greedy = measured.greedy if measured else None
     method = greedy.find(name) if greedy else None
     return method.kinds[kind].settings if method and kind in method.kinds else []
 
 
-def _of(key: str, at: AtSetting | None) -> Facts:
+def _of(key: str, at: SettingFigures | None) -> Facts:
     costs = at.costs if at else None
     numbers = {
         "per_call": costs.tokens_per_target_call if costs else None,
@@ -249,16 +249,16 @@ def _of(key: str, at: AtSetting | None) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopping:
+class StoppingFigures:
     machine: str
     prompts: int
-    speedups: dict[Schedule, Ratio]
-    wasted: dict[Schedule, float]  # share of the drafted tokens that were not accepted: counted
+    speedups: dict[ScheduleName, Ratio]
+    wasted: dict[ScheduleName, float]  # share of the drafted tokens that were not accepted: counted
     gain: Ratio  # the confidence stop over the fixed length, prompt by prompt
 
 
 @cache
-def stopping() -> Stopping:
+def stopping() -> StoppingFigures:
     """A fixed draft length beside the schedules that choose it, from the recorded sweep; InputError if that is damaged.
 
     Only greedy runs of one draft model without a grammar. The fixed length of a prompt is the one that did best on the
@@ -278,23 +278,23 @@ def swept_speedups(workload: str, draft_length: int) -> list[float]:
 
 
 @cache
-def _swept() -> list[Row]:
+def _swept() -> list[FactsRow]:
     with SWEEP.open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file) if _counts(row)]
 
 
-def _counts(row: Row) -> bool:
+def _counts(row: FactsRow) -> bool:
     usual = row["constrained"] == "False" and not row["tree"]
     return usual and row["draft"] == DRAFT and float(row["temperature"]) == 0
 
 
-def _by_prompt(rows: list[Row], schedule: Schedule) -> dict[str, Row]:
+def _by_prompt(rows: list[FactsRow], schedule: ScheduleName) -> dict[str, FactsRow]:
     its = [row for row in rows if row["draft_schedule"] == schedule]
     chosen = its if schedule != "fixed" else [row for row in its if row["draft_length"] == _best_on_others(row, its)]
     return {row["preset"]: row for row in chosen}
 
 
-def _best_on_others(own: Row, rows: list[Row]) -> str:
+def _best_on_others(own: FactsRow, rows: list[FactsRow]) -> str:
     logs: dict[str, float] = {}
     for row in rows:
         if row["workload"] == own["workload"] and row["preset"] != own["preset"]:
@@ -302,14 +302,14 @@ def _best_on_others(own: Row, rows: list[Row]) -> str:
     return max(logs, key=logs.__getitem__)
 
 
-def _compared(machine: str, found: dict[Schedule, dict[str, Row]]) -> Stopping:
+def _compared(machine: str, found: dict[ScheduleName, dict[str, FactsRow]]) -> StoppingFigures:
     names = sorted(set.intersection(*(set(each) for each in found.values())))
 
-    def sums(rows: dict[str, Row], column: str) -> int:
+    def sums(rows: dict[str, FactsRow], column: str) -> int:
         return sum(int(rows[name][column]) for name in names)
 
     speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
     wasted = {schedule: 1 - sums(rows, "accepted") / sums(rows, "drafted") for schedule, rows in found.items()}
     gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
     ratios = {schedule: Ratio.of(each) for schedule, each in speedups.items()}
-    return Stopping(machine, len(names), ratios, wasted, Ratio.of(gains))
+    return StoppingFigures(machine, len(names), ratios, wasted, Ratio.of(gains))

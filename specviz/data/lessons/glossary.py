@@ -12,18 +12,18 @@ from typing import Literal
 
 from specviz.data.texts import AppTexts, Voices, Words
 
-Picture = Literal["round", "full", "costs", "prefill", "speedup", ""]
+TipPicture = Literal["round", "full", "costs", "prefill", "speedup", ""]
 Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]
 RUN = "round"  # the words' figures and pictures are from this recorded run
 OWNED = r"(?<!’s )(?<!'s )(?<!its )"  # “the target’s own token” is any token that it writes, so a correction too
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class GlossaryWord:
     name: str
     says: Voices
     lesson: str  # a step's name
-    picture: Picture = ""
+    picture: TipPicture = ""
     marked: Marked = ""  # what is ringed in a picture of a round
     symbol: str = ""
     figure: str = ""  # a template: this word's figure in the recorded run
@@ -34,11 +34,11 @@ class Word:
         return re.sub(r"[^a-z]+", "-", self.name.lower()).strip("-")
 
 
-glossary = AppTexts("glossary", tuple[Word, ...])
+glossary = AppTexts("glossary", tuple[GlossaryWord, ...])
 
 
 @cache
-def words_by_form() -> dict[str, Word]:
+def words_by_form() -> dict[str, GlossaryWord]:
     return {form.lower(): word for word in glossary() for form in (word.name, *word.also)}
 
 

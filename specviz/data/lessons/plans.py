@@ -20,12 +20,12 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS, content_of
 from specviz.core.trace import Trace
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import PARAMETER, hidden_in, unknown_line
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
-from specviz.data.page_link import shown
-from specviz.data.permalink import request_from_link
+from specviz.data.links.hidden import PARAMETER, hidden_in, unknown_line
+from specviz.data.links.page_link import shown
+from specviz.data.links.permalink import request_from_link
+from specviz.data.measured.first_run import first_trace
 from specviz.data.texts import node_at, repeated
 
 WATCH = "watch"
@@ -169,7 +169,7 @@ def _opened(link: object, info: ValidationInfo) -> Screen:
     return screen
 
 
-Line = Annotated[str, Field(min_length=1, max_length=MAX_TEXT), BeforeValidator(_on_one_line)]
+ShortText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT), BeforeValidator(_on_one_line)]
 Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE), BeforeValidator(_on_one_line)]
 Minutes = Annotated[int, BeforeValidator(_whole_minutes)]
 
@@ -179,10 +179,10 @@ class Moment:
     title: Title
     minutes: Minutes
     screen: Annotated[Screen, BeforeValidator(_opened), Field(validation_alias="link")]
-    question: Line  # to the room
-    answer: Line
-    mistakes: Line = ""  # what students usually get wrong; empty where nothing is said
-    do: Line = ""  # what to click; empty where nothing is said
+    question: ShortText  # to the room
+    answer: ShortText
+    mistakes: ShortText = ""  # what students usually get wrong; empty where nothing is said
+    do: ShortText = ""  # what to click; empty where nothing is said
 
 
 class PlanError(InputError):
@@ -212,24 +212,24 @@ class PlanFile:
     __pydantic_config__ = ConfigDict(extra="forbid")
     title: Title
     minutes: Minutes
-    goals: Annotated[tuple[Line, ...], _at_most(MAX_GOALS)]
+    goals: Annotated[tuple[ShortText, ...], _at_most(MAX_GOALS)]
     moments: Annotated[tuple[Moment, ...], _at_most(MAX_MOMENTS)]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(PlanFile):
+class LessonPlan(PlanFile):
     name: str = ""  # in links: its file's name
 
 
 _FILE = TypeAdapter(PlanFile)
 
 
-def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> Plan:
+def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> LessonPlan:
     """The plan in a file; its name in links is the file's name without the ending. InputError: it is none."""
     return parse_plan(content_of(path, MAX_BYTES), path.stem, known_models)
 
 
-def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> Plan:
+def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> LessonPlan:
     """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
     node, content = _tree(data)
     found = [(_line(key), f"Line {_line(key)}: “{key.value[:30]}” is there twice.") for key in repeated(node)]
@@ -243,7 +243,7 @@ def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = No
     if together > read.minutes:
         said = f"The moments take {together} minutes together, and the plan's “minutes” says {read.minutes}."
         raise PlanError([said])
-    return Plan(read.title, read.minutes, read.goals, tuple(map(_with_figures, read.moments)), name)
+    return LessonPlan(read.title, read.minutes, read.goals, tuple(map(_with_figures, read.moments)), name)
 
 
 def _with_figures(moment: Moment) -> Moment:
@@ -327,7 +327,7 @@ def _line(node: yaml.Node) -> int:
 
 
 @cache
-def all_plans() -> tuple[Plan, ...]:
+def all_plans() -> tuple[LessonPlan, ...]:
     """The app's plans, then the server's, by name. A file that is no plan is left out and logged; read once."""
     plans = {name: read_plan_file(FOLDER / f"{name}.yaml") for name in OWN}
     folder = os.environ.get(VARIABLE)
@@ -341,5 +341,5 @@ def all_plans() -> tuple[Plan, ...]:
     return tuple(plans.values())
 
 
-def find_plan(name: str) -> Plan | None:
+def find_plan(name: str) -> LessonPlan | None:
     return next((plan for plan in all_plans() if plan.name == name), None)

@@ -14,19 +14,19 @@ from urllib.parse import urlencode
 from specviz.core.files import ASSETS
 from specviz.core.metrics import span, speedup
 from specviz.core.names import in_words, machine_in_words
-from specviz.data.batches import pass_shares, recorded_batches
-from specviz.data.first_run import first_trace
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
-from specviz.data.measured_methods import ALL, stored_methods
-from specviz.data.peers import System, recorded_peers
-from specviz.data.published import REPORTS, SERVED, Report, ServedGain
+from specviz.data.measured.batches import pass_shares, recorded_batches
+from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.measured_methods import ALL, stored_methods
+from specviz.data.measured.peers import PeerSystem, recorded_peers
+from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
 from specviz.data.texts import AppTexts, Facts, Voices, percent
 
-Source = Literal["recorded", "computed", "published", "example", "general"]
-Measured = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "several"]
+AnswerSource = Literal["recorded", "computed", "published", "example", "general"]
+MeasuredBy = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "several"]
 Cited = Literal["eagle", "long", "experts", "sparse", "synthetic"]
 GAINS: dict[Cited, ServedGain] = {
     "eagle": SERVED["busy-eagle"],
@@ -34,12 +34,12 @@ GAINS: dict[Cited, ServedGain] = {
     "experts": SERVED["experts"],
     "sparse": SERVED["sparse-batches"],
 }
-CITED: dict[Cited, Report] = {**GAINS, "synthetic": REPORTS["synthetic"]}
+CITED: dict[Cited, PublishedReport] = {**GAINS, "synthetic": REPORTS["synthetic"]}
 
 RACE = ASSETS / "traces" / "race.json"
 PROOF = ASSETS / "traces" / "proof.json"
 TRAINING = ASSETS / "models" / "wren-eagle" / "training.json"  # what was logged of the head's training
-PEERS: dict[System, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
+PEERS: dict[PeerSystem, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
 
 
@@ -48,13 +48,13 @@ class FaqEntry:
     name: str
     question: Voices
     answer: Voices
-    source: Source  # where the answer's figures are from
+    source: AnswerSource  # where the answer's figures are from
     trace: str  # the recorded run its figures are of
     run_it: Voices  # the link's label
     page: str = ""  # URL path of the page that shows it; empty for Watch
     link: Mapping[str, str] = field(default_factory=dict)  # what is other there than in the recorded run
     cites: tuple[Cited, ...] = ()  # what others published that is in the answer
-    measured: Measured = "run"  # what its recorded figures are from
+    measured: MeasuredBy = "run"  # what its recorded figures are from
 
     @property
     def machine(self) -> str:
@@ -70,7 +70,7 @@ class FaqEntry:
         }[self.measured]
 
     @property
-    def published(self) -> list[Report]:
+    def published(self) -> list[PublishedReport]:
         return [CITED[name] for name in self.cites]
 
     @property
@@ -80,7 +80,7 @@ class FaqEntry:
 
 @dataclass(frozen=True, slots=True)
 class Faq:
-    sources: Mapping[Source, Voices]  # what stands below an answer
+    sources: Mapping[AnswerSource, Voices]  # what stands below an answer
     questions: tuple[FaqEntry, ...]
 
 

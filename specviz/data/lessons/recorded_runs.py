@@ -27,7 +27,7 @@ TREE, TREE_DEPTH = "2,2", 2
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SweptSpeedup:
     target: str
     draft: str
     draft_length: int
@@ -70,9 +70,9 @@ class Overlap:
 @dataclass(frozen=True, slots=True)
 class Figures:
     recorded_on: str
-    draft_lengths: list[Measured]
-    drafts: list[Measured]
-    temperatures: list[Measured]
+    draft_lengths: list[SweptSpeedup]
+    drafts: list[SweptSpeedup]
+    temperatures: list[SweptSpeedup]
     overlap: Overlap
     tried: dict[str, int]  # how many runs were tried for each recorded run, before one was chosen
     tried_per_call: dict[str, list[float]]  # tokens per target call of each of them, in order: counted, not timed

@@ -30,7 +30,7 @@ class PublishedMachine:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     name: str
     layers: int
     width: int
@@ -50,18 +50,18 @@ class Shape:
 class PublishedPeaks:
     note: str
     machines: tuple[PublishedMachine, ...]
-    models: tuple[Shape, ...]
+    models: tuple[ModelShape, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RooflineDraft:
     acceptance: int  # per cent of the judged guesses
     length: int
     cost: int  # of a guess, in per cent of a plain pass
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RooflineView:
     machine: str
     model: str
     batch: int
@@ -73,7 +73,7 @@ class LoadQuestion:
     name: Literal["batch", "context", "experts"]
     question: Voices
     answer: Voices
-    shows: tuple[Shown, ...]
+    shows: tuple[RooflineView, ...]
 
     @property
     def figures(self) -> Mapping[str, str]:
@@ -92,7 +92,7 @@ class Roofline:
     title: Voices
     introduction: Voices
     limits: Voices  # what the model leaves out
-    draft: Draft
+    draft: RooflineDraft
     labels: Mapping[str, Voices]  # beside the controls and in the picture
     sentences: Mapping[str, Voices]  # of the setting of the sliders
     questions: tuple[LoadQuestion, ...]

@@ -14,11 +14,11 @@ from specviz.core.names import in_words
 from specviz.core.request import RunRequest
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.data.texts import AppTexts, Voices, fill
-from specviz.data.workloads import WORKLOADS
 
-Place = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
+StoryPlace = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
 # of the two models, of the target alone, of one pass over a draft, of a token drawn by lot, of what happens to its
@@ -57,15 +57,15 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One step of the story and the state it sets. Its texts are templates, filled by `facts_of(step.trace)`."""
 
     name: str  # used in links
     title: Voices
     text: Voices
     trace: str  # the recorded run it shows
-    asks_at: tuple[Place, Phase]  # the playhead until the question is answered
-    reveals_at: tuple[Place, Phase]  # the playhead after it
+    asks_at: tuple[StoryPlace, Phase]  # the playhead until the question is answered
+    reveals_at: tuple[StoryPlace, Phase]  # the playhead after it
     focus: Focus  # the part of the stage that is marked
     question: Question
     picture: Picture = "way"
@@ -94,10 +94,10 @@ class Step:
         return len(phases) * round_at(trace, place).index + phases.index(phase)
 
 
-steps, quiz = AppTexts("story", tuple[Step, ...]), AppTexts("quiz", tuple[Question, ...])
+steps, quiz = AppTexts("story", tuple[StoryStep, ...]), AppTexts("quiz", tuple[Question, ...])
 
 
-def round_at(trace: Trace, place: Place) -> Round:
+def round_at(trace: Trace, place: StoryPlace) -> Round:
     """The round a place names; the first where a run has none of that kind."""
     found: Callable[[], Round | None] = {
         "start": lambda: trace.rounds[0],
@@ -140,7 +140,7 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class NextPage:
     page: str
     name: str
     why: str
@@ -150,7 +150,7 @@ class Next:
 class Tour:
     beats: tuple[Beat, ...]
     end: str
-    next: tuple[Next, ...]
+    next: tuple[NextPage, ...]
 
 
 tour_texts = AppTexts("tour", Tour)

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import hidden_texts
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
-from specviz.data.lessons.glossary import RUN, Word, glossary
+from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
 from specviz.data.lessons.plans import PAGES
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
 from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
-from specviz.data.lessons.story import DONE, Step, Tour, quiz, steps, tour_facts, tour_texts, watch_link
-from specviz.data.measured_methods import stored_methods
-from specviz.data.system_checks import system_checks
+from specviz.data.lessons.story import DONE, StoryStep, Tour, quiz, steps, tour_facts, tour_texts, watch_link
+from specviz.data.links.hidden import hidden_texts
+from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.measured_methods import stored_methods
+from specviz.data.prompts.workloads import Workload, workload_texts
+from specviz.data.systems.system_checks import system_checks
 from specviz.data.texts import (
     CONVERSIONS,
     FOLDER,
@@ -30,10 +31,9 @@ from specviz.data.texts import (
     pages,
     texts_below,
 )
-from specviz.data.workloads import Workload, workload_texts
 
 RUNS = (*STORY_RUNS, *METHOD_RUNS)
-Check = Callable[[TextFile[Any]], Iterator[str]]
+TextCheck = Callable[[TextFile[Any]], Iterator[str]]
 
 
 def text_problems(folder: Path = FOLDER) -> list[str]:
@@ -41,14 +41,14 @@ def text_problems(folder: Path = FOLDER) -> list[str]:
     return [problem for texts, check in (*CHECKS, *said) for problem in _problems_of(texts, check, folder)]
 
 
-def _problems_of(texts: AppTexts[Any], check: Check, folder: Path) -> list[str]:
+def _problems_of(texts: AppTexts[Any], check: TextCheck, folder: Path) -> list[str]:
     try:
         return list(check(texts.read(folder)))
     except TextError as error:
         return error.problems
 
 
-def _story(file: TextFile[tuple[Step, ...]]) -> Iterator[str]:
+def _story(file: TextFile[tuple[StoryStep, ...]]) -> Iterator[str]:
     seen = set[str]()
     for node, step in zip(file.nodes(), file.content, strict=True):
         yield from _reference(file, node, "trace", "run", step.trace, RUNS)
@@ -70,7 +70,7 @@ def _questions(file: TextFile[Faq]) -> Iterator[str]:
             yield from figure_problems(file, node, answer_facts(entry.trace), ("question", "answer", "run_it"))
 
 
-def _glossary(file: TextFile[tuple[Word, ...]]) -> Iterator[str]:
+def _glossary(file: TextFile[tuple[GlossaryWord, ...]]) -> Iterator[str]:
     seen, lessons = set[str](), [step.name for step in steps()]
     for node, word in zip(file.nodes(), file.content, strict=True):
         for form in (word.name, *word.also):
@@ -149,7 +149,7 @@ def _once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator
     seen.add(name)
 
 
-CHECKS: tuple[tuple[AppTexts[Any], Check], ...] = (
+CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (steps, _story),
     (quiz, lambda file: figure_problems(file, file.node, {})),
     (faq, _questions),

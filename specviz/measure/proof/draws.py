@@ -159,7 +159,7 @@ class NeverCropped(RememberingModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class DrawnToken:
     history: tuple[int, ...]  # the whole text before it
     token_id: int
 
@@ -218,7 +218,7 @@ class Draws:
             mixed = (mixed * 1_000_003 + number + 1) % 2**63
         self._generator.manual_seed(mixed)
 
-    def try_one(self) -> tuple[Draw | None, bool | None]:
+    def try_one(self) -> tuple[DrawnToken | None, bool | None]:
         """One run: its token at the position, if it got there, and whether a drafted token was accepted in it."""
         token_ids = list(self._setup.prompt.token_ids)
         start = len(token_ids)
@@ -236,7 +236,7 @@ class Draws:
             start += NUMBERS[self._position] - 1
             while len(token_ids) <= start:
                 next(rounds)
-        return Draw(tuple(token_ids[:start]), token_ids[start]), accepted
+        return DrawnToken(tuple(token_ids[:start]), token_ids[start]), accepted
 
     def plainly(self, history: Sequence[int]) -> int:
         token_ids = list(history)

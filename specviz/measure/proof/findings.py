@@ -21,7 +21,7 @@ Number = TypeVar("Number", int, float)
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
-Way = Literal["speculative", "plain"]
+DecoderName = Literal["speculative", "plain"]
 FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
 LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
 USUAL = 0.05  # p-values below it are called unusual, but do not fail
@@ -30,7 +30,7 @@ Test = Literal["counts", "places"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InterimLook:
     draws: int
     distance: float  # total variation distance between the shares of the bins: half the sum of |observed - expected|
     chance: float  # the distance that chance alone exceeds once in twenty times
@@ -39,16 +39,18 @@ class Look:
     p_value: float  # probability of a statistic at least this large, if the draws are the target's
 
 
-def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
+def look(observed: Sequence[int], expected: Sequence[float]) -> InterimLook:
     counts, means = pool(observed, expected)
     draws = sum(counts)
     distance = sum(abs(count - mean) for count, mean in zip(counts, means, strict=True)) / (2 * max(draws, 1))
     degrees = len(counts) - 1
     if degrees < 1:
-        return Look(draws, distance, 0.0, 0.0, 0, 1.0)
+        return InterimLook(draws, distance, 0.0, 0.0, 0, 1.0)
     statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
     shares = tuple(mean / draws for mean in means)
-    return Look(draws, distance, chance_distance(shares, draws), statistic, degrees, survival(statistic, degrees))
+    return InterimLook(
+        draws, distance, chance_distance(shares, draws), statistic, degrees, survival(statistic, degrees)
+    )
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
@@ -114,13 +116,13 @@ def _critical(degrees: int, threshold: float) -> float:
     return least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 
-def looks(batches: Sequence[DrawBatch], way: Way = "speculative") -> list[Look]:
+def looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
     counts = _so_far(batch.speculative if way == "speculative" else batch.plain for batch in batches)
     means = _so_far(batch.expected for batch in batches)
     return [look(*each) for each in zip(counts, means, strict=True)]
 
 
-def place_looks(batches: Sequence[DrawBatch], way: Way = "speculative") -> list[Look]:
+def place_looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
     every = [batch.speculative_places if way == "speculative" else batch.plain_places for batch in batches]
     if any(len(places) != PLACES for places in every):
         return []
@@ -174,8 +176,8 @@ def finding(batches: Sequence[DrawBatch]) -> Finding:
     return Finding("passes", _passed(last, placed[-1] if placed else None, bins_of(batches)))
 
 
-def _first_failure(counted: Sequence[Look], placed: Sequence[Look]) -> Finding | None:
-    tests: list[tuple[Look, Test]] = [(one, "counts") for one in counted] + [(one, "places") for one in placed]
+def _first_failure(counted: Sequence[InterimLook], placed: Sequence[InterimLook]) -> Finding | None:
+    tests: list[tuple[InterimLook, Test]] = [(one, "counts") for one in counted] + [(one, "places") for one in placed]
     failed = [(one, test) for one, test in tests if one.degrees and one.p_value < LIMIT]
     if not failed:
         return None
@@ -185,7 +187,7 @@ def _first_failure(counted: Sequence[Look], placed: Sequence[Look]) -> Finding |
     return Finding("fails", sentence, one.draws, test)
 
 
-def _passed(last: Look, placed: Look | None, bins: Bins) -> str:
+def _passed(last: InterimLook, placed: InterimLook | None, bins: Bins) -> str:
     seen, p = smallest_seen(last.draws, last.degrees, LIMIT), last.p_value
     closeness = "nothing distinguishes the two" if p >= USUAL else say("unusual", p=p, limit=LIMIT)
     inside = say("no_places")

@@ -24,7 +24,7 @@ from specviz.models.loaded_model import LoadedModel
 
 TEXT_SHOWN = 60  # characters shown before the place where two outputs differ
 
-Exact = Callable[[], LoadedModel]  # gives the target in float32, loaded only when needed
+LoadExact = Callable[[], LoadedModel]  # gives the target in float32, loaded only when needed
 
 
 class LoggingModel(CachedModel):
@@ -75,7 +75,7 @@ def greedy_row(
     draft: Loaded,
     prompt: str | Sequence[int],
     settings: DecodeSettings,
-    exact: Exact,
+    exact: LoadExact,
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
@@ -123,7 +123,7 @@ def near_tie(
     plain: list[int],
     speculative: list[int],
     at: int,
-    exact: Exact,
+    exact: LoadExact,
 ) -> NearTie:
     """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
     ids = (plain[at], speculative[at])

@@ -36,7 +36,7 @@ from specviz.measure.proof.rows import (
     RuleName,
 )
 
-Acceptance = Callable[[Tensor, int, float], float]  # of a token, by p and by its q
+AcceptanceChance = Callable[[Tensor, int, float], float]  # of a token, by p and by its q
 
 
 class MatchRule(SamplingRule):
@@ -54,7 +54,7 @@ class MatchRule(SamplingRule):
 class AlteredRule(SamplingRule):
     """A wrong rule: it accepts with another probability, corrects from p itself, or both."""
 
-    def __init__(self, generator: torch.Generator, acceptance: Acceptance, corrects_from_p: bool = False) -> None:
+    def __init__(self, generator: torch.Generator, acceptance: AcceptanceChance, corrects_from_p: bool = False) -> None:
         super().__init__(generator)
         self._acceptance, self._corrects_from_p = acceptance, corrects_from_p
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from specviz.core.judge import NEUTRAL
 from specviz.data.texts import Sentences, any_of
-from specviz.measure.race import Kind, RaceLap, kinds_of
+from specviz.measure.race import RaceKind, RaceLap, kinds_of
 from specviz.measure.sweep.rows import MADE_BY, SERIES
 from specviz.measure.sweep.study import PROMPT, Study, of_kind, pooled
 from specviz.measure.sweep.table import each_row
@@ -19,8 +19,8 @@ say = Sentences("race-beside-sweep")
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    raced: Kind
+class RaceComparison:
+    raced: RaceKind
     draft_length: int  # of the race
     repeats: int
     swept: Any  # a row of `pooled`: each prompt at the draft length that did best on the others
@@ -81,7 +81,7 @@ class Beside:
         return say("why", most=", then ".join(causes)) if causes else ""
 
 
-def beside(laps: Sequence[RaceLap], studies: Sequence[Study]) -> list[Beside]:
+def beside(laps: Sequence[RaceLap], studies: Sequence[Study]) -> list[RaceComparison]:
     wanted = _made_by(laps)
     study = next((each for each in studies if wanted == {name: getattr(each.series, name) for name in wanted}), None)
     if study is None:
@@ -99,14 +99,14 @@ def _made_by(laps: Sequence[RaceLap]) -> dict[str, object]:
     return made | {name: getattr(run.settings, name) for name in SERIES if name not in MADE_BY}
 
 
-def _beside(kind: Kind, laps: Sequence[RaceLap], study: Study, swept: Any) -> Beside:
+def _beside(kind: RaceKind, laps: Sequence[RaceLap], study: Study, swept: Any) -> RaceComparison:
     its = [lap for lap in laps if lap.name in kind.prompts]
     length = its[0].speculative.settings.draft_length
     fixed = of_kind(study.possible)
     there = fixed[(fixed["workload"] == kind.name) & (fixed["draft_length"] == length)]
     own = there[there["preset"].isin(kind.prompts)]
     known = own.drop_duplicates(PROMPT)["preset"].nunique() == len(kind.prompts)
-    return Beside(
+    return RaceComparison(
         kind,
         length,
         len(its[0].ratios),

@@ -18,7 +18,7 @@ from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
 from specviz.measure.compare import PairedRuns, decode_seconds
-from specviz.measure.sweep.plan import Cell, SweepPair, groups
+from specviz.measure.sweep.plan import SweepCell, SweepPair, groups
 from specviz.measure.sweep.rows import MADE_BY, SweepRow, counted, row_key
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel, chat_ids
@@ -27,7 +27,7 @@ Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup
 
 
 def sweep(
-    cells: Sequence[Cell],
+    cells: Sequence[SweepCell],
     load: Callable[[SweepPair], Models],
     done: Iterable[tuple[str, ...]] = (),
     progress: Callable[[str], None] = lambda line: None,
@@ -50,7 +50,7 @@ def sweep(
                 yield from result_of(measure(models, left))
 
 
-def check(models: Models, cell: Cell) -> None:
+def check(models: Models, cell: SweepCell) -> None:
     """Refuse a prompt that cannot be measured before any is, with its name."""
     drafter = fit_drafter(*models, cell.settings)
     drafter.check_tree(cell.settings)
@@ -59,7 +59,7 @@ def check(models: Models, cell: Cell) -> None:
 
 
 @contextmanager
-def naming(cell: Cell) -> Iterator[None]:
+def naming(cell: SweepCell) -> Iterator[None]:
     """An InputError in here is about this prompt."""
     try:
         yield
@@ -73,7 +73,7 @@ def _take(known: Counter[tuple[str, ...]], key: tuple[str, ...]) -> bool:
     return known[key] >= 0
 
 
-def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
+def measure(models: Models, group: Sequence[SweepCell]) -> Steps[list[SweepRow]]:
     """The rows of one or two cells of a block, in their order.
 
     The run of the target alone is made between the two speculative runs it is compared with (speculative, plain,
@@ -92,7 +92,7 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     return [_row(made, cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
 
 
-def _runs(models: Models, drafter: Drafter, cell: Cell) -> PairedRuns:
+def _runs(models: Models, drafter: Drafter, cell: SweepCell) -> PairedRuns:
     """With a new constraint, which is made before its run is timed."""
     constraint = None
     if cell.constrained and cell.prompt.grammar is not None:
@@ -100,7 +100,7 @@ def _runs(models: Models, drafter: Drafter, cell: Cell) -> PairedRuns:
     return PairedRuns(models[0], drafter, _prompt(models, cell), cell.settings, constraint)
 
 
-def _prompt(models: Models, cell: Cell) -> str | list[int]:
+def _prompt(models: Models, cell: SweepCell) -> str | list[int]:
     """The text; a conversation as the token ids that the target's own chat template makes of it."""
     if not cell.prompt.messages:
         return cell.prompt.text
@@ -115,11 +115,11 @@ def made_by(models: Models) -> tuple[Any, ...]:
     return target.name, target.info.dtype, drafter.name, drafter.dtype, threads, machine
 
 
-def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
+def cell_key(models: Models, cell: SweepCell) -> tuple[str, ...]:
     return row_key(made_by(models), cell.named, cell.settings)
 
 
-def _row(made: dict[str, Any], cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
+def _row(made: dict[str, Any], cell: SweepCell, speculative: Trace, plain: Trace) -> SweepRow:
     settings = speculative.settings
     plain_seconds, seconds = decode_seconds(plain), decode_seconds(speculative)
     written, plainly = len(speculative.output.token_ids), len(plain.output.token_ids)

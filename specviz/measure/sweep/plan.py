@@ -8,8 +8,8 @@ from itertools import groupby, islice, zip_longest
 from specviz.core.drafters import named, needs_nothing, spoken
 from specviz.core.request import Precision
 from specviz.core.settings import DecodeSettings, DraftSchedule, repeat_settings
-from specviz.data.grammars import Grammar
-from specviz.data.workloads import Workload
+from specviz.data.prompts.grammars import Grammar
+from specviz.data.prompts.workloads import Workload
 
 CELLS_A_PLAIN_RUN = 2
 OWN_WORKLOAD = "own"  # of prompts from a file, unless it names one
@@ -40,7 +40,7 @@ class SweepPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SweepCell:
     pair: SweepPair
     prompt: SweepPrompt
     settings: DecodeSettings
@@ -78,10 +78,10 @@ class SweepPlan:
     precision: Precision = "exact"
     repeats: int = 1  # how often all this is measured; above temperature 0 each time with the next seed
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[SweepCell]:
         """Always in this order: a count of finished cells shows the progress. InputError: a setting is impossible."""
         return [
-            Cell(pair, prompt, repeat_settings(settings, repeat), constrained)
+            SweepCell(pair, prompt, repeat_settings(settings, repeat), constrained)
             for pair in self.pairs
             for repeat in range(self.repeats)
             for temperature in self.temperatures
@@ -103,13 +103,13 @@ class SweepPlan:
         ]
 
 
-def groups(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
+def groups(cells: Iterable[SweepCell]) -> Iterator[list[SweepCell]]:
     for _, block in groupby(cells, key=lambda cell: cell.block):
         while group := list(islice(block, CELLS_A_PLAIN_RUN)):
             yield group
 
 
-def plain_runs(cells: Sequence[Cell]) -> int:
+def plain_runs(cells: Sequence[SweepCell]) -> int:
     return sum(1 for _ in groups(cells))
 
 

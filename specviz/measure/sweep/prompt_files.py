@@ -47,7 +47,7 @@ class PromptFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FilePrompt:
     """One prompt of a file, not checked yet."""
 
     line: int
@@ -137,7 +137,7 @@ def _text(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")  # other ends of lines belong to a prompt
 
 
-def _entries(text: str) -> Iterator[Entry]:
+def _entries(text: str) -> Iterator[FilePrompt]:
     """What a file lists, by the form that its first line has."""
     lines = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
     number, first = next(lines, (0, ""))
@@ -161,18 +161,18 @@ def _entries(text: str) -> Iterator[Entry]:
         yield from (_plain_line(*line) for line in lines)
 
 
-def _plain_line(number: int, line: str) -> Entry:
+def _plain_line(number: int, line: str) -> FilePrompt:
     is_json = line.lstrip().startswith(("{", "[")) and isinstance(_json(line), dict | list)
     problem = "it is JSON, but the file's first line is a plain prompt: use one form for all lines." if is_json else ""
-    return Entry(number, f"line-{number}", line, is_plain=True, problem=problem)
+    return FilePrompt(number, f"line-{number}", line, is_plain=True, problem=problem)
 
 
-def _json_line(number: int, line: str) -> Entry:
+def _json_line(number: int, line: str) -> FilePrompt:
     found = _json(line)
     problem = "" if found is not None else "it is not JSON."
     if len(line) > MAX_LINE:
         problem = f"it is longer than {MAX_LINE:,} characters."
-    return Entry(number, f"line-{number}", found, problem=problem)
+    return FilePrompt(number, f"line-{number}", found, problem=problem)
 
 
 def _json(line: str) -> object:
@@ -196,7 +196,7 @@ def _is_document(text: str, first: str) -> bool:
     return True
 
 
-def _document(text: str) -> Iterator[Entry]:
+def _document(text: str) -> Iterator[FilePrompt]:
     """The values of a JSON array, or of objects that follow one another. Raises InputError where the JSON is broken."""
     at, line, count = _skip(text, 0), 1, 0
     is_array, done = text[at] == "[", 0  # characters whose lines are counted
@@ -206,7 +206,7 @@ def _document(text: str) -> Iterator[Entry]:
         # A part of the text only: a value of the whole file's length would take far more memory.
         found, length = _value(text[at : at + MAX_LINE], line, whole=at + MAX_LINE >= len(text))
         count += 1
-        yield Entry(line, f"prompt-{count}", found)
+        yield FilePrompt(line, f"prompt-{count}", found)
         at = _skip(text, at + length)
         if is_array:
             if text[at : at + 1] not in (",", "]"):
@@ -263,7 +263,7 @@ def _cells(line: str, separator: str) -> list[str]:
         return []
 
 
-def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
+def _csv(text: str, columns: list[str], separator: str) -> Iterator[FilePrompt]:
     """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     unused = tuple(name for name in columns if name and name not in COLUMNS)
@@ -276,7 +276,7 @@ def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
                 found = {"prompt": ""} | {name: cells[name] for name in COLUMNS if cells.get(name)}
                 fits = len(row) == len(columns)
                 problem = "" if fits else f"it has {len(row)} cells, but the header has {len(columns)}."
-                yield Entry(line, f"line-{line}", found, problem=problem, unused=unused)
+                yield FilePrompt(line, f"line-{line}", found, problem=problem, unused=unused)
             has_header = has_header or bool(row)
             line = reader.line_num + 1
     except csv.Error as error:

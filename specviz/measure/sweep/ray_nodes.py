@@ -15,9 +15,9 @@ from specviz.core.errors import InputError
 from specviz.core.ray_address import CLIENT, LOCAL, check_ray
 from specviz.core.steps import result_of
 from specviz.measure.sweep.measure import Models, made_by, measure, naming
-from specviz.measure.sweep.plan import Cell, SweepPair
+from specviz.measure.sweep.plan import SweepCell, SweepPair
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.spread import Answer, Gone, MadeBy
+from specviz.measure.sweep.spread import LostNode, MadeBy, NodeAnswer
 
 Load = Callable[[SweepPair], Models]
 NAMESPACE = "specviz-sweep"  # of the names of workers
@@ -44,7 +44,7 @@ class Worker:
         self._models = self._load(pair)
         return made_by(self._models)
 
-    def measure(self, cells: Sequence[Cell]) -> list[SweepRow]:
+    def measure(self, cells: Sequence[SweepCell]) -> list[SweepRow]:
         assert self._models is not None
         with naming(cells[0]):
             return [replace(row, node=self._node) for row in result_of(measure(self._models, cells))]
@@ -134,12 +134,12 @@ class RayNodes:
     def names(self) -> list[str]:
         return list(self._workers)
 
-    def ask(self, node: str, what: SweepPair | list[Cell]) -> None:
+    def ask(self, node: str, what: SweepPair | list[SweepCell]) -> None:
         worker = self._workers[node]
         method = worker.load if isinstance(what, SweepPair) else worker.measure
         self._asked[method.remote(what)] = node
 
-    def answer(self) -> tuple[str, Answer]:
+    def answer(self) -> tuple[str, NodeAnswer]:
         (ready,), _ = self._ray.wait(list(self._asked), num_returns=1)
         node, errors = self._asked.pop(ready), self._ray.exceptions
         try:
@@ -150,4 +150,4 @@ class RayNodes:
             raise error.cause from None
         except errors.RayError as error:
             missing = "No module named 'specviz'" in str(error)
-            return node, Gone("specviz is not installed there" if missing else "its process or its machine ended")
+            return node, LostNode("specviz is not installed there" if missing else "its process or its machine ended")

@@ -22,7 +22,7 @@ _Above0 = Annotated[float, Field(gt=0, le=10**7)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series(DecodeSettings):
+class SweepSeries(DecodeSettings):
     """What may be pooled. Settings whose rows are pooled, as the draft length, hold their default."""
 
     target: _Text
@@ -47,7 +47,7 @@ class Series(DecodeSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepRow(Series):
+class SweepRow(SweepSeries):
     """One prompt with one setting, timed once beside a plain run."""
 
     workload: _Text

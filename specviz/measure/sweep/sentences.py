@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, Word
+from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
+from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import Sentences, any_of
-from specviz.data.workloads import find_workload
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.study import (
     ADAPTIVE,
@@ -26,7 +26,7 @@ from specviz.measure.sweep.table import each_row
 NOTHING = "Nothing is measured yet."
 say = Sentences("sweep")
 REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
-OUTCOMES: dict[Word, str] = {
+OUTCOMES: dict[VerdictWord, str] = {
     HELPS: "It helps.",
     HURTS: "It hurts: it is slower than the target alone.",
     EVEN: "It is about even.",
@@ -84,13 +84,13 @@ def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
     return say("helps_on", helps=len(helps), all=len(fair), such=such, most=_with_figure(most, HELPS))
 
 
-def _with_figure(point: Any, outcome: Word) -> str:
+def _with_figure(point: Any, outcome: VerdictWord) -> str:
     speedup, accepted = f"{point.speedup:.1f}×", f"{percent(point.acceptance_rate)} accepted"
-    figures: dict[Word, str] = {EVEN: "", UNTOLD: "", HELPS: f" ({speedup})", HURTS: f" ({accepted})"}
+    figures: dict[VerdictWord, str] = {EVEN: "", UNTOLD: "", HELPS: f" ({speedup})", HURTS: f" ({accepted})"}
     return f"{_in_a_sentence(point.workload)}{figures[outcome]}"
 
 
-def _named(words: str, its: pd.DataFrame, outcome: Word) -> str:
+def _named(words: str, its: pd.DataFrame, outcome: VerdictWord) -> str:
     names = [_with_figure(point, outcome) for point in each_row(its[its["outcome"] == outcome])]
     return f"{words} {', '.join(names)}" if names else ""
 

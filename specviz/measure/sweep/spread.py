@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Protocol
 
 from specviz.core.errors import InputError
-from specviz.measure.sweep.plan import Cell, SweepPair, groups
+from specviz.measure.sweep.plan import SweepCell, SweepPair, groups
 from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
 MadeBy = tuple[str | int | None, ...]  # what is the same in all rows of a pair on a node, see `rows.MADE_BY`
@@ -21,11 +21,11 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class LostNode:
     reason: str
 
 
-Answer = MadeBy | list[SweepRow] | Gone
+NodeAnswer = MadeBy | list[SweepRow] | LostNode
 
 
 class Nodes(Protocol):
@@ -35,10 +35,10 @@ class Nodes(Protocol):
     def names(self) -> Sequence[str]:
         """One name for each node, no two of them the same."""
 
-    def ask(self, node: str, what: SweepPair | list[Cell]) -> None:
+    def ask(self, node: str, what: SweepPair | list[SweepCell]) -> None:
         """Ask a node to load a pair and say what its rows are made by, or for the rows of cells. Does not wait."""
 
-    def answer(self) -> tuple[str, Answer]:
+    def answer(self) -> tuple[str, NodeAnswer]:
         """Wait for the next answer, and say whose it is. Only called while a node was asked.
 
         InputError: the node cannot load or measure what was asked; the sentence names it.
@@ -50,22 +50,22 @@ class NoNodeLeft(InputError):
 
 
 class _Prompt:
-    def __init__(self, cells: Iterable[Cell]) -> None:
+    def __init__(self, cells: Iterable[SweepCell]) -> None:
         self._groups = deque(groups(cells))
         self.pair: SweepPair = self._groups[0][0].pair
-        self.group: list[Cell] = []  # to be measured now, without the cells that are known
+        self.group: list[SweepCell] = []  # to be measured now, without the cells that are known
 
     def __len__(self) -> int:
         return len(self.group) + sum(map(len, self._groups))
 
-    def next_group(self, is_known: Callable[[Cell], bool]) -> list[Cell]:
+    def next_group(self, is_known: Callable[[SweepCell], bool]) -> list[SweepCell]:
         """The group in hand, or the next one that has cells to measure; empty if nothing is left."""
         while not self.group and self._groups:
             self.group = [cell for cell in self._groups.popleft() if not is_known(cell)]
         return self.group
 
 
-def _prompts(cells: Iterable[Cell]) -> Iterator[_Prompt]:
+def _prompts(cells: Iterable[SweepCell]) -> Iterator[_Prompt]:
     """Neighbouring cells that differ only in the way of drafting, and in the grammar."""
     for _, its in groupby(cells, lambda each: (each.pair, each.prompt, each.settings.temperature, each.settings.seed)):
         yield _Prompt(its)
@@ -80,11 +80,11 @@ def _counted(row: SweepRow) -> tuple[str, ...]:
     return _anywhere(row.key) if row.node else row.key
 
 
-class Spread:
+class ClusterSweep:
     """Measures cells on all nodes. Each `known` row stands for one cell."""
 
     def __init__(
-        self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
+        self, cells: Sequence[SweepCell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
     ) -> None:
         self._nodes, self._known, self._progress, self._lost = nodes, Counter(map(_counted, known)), progress, lost
         self._total, self._number = len(cells), 0
@@ -101,7 +101,7 @@ class Spread:
             node, answer = self._nodes.answer()
             self._asked.remove(node)
             match answer:
-                case Gone(reason):
+                case LostNode(reason):
                     self._forget(node, reason)
                 case list():
                     yield from answer
@@ -126,7 +126,7 @@ class Spread:
     def _ask(self, node: str) -> None:
         while prompt := self._hand.get(node) or self._take(node):
             self._hand[node] = prompt
-            what: SweepPair | list[Cell]
+            what: SweepPair | list[SweepCell]
             if not self._has(node, prompt.pair):
                 what, doing = prompt.pair, f"loading {' and '.join(prompt.pair.models)}"
             elif what := prompt.next_group(lambda cell: self._is_known(node, cell)):
@@ -150,7 +150,7 @@ class Spread:
     def _has(self, node: str, pair: SweepPair) -> bool:
         return node in self._loaded and self._loaded[node][0] == pair
 
-    def _is_known(self, node: str, cell: Cell) -> bool:
+    def _is_known(self, node: str, cell: SweepCell) -> bool:
         """Whether a row stands for the cell; it is then taken away: repeats of one measurement have the same key."""
         self._number += 1
         key = row_key(self._loaded[node][1], cell.named, cell.settings)

@@ -16,7 +16,7 @@ from specviz.core.intervals import student_t
 from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance, expected_tokens
-from specviz.measure.sweep.rows import SERIES, Series, names_apart
+from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
 from specviz.measure.sweep.table import each_row
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
@@ -24,13 +24,13 @@ ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedu
 RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
 
 
-def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
+def split_by_series(rows: pd.DataFrame) -> dict[SweepSeries, pd.DataFrame]:
     rows = rows.assign(preset=names_apart(zip(rows["preset"], rows["text_hash"], strict=True)))
     groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
-    found: dict[Series, pd.DataFrame] = {}
+    found: dict[SweepSeries, pd.DataFrame] = {}
     for key, its in groups:
         known: list[Any] = [None if pd.isna(value) else value for value in key]
-        found[Series(**dict(zip(SERIES, known, strict=True)))] = its
+        found[SweepSeries(**dict(zip(SERIES, known, strict=True)))] = its
     return found
 
 
@@ -240,7 +240,7 @@ def errors(predicted: "pd.Series[float]", measured: "pd.Series[float]") -> "pd.S
 
 
 class Study:
-    def __init__(self, series: Series, rows: pd.DataFrame) -> None:
+    def __init__(self, series: SweepSeries, rows: pd.DataFrame) -> None:
         self.series, self.rows = series, rows
         self.others: Sequence[Study] = ()  # the same pair at other temperatures
 
@@ -293,7 +293,7 @@ class Study:
 def studies_of(rows: pd.DataFrame) -> list[Study]:
     """One for each series of the rows, each knowing the same pair at other temperatures."""
     studies = [Study(series, its) for series, its in split_by_series(rows).items()]
-    pairs: dict[Series, list[Study]] = defaultdict(list)
+    pairs: dict[SweepSeries, list[Study]] = defaultdict(list)
     for study in studies:
         pairs[replace(study.series, temperature=0.0)].append(study)
     for same in pairs.values():

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
-from specviz.core.outside import AtMost, outside
+from specviz.core.outside import MostItems, outside
 from specviz.core.settings import SETTINGS
 from specviz.measure.sweep.rows import COLUMNS, NEEDED, SERIES, SweepRow
 
@@ -46,7 +46,7 @@ def _dtype(column: str) -> str:
 TYPES = {column: _dtype(column) for column in COLUMNS}
 
 
-class Most(NamedTuple):
+class TableLimits(NamedTuple):
     """How much a table may hold. Each workload and each series is computed with, so they cost more than rows do."""
 
     rows: int
@@ -54,9 +54,11 @@ class Most(NamedTuple):
     series: int  # pairs of models at one temperature on one machine
 
 
-FILE = Most(20_000, 20_000, 20_000)  # on the command line
-UPLOAD = Most(2_000, 40, 40)  # on a server that others use too
-_ONE_ROW: TypeAdapter[list[SweepRow]] = outside(Annotated[list[SweepRow], AtMost(1)], ConfigDict(allow_inf_nan=False))
+FILE = TableLimits(20_000, 20_000, 20_000)  # on the command line
+UPLOAD = TableLimits(2_000, 40, 40)  # on a server that others use too
+_ONE_ROW: TypeAdapter[list[SweepRow]] = outside(
+    Annotated[list[SweepRow], MostItems(1)], ConfigDict(allow_inf_nan=False)
+)
 
 
 def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
@@ -95,7 +97,7 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
     return frame_of(rows)
 
 
-def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
+def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepRow]:
     """The rows of a CSV, checked one after the other; an InputError names the first problem in the file `name`."""
     header = _header(content, name)
     rows: list[SweepRow] = []

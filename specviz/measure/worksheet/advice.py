@@ -12,8 +12,8 @@ from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
     GROWING,
     LEAST_USE,
-    Elsewhere,
     Length,
+    OtherMachine,
     Production,
     costs_are_told,
     draft_lengths,
@@ -57,7 +57,7 @@ def known_without_costs(found: Production) -> str:
     )
 
 
-def _way(place: Elsewhere) -> str:
+def _way(place: OtherMachine) -> str:
     return say("one_step") if place.block else say("step_each")
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from specviz.core import theory
 from specviz.core.judge import judge
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.terms import Counted, Terms
-from specviz.data.batches import BatchStudy
+from specviz.core.terms import RoundTerms, Terms
+from specviz.data.measured.batches import BatchStudy
 from specviz.data.texts import Sentences
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -55,7 +55,7 @@ def measured_passes(study: BatchStudy) -> MeasuredPasses | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class WorksheetModel:
     """The values of the worksheet's controls. Times are in single-token target steps."""
 
     alpha: float  # per judgement
@@ -97,7 +97,7 @@ class Model:
         """The terms with this draft length, v in this batch. Tokens as counted up to its last position, else E(γ)."""
         checked, counted = self.steps(draft_length + 1), None
         if draft_length <= len(self.survival):
-            counted = Counted(1 + sum(self.survival[:draft_length]), draft_length, checked)
+            counted = RoundTerms(1 + sum(self.survival[:draft_length]), draft_length, checked)
         return Terms(self.alpha, draft_length, self.a_guess(draft_length), checked, self.overhead, counted)
 
     @property
@@ -134,7 +134,7 @@ def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
     return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
 
 
-def verdict_sentence(model: Model) -> str:
+def verdict_sentence(model: WorksheetModel) -> str:
     steps, needed = model.terms.steps, model.terms.break_even
     tokens, shown = agreeing(model.terms.tokens, steps)
     rest = say("rest", model=model) if model.overhead >= 0.005 else ""
@@ -151,7 +151,7 @@ def agreeing(tokens: float, steps: float) -> tuple[str, str]:
     return next((pair for pair in pairs if f"{float(pair[0]) / float(pair[1]):.2f}" == said), pairs[-1])
 
 
-def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) -> str:
+def counts_sentence(drafted: int, accepted: int, counted_at: int, model: WorksheetModel) -> str:
     """Counts in, rate out, and the acceptance per judgement that leads to it at the draft length of the counts."""
     if not drafted:
         return say("nothing_drafted")
@@ -164,7 +164,7 @@ def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) 
     )
 
 
-def symbols(model: Model) -> str:
+def symbols(model: WorksheetModel) -> str:
     """Every term with its value, as a table in Markdown."""
     counted, needed = model.terms.counted, model.terms.break_even
     return say(
@@ -180,7 +180,7 @@ def symbols(model: Model) -> str:
     )
 
 
-def break_even_sentence(model: Model) -> str:
+def break_even_sentence(model: WorksheetModel) -> str:
     needed = model.terms.break_even
     if needed is None:
         return say("no_break_even", steps=model.terms.steps, most=model.draft_length + 1)
@@ -189,13 +189,13 @@ def break_even_sentence(model: Model) -> str:
     return say("break_even", needed=needed, length=model.draft_length, share=model.accepted_share(needed))
 
 
-def half_sentence(model: Model) -> str:
+def half_sentence(model: WorksheetModel) -> str:
     speedup, share = model.speedup_at(0.5, model.draft_length), model.accepted_share(0.5)
     word = judge(speedup, None, modelled=True).word
     return say("half", length=model.draft_length, share=share, speedup=speedup, word=word)
 
 
-def batch_sentence(model: Model, measured: bool = False) -> str:
+def batch_sentence(model: WorksheetModel, measured: bool = False) -> str:
     """What the batch changes in the model. `measured`: the costs contain the load of a measurement."""
     if model.batch == 1:
         return say("one_loaded" if measured else "one")
@@ -205,7 +205,7 @@ def batch_sentence(model: Model, measured: bool = False) -> str:
     return say("batch", model=model, checked=model.draft_length + 1, here=here, alone=alone)
 
 
-def batch_shape(model: Model) -> str:
+def batch_shape(model: WorksheetModel) -> str:
     passes = model.passes
     if passes is None:
         return say("assumed_shape")

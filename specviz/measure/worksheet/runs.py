@@ -9,7 +9,7 @@ import pandas as pd
 
 from specviz.core import metrics
 from specviz.core.names import pair_name
-from specviz.core.terms import Counted, Terms, terms_of
+from specviz.core.terms import RoundTerms, Terms, terms_of
 from specviz.core.theory import expected_tokens_by_position, round_steps, verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted
@@ -18,7 +18,7 @@ from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
 from specviz.measure.sweep.table import each_row
 
-Where = Literal["Watch", "Race", "When it helps"]
+MeasuringPage = Literal["Watch", "Race", "When it helps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ def position_rates(trace: Trace, draft_length: int) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    where: Where  # the page that measured it
+class MeasuredRun:
+    where: MeasuringPage  # the page that measured it
     recorded: bool  # False: in this session, on this machine
     label: str
     terms: Terms  # acceptance and costs as measured with it
@@ -88,9 +88,9 @@ class Measured:
         return f"{self.where}, recorded" if self.recorded else f"{self.where}, yours"
 
 
-def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
+def of_runs(traces: Sequence[Trace], recorded: bool) -> list[MeasuredRun]:
     return [
-        Measured("Watch", recorded, f"{pair_name(trace)}{_doubt(trace, recorded)}", gap.terms, gap.measured, gap)
+        MeasuredRun("Watch", recorded, f"{pair_name(trace)}{_doubt(trace, recorded)}", gap.terms, gap.measured, gap)
         for trace in reversed(traces)
         if (gap := gap_of(trace))
     ]
@@ -100,15 +100,15 @@ def _doubt(trace: Trace, recorded: bool) -> str:
     return "" if recorded or is_trusted(trace) else " (busy machine: its time is not trusted)"
 
 
-def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
+def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[MeasuredRun]:
     return [
-        Measured("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
+        MeasuredRun("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps
         if (gap := gap_of(lap.both, lap.verdict.speedup))
     ]
 
 
-def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
+def of_rows(rows: pd.DataFrame, recorded: bool) -> list[MeasuredRun]:
     found = []
     for series, its in split_by_series(rows).items():
         if not (costs := costs_of(its)):
@@ -117,10 +117,10 @@ def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
             length, checked = point.draft_length, verification_steps(costs.verification, point.draft_length + 1)
             counted = None
             if series.draft_dtype is None:  # prompt lookup: it often finds fewer tokens than it may draft
-                counted = Counted(point.tokens_per_target_call, point.drafted / point.rounds, checked)
+                counted = RoundTerms(point.tokens_per_target_call, point.drafted / point.rounds, checked)
             terms = Terms(point.per_judgement_rate, length, costs.cost_ratio, checked, costs.overhead, counted)
             label = f"{workload_title(point.workload)}: {series.label}"
-            found.append(Measured("When it helps", recorded, label, terms, point.speedup))
+            found.append(MeasuredRun("When it helps", recorded, label, terms, point.speedup))
     return found
 
 

@@ -14,16 +14,16 @@ from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
 from specviz.core.metrics import span
 from specviz.data.published import GPU_COSTS, PUBLISHED
-from specviz.data.serving_counters import ServingCounters
+from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
     MOST_OVERHEAD,
     MOST_TOKENS,
     MOST_VERIFICATION,
-    Model,
+    WorksheetModel,
 )
-from specviz.measure.worksheet.starts import IN_BATCHES, LINKED, Start
+from specviz.measure.worksheet.starts import IN_BATCHES, LINKED, WorksheetStart
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
@@ -41,7 +41,7 @@ class Production:
     """Counters and the model that goes with them: production's acceptance and draft length, and costs."""
 
     counters: ServingCounters
-    model: Model
+    model: WorksheetModel
     speedup: float | None = None  # measured
     before: float | None = None  # tokens of a call in the earlier lines of the log
 
@@ -111,7 +111,7 @@ def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
     return max(1.0, cost)
 
 
-def production(counters: ServingCounters, costs: Model, speedup: float | None) -> Production:
+def production(counters: ServingCounters, costs: WorksheetModel, speedup: float | None) -> Production:
     length = max(1, round(counters.draft_length)) if counters.draft_length else costs.draft_length
     counters = counters.assuming(length)
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits
@@ -125,7 +125,7 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
 
-def _explaining(model: Model, cost: float) -> Model:
+def _explaining(model: WorksheetModel, cost: float) -> WorksheetModel:
     """The model with costs that add up to this round, in a batch of 1: `MIDDLE` of the rest grows with the draft."""
     length, extra = model.draft_length, cost - 1
     drafting, checking = length * model.a_guess(length), model.verification - 1
@@ -164,7 +164,7 @@ def measured_speedup(
     return given
 
 
-def production_start(found: Production, costs_from: str) -> Start:
+def production_start(found: Production, costs_from: str) -> WorksheetStart:
     """Production to start from. The counts are as pasted if every round drafted γ tokens, else of 1,000 rounds."""
     counters, length = found.counters, found.draft_length
     alike = counters.checked is None and abs((counters.draft_length or 0) - length) < 0.01
@@ -177,7 +177,7 @@ def production_start(found: Production, costs_from: str) -> Start:
     batch = nearest_batch(counters.running) if unloaded else None
     costs = f"assumed ({costs_from})" if found.speedup is None else INFERRED
     chosen = f" γ = {length} is from the slider: the text counts no passes." if counters.calls_assumed else ""
-    return Start(
+    return WorksheetStart(
         f"from production: {counters.engine}",
         f"{counted}: the acceptance.{chosen} The costs are {costs}.",
         replace(found.model, batch=batch or found.model.batch),
@@ -202,7 +202,7 @@ def nearest_batch(running: float | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class OtherMachine:
     name: str  # the pair and its machine
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
@@ -214,7 +214,7 @@ class Elsewhere:
 class Outlook:
     """What counters say without the cost of a round: a range over published machines. Text and figures use it."""
 
-    places: list[Elsewhere]  # the slowest first
+    places: list[OtherMachine]  # the slowest first
 
     @property
     def pairs(self) -> int:
@@ -259,12 +259,14 @@ def _ways(found: Production) -> tuple[bool, ...]:
     return (False, True) if unnamed and found.draft_length >= LONG else (False,)
 
 
-def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float], block: bool) -> Elsewhere:
+def _elsewhere(
+    found: Production, name: str, cost_ratio: float, checks: Mapping[int, float], block: bool
+) -> OtherMachine:
     def cost(length: int) -> float:
         return theory.round_steps(length, cost_ratio / length if block else cost_ratio, checks or 1.0)
 
     speeds = {length: _over_all_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
-    return Elsewhere(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks, block)
+    return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks, block)
 
 
 def _over_all_calls(found: Production, length: int, cost: float) -> float:

@@ -12,10 +12,10 @@ from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import is_trusted, verdict_of_run
-from specviz.data.batches import BatchStudy
+from specviz.data.measured.batches import BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.ranking import known_costs
-from specviz.measure.worksheet.model import MeasuredPasses, Model
+from specviz.measure.worksheet.model import MeasuredPasses, WorksheetModel
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
 LINKED = "the values in the link"
@@ -24,10 +24,10 @@ IN_BATCHES = "measured in batches of "  # the label of a start whose costs conta
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class WorksheetStart:
     label: str  # unique among the starts
     source: str  # measured here, recorded, or published: one line
-    model: Model
+    model: WorksheetModel
     drafted: int = 0
     accepted: int = 0
     verification: Mapping[int, float] = field(default_factory=dict)  # v(k) as measured; empty where it is not
@@ -62,7 +62,7 @@ def starts(
     costs: Mapping[tuple[str, str, str], Costs],
     raced: Mapping[str, Trace] | None = None,
     opened: Trace | None = None,
-) -> list[Start]:
+) -> list[WorksheetStart]:
     """Everything to start from, the newest run first, then the race's prompts (`raced`: by name), the opened file's."""
     named = [*((f"run {number}", trace) for number, trace in enumerate(finished, 1))]
     runs = [start_of_live_run(trace, _run_label(name, trace), costs) for name, trace in named]
@@ -76,15 +76,15 @@ def starts(
     return [*found, *([first] if first else []), *here, *published]
 
 
-def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
+def start_of_run(trace: Trace, label: str, source: str) -> WorksheetStart | None:
     terms, costs, counts = terms_of(trace), metrics.costs(trace), metrics.count(trace.rounds)
     if terms is None or costs is None:
         return None
     times = terms.cost_ratio, terms.verification, terms.overhead
-    model = Model(terms.alpha, terms.draft_length, *times, operations_ratio=operations_ratio(trace))
+    model = WorksheetModel(terms.alpha, terms.draft_length, *times, operations_ratio=operations_ratio(trace))
     verdict = verdict_of_run(trace)
     made = "measured here in this session" if source == "live" else f"recorded on {trace.recorded_on.machine}"
-    return Start(
+    return WorksheetStart(
         label,
         f"Acceptance and costs {made}.",
         model,
@@ -96,7 +96,9 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
     )
 
 
-def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, str, str], Costs]) -> Start | None:
+def start_of_live_run(
+    trace: Trace, label: str, calibrated: Mapping[tuple[str, str, str], Costs]
+) -> WorksheetStart | None:
     """A run of this visit. On a busy machine its own times say nothing, and its costs are those that are known."""
     start, drafter = start_of_run(trace, label, "live"), trace.drafter
     if start is None or drafter is None or is_trusted(trace):
@@ -117,7 +119,7 @@ def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, s
     )
 
 
-def start_of_file(trace: Trace) -> Start | None:
+def start_of_file(trace: Trace) -> WorksheetStart | None:
     """The opened file's run; where no run of the target alone is beside it, its acceptance. None: nothing judged."""
     label = f"the opened file: {pair_name(trace)}"
     alpha, counts = metrics.per_place_rate(trace.rounds), metrics.count(trace.rounds)
@@ -125,17 +127,19 @@ def start_of_file(trace: Trace) -> Start | None:
         return whole if alpha is not None else None
     origin = f"imported from {trace.imported.system}" if trace.imported else f"recorded on {trace.recorded_on.machine}"
     longest = median_high(round.depth for round in trace.rounds if round.drafted)
-    return Start(
+    return WorksheetStart(
         label,
         f"Acceptance counted in the opened run, {origin}. It reports no costs: c, v, o and ĉ stay as they are.",
-        Model(alpha, min(longest, MAX_DRAFT_LENGTH), 0.0, 1.0, 0.0),
+        WorksheetModel(alpha, min(longest, MAX_DRAFT_LENGTH), 0.0, 1.0, 0.0),
         counts.drafted,
         counts.accepted,
         acceptance_only=True,
     )
 
 
-def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[Start, Trace | None]:
+def calibrated(
+    pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]
+) -> tuple[WorksheetStart, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
     target, draft, precision = pair
     runs = ((trace, trace.drafter) for trace in reversed(finished) if trace.target.name == target)
@@ -144,7 +148,7 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
     terms = terms_of(newest) if newest else None
     draft_length = terms.draft_length if terms else OPENING_DRAFT_LENGTH
     counts = metrics.count(newest.rounds) if newest else metrics.Counts()
-    model = Model(
+    model = WorksheetModel(
         terms.alpha if terms else OPENING_ALPHA,
         draft_length,
         costs.cost_ratio,
@@ -153,7 +157,7 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
         operations_ratio=operations_ratio(newest) if newest else 0.0,
     )
     acceptance = "from your newest run of this pair" if terms else f"not measured, {OPENING_ALPHA} is assumed"
-    start = Start(
+    start = WorksheetStart(
         f"this machine, calibrated: {short_name(draft)} → {short_name(target)} ({precision})",
         f"Costs measured here by calibration, {between(costs, draft_length)}; acceptance {acceptance}.",
         model,
@@ -173,49 +177,49 @@ def between(costs: Costs, draft_length: int) -> str:
     return f"95 % intervals: c {metrics.span(draft)}, v({draft_length + 1}) {metrics.span(check)}"
 
 
-def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:
+def with_passes(start: WorksheetStart, passes: MeasuredPasses | None) -> WorksheetStart:
     """The same, where its target is the one whose passes over several texts were measured, with those."""
     if passes is None or start.target != passes.target:
         return start
     return replace(start, model=replace(start.model, passes=passes))
 
 
-def batch_starts(study: BatchStudy) -> Iterator[Start]:
+def batch_starts(study: BatchStudy) -> Iterator[WorksheetStart]:
     for point in (study.at(size, study.draft_lengths[-1]) for size in study.batches if size > 1):
         passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
         times = point.cost_ratio.value, point.verification.value, point.overhead.value
         made = f"recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together"
-        yield Start(
+        yield WorksheetStart(
             f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
             f"Acceptance and costs {made}.",
-            Model(alpha, point.draft_length, *times),
+            WorksheetModel(alpha, point.draft_length, *times),
             point.counts.drafted,
             point.counts.accepted,
             passes.verification if passes else {},
         )
 
 
-def start_of_paper(run: PublishedRun) -> Start:
+def start_of_paper(run: PublishedRun) -> WorksheetStart:
     """A published configuration. v and o are not published: 1 and 0, as the paper's own formula has them."""
     alpha = run.explaining_alpha if run.alpha is None else run.alpha
     given = "α, c and γ" if run.alpha is not None else "c and γ"
     modelled = "" if run.alpha is not None else " α is not published: the value that would explain the speedup is used."
-    return Start(
+    return WorksheetStart(
         f"published: {run.label}",
         f"{given} published ({run.source}), measured on {run.machine}; v = 1 and o = 0, as in the paper’s formula."
         f"{modelled}",
-        Model(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
+        WorksheetModel(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
     )
 
 
-def start_of_gpu(costs: GpuCosts) -> Start:
+def start_of_gpu(costs: GpuCosts) -> WorksheetStart:
     checked = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else 1.0
     assumed = costs.assumed  # it may begin with a symbol such as c or v, which stays as it is
     assumed = assumed if assumed[1] == " " else assumed[0].upper() + assumed[1:]
-    return Start(
+    return WorksheetStart(
         f"published GPU costs: {costs.label}",
         f"Published: {costs.published}. {assumed}. Acceptance stays as it is.",
-        Model(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
+        WorksheetModel(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
         verification=costs.verification,
         costs_only=True,
     )

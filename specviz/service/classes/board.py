@@ -60,7 +60,7 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClassPlace:
     """One place of one text, with what the class guessed there."""
 
     text: int
@@ -73,7 +73,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuizTally:
     number: int  # from 0
     chosen: tuple[int, ...]  # students, by option
 
@@ -84,8 +84,8 @@ class Board:
     bins: tuple[Bin, ...]
     mine: Counts  # the class, all rounds together
     model: Counts  # wren-nano, in the same rounds
-    places: tuple[Place, ...]  # those with the most students first
-    questions: tuple[Question, ...]
+    places: tuple[ClassPlace, ...]  # those with the most students first
+    questions: tuple[QuizTally, ...]
 
     @property
     def played(self) -> int:
@@ -133,11 +133,11 @@ def _bins(per_call: Sequence[float], model: float | None) -> tuple[Bin, ...]:
     )
 
 
-def _place(rounds: Sequence[SharedRound]) -> Place:
+def _place(rounds: Sequence[SharedRound]) -> ClassPlace:
     words = Counter(one.word for one in rounds)
     fits = {one.word for one in rounds if one.fits}
     guesses = [Guess(word, students, word in fits) for word, students in words.items()]
-    return Place(
+    return ClassPlace(
         *rounds[0].where,
         len(rounds),
         tuple(sorted(guesses, key=lambda guess: (-guess.students, not guess.fits, guess.word))),
@@ -146,9 +146,9 @@ def _place(rounds: Sequence[SharedRound]) -> Place:
     )
 
 
-def _question(number: int, students: Sequence[Student]) -> Question:
+def _question(number: int, students: Sequence[Student]) -> QuizTally:
     given = [student.answers[number] for student in students if number in student.answers]
-    return Question(number, tuple(given.count(option) for option in range(len(quiz()[number].options))))
+    return QuizTally(number, tuple(given.count(option) for option in range(len(quiz()[number].options))))
 
 
 def rounds_csv(now: ClassNow) -> str:

@@ -10,7 +10,7 @@ from time import monotonic
 
 from specviz.core.errors import InputError
 from specviz.data.lessons.story import quiz
-from specviz.game.game import Plan
+from specviz.game.game import GamePlan
 from specviz.service.classes.room import ClassNow, Membership, Room, SharedRound, Student
 from specviz.service.sessions import is_public
 
@@ -92,7 +92,7 @@ class Classes:
 
     # ---- the teacher
 
-    def open(self, address: str, plan: Plan) -> str:
+    def open(self, address: str, plan: GamePlan) -> str:
         """Open a class with this game; returns the teacher's secret, which is the right to its board.
 
         InputError: the server has too many classes, or too many from this address.
@@ -166,7 +166,7 @@ class Classes:
                 room.students[secret].name = tidy_name(name)
                 self._changed(room)
 
-    def send_rounds(self, secret: str, plan: Plan, rounds: Iterable[SharedRound]) -> None:
+    def send_rounds(self, secret: str, plan: GamePlan, rounds: Iterable[SharedRound]) -> None:
         """Put a student's rounds on the board: of the class's own game only, and each place in it once."""
         with self._lock:
             room = self._used(self._of_student.get(secret))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from specviz.core.metrics import Counts, count
 from specviz.core.trace import Round
-from specviz.game.game import MODEL, PROMPTS, ROUNDS, YOU, Plan, Turn, rounds_of
+from specviz.game.game import MODEL, PROMPTS, ROUNDS, YOU, GamePlan, Turn, rounds_of
 from specviz.game.words import best_branch, draft_text, words_of
 
 MAX_WORD, MAX_GUESS, MAX_BEFORE, MAX_WRITTEN = 30, 60, 120, 200  # characters
@@ -37,7 +37,7 @@ class SharedRound:
         return self.text, self.place, self.before
 
 
-def shared_rounds(plan: Plan, games: Sequence[Sequence[Turn]]) -> list[SharedRound]:
+def shared_rounds(plan: GamePlan, games: Sequence[Sequence[Turn]]) -> list[SharedRound]:
     return [
         _shared(turn, text, number, preset.text)
         for text, (preset, turns) in enumerate(zip(plan.prompts, games, strict=False))
@@ -96,7 +96,7 @@ class Student:
 @dataclass(frozen=True, slots=True)
 class ClassNow:
     code: str
-    plan: Plan
+    plan: GamePlan
     students: tuple[Student, ...]
     changes: int  # so far: the same number is the same board
 
@@ -104,7 +104,7 @@ class ClassNow:
 @dataclass(frozen=True, slots=True)
 class Membership:
     code: str
-    plan: Plan
+    plan: GamePlan
     number: int
     name: str
 
@@ -112,7 +112,7 @@ class Membership:
 @dataclass(slots=True)
 class Room:
     code: str
-    plan: Plan
+    plan: GamePlan
     address: str  # of the teacher; empty where it is not known
     opened: float
     used: float

@@ -13,15 +13,15 @@ from itertools import groupby
 from specviz.core.errors import InputError, without_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.workloads import Preset, find_preset
+from specviz.data.prompts.workloads import Preset, find_preset
 from specviz.decoding import Drafter, fit_drafter
-from specviz.measure.compare import Measured, PairedRuns, quality
+from specviz.measure.compare import PairedRuns, RepeatedPairs, quality
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.measure.sweep.measure import measure
-from specviz.measure.sweep.plan import Cell, groups
+from specviz.measure.sweep.plan import SweepCell, groups
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
@@ -31,7 +31,7 @@ from specviz.service.limits import BudgetSpent
 from specviz.service.workshop import Workshop
 
 
-def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
+def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
     """One `RaceLap` for each prompt after the first `done`; `Progress` before each repeat.
 
     InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
@@ -40,7 +40,7 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
     target, draft = yield from workshop.load_pair(job, command.request)
     drafter = fit_drafter(target, draft, settings)
     _check(target, drafter, prompts, settings)
-    yield say.Started(job)
+    yield say.RunStarted(job)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
@@ -48,15 +48,15 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.Steps:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.plain:
-                yield say.Item(job, "race", _lap(measured, target, prompt))
+                yield say.JobItem(job, "race", _lap(measured, target, prompt))
             raise
         workshop.forget_race(job)
-        yield say.Item(job, "race", _lap(measured, target, prompt))
-    yield say.Finished(job)
+        yield say.JobItem(job, "race", _lap(measured, target, prompt))
+    yield say.JobFinished(job)
 
 
-def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.Steps:
-    step = say.Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
+def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.JobSteps:
+    step = say.JobProgress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
     yield step
     yield from runs.warm_up_steps()
     for repeat in range(len(runs.measured.plain) + 1, command.repeats + 1):
@@ -72,7 +72,7 @@ def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt],
             raise InputError(f"{prompt.name}: {error}") from None
 
 
-def _lap(measured: Measured, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
+def _lap(measured: RepeatedPairs, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
     speculative, plain = measured.shown
     token_texts = TokenTexts(target.tokens)
@@ -90,7 +90,7 @@ def _lap(measured: Measured, target: LoadedModel, prompt: RacePrompt) -> RaceLap
     )
 
 
-def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.Steps:
+def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.JobSteps:
     """An answer for each cell after the first `done`.
 
     A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
@@ -106,20 +106,20 @@ def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.Steps:
             yield _progress(job, left[0], len(cells))
             yield from _problems(job, left, error)
             continue
-        yield say.Started(job)
+        yield say.RunStarted(job)
         for group in groups(left):
             yield _progress(job, group[0], len(cells))
             try:
                 rows = yield from measure(models, group)
-                yield from (say.Item(job, "sweep", row) for row in rows)
+                yield from (say.JobItem(job, "sweep", row) for row in rows)
             except InputError as error:
                 yield from _problems(job, group, error)
-    yield say.Finished(job)
+    yield say.JobFinished(job)
 
 
-def _progress(job: int, cell: Cell, total: int) -> say.Progress:
+def _progress(job: int, cell: SweepCell, total: int) -> say.JobProgress:
     settings = cell.settings
-    return say.Progress(
+    return say.JobProgress(
         job,
         "measuring",
         total,
@@ -131,25 +131,25 @@ def _progress(job: int, cell: Cell, total: int) -> say.Progress:
     )
 
 
-def _problems(job: int, cells: Iterable[Cell], error: InputError) -> say.Steps:
+def _problems(job: int, cells: Iterable[SweepCell], error: InputError) -> say.JobSteps:
     for cell in cells:
-        yield say.Item(job, "sweep", without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
+        yield say.JobItem(job, "sweep", without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
 
 
-def prove_steps(command: say.Prove, workshop: Workshop) -> say.Steps:
+def prove_steps(command: say.Prove, workshop: Workshop) -> say.JobSteps:
     """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)
-    yield say.Started(job)
+    yield say.RunStarted(job)
     each, left = command.draws // BATCHES, range(command.done, BATCHES)
-    yield say.Progress(job, "drawing", BATCHES, draws=each)
+    yield say.JobProgress(job, "drawing", BATCHES, draws=each)
     for batch in draw_batches(draws, request.settings.seed, each, left):
-        yield say.Item(job, "prove", batch) if batch else None
-    yield say.Finished(job)
+        yield say.JobItem(job, "prove", batch) if batch else None
+    yield say.JobFinished(job)
 
 
-def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.Steps:
+def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.JobSteps:
     """One `GreedyRow` for each prompt after the first `done`."""
     job, request = command.job, command.request
     prompts = [find_preset(name) for name in command.presets] or [Preset(request.prompt)]
@@ -165,10 +165,10 @@ def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.
     def exact() -> LoadedModel:
         return target if target.info.dtype == "float32" else load_model(request.target, "float32")
 
-    yield say.Started(job)
+    yield say.RunStarted(job)
     for preset in filter(None, prompts[command.done :]):
-        yield say.Progress(job, "comparing", len(prompts), prompt=preset.name)
+        yield say.JobProgress(job, "comparing", len(prompts), prompt=preset.name)
         rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
         for row in rows:
-            yield say.Item(job, "compare greedy", row) if row else None
-    yield say.Finished(job)
+            yield say.JobItem(job, "compare greedy", row) if row else None
+    yield say.JobFinished(job)

@@ -25,7 +25,7 @@ from specviz.decoding import (
 )
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import prompt_ids
-from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn
+from specviz.game.game import LOOKUP, MODEL, OFFERS, GameRequest, Offer, Turn
 from specviz.game.words import FREE, Guesses, ends_inside_word, guess_problem, joined, joined_guesses, tidy, whole_words
 from specviz.measure.compare import next_logits
 from specviz.models.loaded_model import LoadedModel
@@ -56,7 +56,7 @@ class PersonDrafter(Drafter, Proposer):
         return Draft(self._guesses.token_ids, None, parents=self._guesses.parents)
 
 
-def play_steps(command: say.Play, workshop: Workshop) -> say.Steps:
+def play_steps(command: say.Play, workshop: Workshop) -> say.JobSteps:
     """Raises InputError: what was typed cannot be played, or the text has grown too long."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
@@ -64,7 +64,7 @@ def play_steps(command: say.Play, workshop: Workshop) -> say.Steps:
         ask, request = command.ask, command.request
         text_ids = prompt_ids(target, ask.text_ids or request.prompt, shared_vocabulary(target, draft))
         mine, cut = _drafted(target, text_ids, ask)
-        yield say.Started(command.job)
+        yield say.RunStarted(command.job)
         trace, rivals = None, {}
         if ask.action != "offer":
             # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
@@ -75,8 +75,8 @@ def play_steps(command: say.Play, workshop: Workshop) -> say.Steps:
                 rivals = yield from _rivals(target, drafts, text_ids, mine)
             text_ids = [*text_ids, *trace.output.token_ids]
         turn = _after(target, draft, request, ask, text_ids)
-        yield say.Item(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
-    yield say.Finished(command.job)
+        yield say.JobItem(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
+    yield say.JobFinished(command.job)
 
 
 def _rivals(
@@ -111,7 +111,7 @@ def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], 
     return replace(trace, settings=settings, output=output)
 
 
-def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[Guesses, int]:
+def _drafted(target: LoadedModel, text_ids: list[int], ask: GameRequest) -> tuple[Guesses, int]:
     """What the person drafts, at most 16 tokens a guess, and how many more there were."""
     if ask.action != "guess":
         return joined_guesses([]), 0
@@ -149,7 +149,9 @@ def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
     return str(target.tokens.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
-def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: Ask, text_ids: list[int]) -> Turn:
+def _after(
+    target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: GameRequest, text_ids: list[int]
+) -> Turn:
     text = _spelled(target, text_ids)
     if text_ids[-1] in target.end_ids and len(text_ids) > 1:
         return Turn(text, text_ids, joins=False, ended=True)

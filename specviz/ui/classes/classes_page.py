@@ -6,14 +6,14 @@ from functools import partial
 import streamlit as st
 
 from specviz.core.files import ASSETS
-from specviz.data.permalink import MAX_SEED
+from specviz.data.links.permalink import MAX_SEED
 from specviz.data.texts import page_texts
-from specviz.game.game import MODES, SETS, Plan
-from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
+from specviz.game.game import MODES, SETS, GamePlan
+from specviz.service.classes.board import Board, ClassPlace, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import ClassNow
 from specviz.ui.classes import membership as own
-from specviz.ui.classes.classes_state import PARTS, Attending, Part
+from specviz.ui.classes.classes_state import PARTS, ClassPart, ClassState
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.play.play_page import set_title
@@ -92,7 +92,7 @@ def _show_opening() -> None:
 
     def opened() -> None:
         chosen = st.session_state
-        own.open_class(Plan(seed=int(chosen.class_seed), set=str(chosen.class_set), mode=chosen.class_mode))
+        own.open_class(GamePlan(seed=int(chosen.class_seed), set=str(chosen.class_set), mode=chosen.class_mode))
 
     st.markdown("## Open a class")
     st.markdown(SAYS["opening"])
@@ -111,7 +111,7 @@ LIVE = "class_live"  # the part of the page that changes with the class
 POLL_SECONDS = 2.0
 
 
-def show_board(state: Attending) -> None:
+def show_board(state: ClassState) -> None:
     room = address.view() == "projector"
 
     def table(made: Callable[[ClassNow], str]) -> str:
@@ -155,7 +155,7 @@ def show_board(state: Attending) -> None:
             address.projector_button()
 
 
-def _choose_part(state: Attending, room: bool) -> None:
+def _choose_part(state: ClassState, room: bool) -> None:
     asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
     if asked and address.went_there(asked, state.written, state.asked_part):
         state.part = asked
@@ -204,7 +204,7 @@ def _show_guesses(now: ClassNow, board: Board, _: bool) -> None:
         st.html(scores_html(board))
         return
 
-    def title(place: Place) -> str:
+    def title(place: ClassPlace) -> str:
         before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
         end = before if len(before) <= 40 else f"…{before[-40:]}"
         students = "1 student" if place.students == 1 else f"{place.students} students"
@@ -236,7 +236,7 @@ def _show_students(now: ClassNow, board: Board, _: bool) -> None:
             button("Remove", "class_remove", classes().remove, attending().teacher, number, disabled=number is None)
 
 
-SHOW: dict[Part, Callable[[ClassNow, Board, bool], None]] = {
+SHOW: dict[ClassPart, Callable[[ClassNow, Board, bool], None]] = {
     "join": _show_join,
     "scores": _show_scores,
     "guesses": _show_guesses,

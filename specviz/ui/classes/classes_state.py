@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Part = Literal["join", "scores", "guesses", "quiz", "students"]
-PARTS: tuple[Part, ...] = get_args(Part)
+ClassPart = Literal["join", "scores", "guesses", "quiz", "students"]
+PARTS: tuple[ClassPart, ...] = get_args(ClassPart)
 
 
 @dataclass(slots=True)
-class Attending:
+class ClassState:
     """One visitor. The secrets are also in cookies and in the browser tab, so that a reload changes nothing."""
 
     student: str = ""  # the secret of a student; empty in no class
@@ -20,8 +20,8 @@ class Attending:
     asked: str = ""  # the code in the last link that was read
     invited: str = ""  # ... while the visitor has not answered yet
     message: str = ""  # why a class was not opened or joined, or that it is over
-    part: Part = "join"  # of the board
+    part: ClassPart = "join"  # of the board
     written: str = ""  # the part that the page's address was given last
-    asked_part: Part | None = None  # by the address that the browser sent last
+    asked_part: ClassPart | None = None  # by the address that the browser sent last
     seen: int = -1  # how many changes the board on the teacher's screen has
     open: bool = False  # the teacher's class, when it was last looked at

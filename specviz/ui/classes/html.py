@@ -7,8 +7,8 @@ from html import escape
 import segno
 
 from specviz.data.lessons.story import quiz
-from specviz.game.game import MODEL, Plan
-from specviz.service.classes.board import Board, Place, Question
+from specviz.game.game import MODEL, GamePlan
+from specviz.service.classes.board import Board, ClassPlace, QuizTally
 from specviz.service.classes.registry import shown_code
 from specviz.ui.shared.parts import per_call, rate_of
 
@@ -57,7 +57,7 @@ def scores_html(board: Board) -> str:
     )
 
 
-def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
+def guesses_html(plan: GamePlan, place: ClassPlace, *, rare: bool) -> str:
     text = f"{plan.prompts[place.text].text}{place.before}" if place.after <= len(place.before) else place.before
     text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
@@ -74,7 +74,7 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
     )
 
 
-def question_html(question: Question, *, show_right: bool) -> str:
+def question_html(question: QuizTally, *, show_right: bool) -> str:
     asked = quiz()[question.number]
     most, right = max(1, *question.chosen), "✓ right answer"
     rows = [

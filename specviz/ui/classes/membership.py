@@ -6,12 +6,12 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.texts import page_texts
-from specviz.game.game import Plan
+from specviz.game.game import GamePlan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
 from specviz.service.sessions import normal_address
-from specviz.ui.classes.classes_state import Attending
-from specviz.ui.play.play_state import Playing
+from specviz.ui.classes.classes_state import ClassState
+from specviz.ui.play.play_state import PlayState
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared.address import address
@@ -33,7 +33,7 @@ def classes() -> Classes:
     return Classes()
 
 
-def attending() -> Attending:
+def attending() -> ClassState:
     state = session().classes
     if not state.cookies_read:
         state.cookies_read = True
@@ -134,7 +134,7 @@ def play_class_game() -> None:
         new_game(session(), member.plan)
 
 
-def send_rounds(state: Playing) -> None:
+def send_rounds(state: PlayState) -> None:
     """Send the rounds of the game so far. What was sent before does not count again."""
     if state.ours and (secret := attending().student):
         classes().send_rounds(secret, state.plan, shared_rounds(state.plan, state.games))
@@ -145,7 +145,7 @@ def send_answers(answers: dict[int, int]) -> None:
         classes().send_answers(secret, answers)
 
 
-def open_class(plan: Plan) -> None:
+def open_class(plan: GamePlan) -> None:
     state = attending()
     state.message = ""
     try:

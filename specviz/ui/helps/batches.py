@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.data.batches import BatchPass, BatchStudy, Ratio, recorded_batches
+from specviz.data.measured.batches import BatchPass, BatchStudy, Ratio, recorded_batches
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import compared, outcome, reading, times, where
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import GREY, Figure, Part, axis, figure, interval, level, look, scatter, two_charts
+from specviz.ui.shared.figures import GREY, Figure, FigurePart, axis, figure, interval, level, look, scatter, two_charts
 from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, notices, numbers
 
 SAYS = page_texts("helps")
@@ -18,7 +18,7 @@ HEIGHT = 340
 
 
 def batch_figure(study: BatchStudy) -> Figure:
-    lines: list[Part] = []
+    lines: list[FigurePart] = []
     for number, length in enumerate(study.draft_lengths):
         points = [study.at(size, length) for size in study.batches]
         until_end, full = [each.speedup for each in points], [each.full_speedup for each in points]
@@ -32,7 +32,7 @@ def batch_figure(study: BatchStudy) -> Figure:
 
 def check_figure(passes: Sequence[BatchPass]) -> Figure:
     tokens = sorted({check.tokens for each in passes for check in each.checks})
-    one_by_one: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
+    one_by_one: FigurePart = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
     lines = [scatter("one by one", tokens, tokens, **one_by_one)]
     for number, each in enumerate(passes):
         name = "one text" if each.batch == 1 else f"{each.batch} texts"
@@ -42,7 +42,7 @@ def check_figure(passes: Sequence[BatchPass]) -> Figure:
     return figure(lines, HEIGHT, x=axis("tokens of each text in one pass, k", dtick=1), y=y, showlegend=True)
 
 
-def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: Part) -> Part:
+def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: FigurePart) -> FigurePart:
     values, low, high = ([getattr(each, end) for each in ratios] for end in ("value", "low", "high"))
     error = interval(values, low, high, how["line"]["color"], thickness=1)
     return scatter(name, x, values, f"%{{x}}: %{{y:.2f}}<extra>{name}</extra>", error_y=error, **how)

@@ -16,9 +16,9 @@ from specviz.core.names import first_words
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.data.quiet_costs import quiet_costs
+from specviz.data.measured.quiet_costs import quiet_costs
+from specviz.data.prompts.workloads import WORKLOADS, find_preset
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS, find_preset
 from specviz.measure.paired import calibration_seconds, in_minutes, left_of
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
@@ -29,7 +29,7 @@ from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     COLORS,
     Figure,
-    Part,
+    FigurePart,
     axis,
     figure,
     interval,
@@ -116,7 +116,7 @@ def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    lines: list[Part] = []
+    lines: list[FigurePart] = []
     for number, points in enumerate(drafts):
         lines.append(_line(points, "speedup", number, "× modelled") | _ends(points, number))
         best, name = best_of(points), figure_text(spoken(points[0].draft))
@@ -124,20 +124,20 @@ def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
             continue  # no length is clearly the best
         said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
         mark = marker("star", 15, COLORS[number], edge="#ffffff", width=1)
-        star: Part = {"mode": "markers", "marker": mark, "showlegend": False}
+        star: FigurePart = {"mode": "markers", "marker": mark, "showlegend": False}
         lines.append(scatter(f"{name}, best", [best.draft_length], [best.speedup], said, **star))
     y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))
 
 
-def _ends(points: Sequence[Point], number: int) -> Part:
+def _ends(points: Sequence[Point], number: int) -> FigurePart:
     ends = [point.interval or (point.speedup, point.speedup) for point in points]
     low, high = zip(*ends, strict=True)
     speedups = [point.speedup for point in points]
     return {"error_y": interval(speedups, low, high, COLORS[number], thickness=1, width=0)}
 
 
-def _line(points: Sequence[Point], what: str, number: int, unit: str) -> Part:
+def _line(points: Sequence[Point], what: str, number: int, unit: str) -> FigurePart:
     name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
     hover = f"γ = %{{x}}: %{{y:.2f}}{unit}<extra>{name}</extra>"
     return scatter(name, lengths, [getattr(point, what) for point in points], hover, **look(number, 7))

@@ -9,8 +9,14 @@ from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import in_words
-from specviz.data.measured_methods import ALL, POSITIONS_AT, AtTemperature, MeasuredMethods, stored_methods
-from specviz.data.measured_methods import MeasuredMethod as Method
+from specviz.data.measured.measured_methods import (
+    ALL,
+    POSITIONS_AT,
+    MeasuredMethods,
+    TemperatureFigures,
+    stored_methods,
+)
+from specviz.data.measured.measured_methods import MeasuredMethod as Method
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
@@ -32,7 +38,7 @@ GROUPS["other ways to draw or check"] = {"argmax", "block"}, "#5f6b7a", "octagon
 
 def costs_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    parts: list[plot.Part] = []
+    parts: list[plot.FigurePart] = []
     for group, (families, color, symbol) in GROUPS.items():
         its = [method for method in methods if method.family in families]
         found = [(method, method.kinds[kind].best.costs) for method in its]
@@ -71,12 +77,12 @@ def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
     labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
     said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
     its = {labels[method.name]: method.kinds[kind].best for method in ranked}
-    parts: list[plot.Part] = []
+    parts: list[plot.FigurePart] = []
     for word, name in LEGEND.items():
         found = {label: best for label, best in its.items() if best.outcome == word}
         if found:
             speedups, low, high = zip(*((best.speedup, best.low, best.high) for best in found.values()), strict=True)
-            ends: plot.Part = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
+            ends: plot.FigurePart = {"customdata": list(zip(low, high, strict=True)), "marker": BARS[word]}
             ends["error_x"] = plot.interval(speedups, low, high, plot.GREY)
             parts.append(plot.bars(name, speedups, found, said, orientation="h", **ends))
     y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
@@ -85,7 +91,7 @@ def speedups_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
 
 
 def positions_figure(methods: Sequence[Method], kind: str) -> plot.Figure:
-    parts: list[plot.Part] = []
+    parts: list[plot.FigurePart] = []
     for number, method in enumerate(methods):
         at = method.kinds[kind].at(POSITIONS_AT)
         every = enumerate(zip(at.by_position, at.intervals, at.judged, strict=True), 1) if at else []
@@ -202,7 +208,7 @@ def where(measured: MeasuredMethods) -> str:
     ).rstrip()
 
 
-def reading(part: AtTemperature, kind: str) -> str:
+def reading(part: TemperatureFigures, kind: str) -> str:
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     best = ranked[0].kinds[kind].best

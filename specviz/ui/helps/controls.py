@@ -7,9 +7,9 @@ import streamlit as st
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
-from specviz.data.permalink import VARIED
+from specviz.data.links.permalink import VARIED
+from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS
@@ -19,8 +19,8 @@ from specviz.ui.helps.helps_state import (
     MAX_PROMPTS_EACH,
     MOST_DRAFTS,
     TEMPERATURES,
-    Choice,
-    Sweeps,
+    HelpsState,
+    SweepChoice,
     choice_from_link,
     estimated_seconds,
     pace_of,
@@ -53,7 +53,7 @@ def next_measurement() -> None:
     restore_widgets(values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)})
     notices(sweeps.came.notes)
     sweeps.came.notes = []
-    sweeps.unfolded |= sweeps.choice != Choice()
+    sweeps.unfolded |= sweeps.choice != SweepChoice()
     with st.expander(SAYS["next"], expanded=sweeps.unfolded):
         st.caption(SAYS["next_help"])
         for column, draw in zip(st.columns(3, gap="large"), (_what, _with_what, _how), strict=True):
@@ -63,13 +63,13 @@ def next_measurement() -> None:
         _start_bar(sweeps)
 
 
-def _take(sweeps: Sweeps) -> None:
+def _take(sweeps: HelpsState) -> None:
     """Take in what the controls say."""
-    values: dict[str, Any] = {name: held(_key(name)) for name in Choice.model_fields}
+    values: dict[str, Any] = {name: held(_key(name)) for name in SweepChoice.model_fields}
     in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
     values |= {name: [one for one in order if one in values[name]] for name, order in in_order.items()}
     values |= {"temperatures": sorted(values["temperatures"]), "top_p": round(values["top_p"], 2)}
-    chosen = Choice.model_validate(values)
+    chosen = SweepChoice.model_validate(values)
     if chosen != sweeps.choice:
         sweeps.choice = chosen
         sweeps.came.acted = True
@@ -77,7 +77,7 @@ def _take(sweeps: Sweeps) -> None:
         write_address({**chosen.parameters(), **hidden_in_link()})
 
 
-def _start_bar(sweeps: Sweeps) -> None:
+def _start_bar(sweeps: HelpsState) -> None:
     problem = sweeps.choice.problem(sweeps.own_prompts)
 
     def start() -> None:
@@ -92,7 +92,7 @@ def _start_bar(sweeps: Sweeps) -> None:
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
-def _size_sentence(sweeps: Sweeps) -> str:
+def _size_sentence(sweeps: HelpsState) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
@@ -114,7 +114,7 @@ def _size_sentence(sweeps: Sweeps) -> str:
 SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
 
 
-def _what(sweeps: Sweeps) -> None:
+def _what(sweeps: HelpsState) -> None:
     titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, with_default("sweep_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
@@ -135,7 +135,7 @@ def _what(sweeps: Sweeps) -> None:
                 st.markdown(f"… and {len(problems) - 10} lines more.")
 
 
-def _with_what(sweeps: Sweeps) -> None:
+def _with_what(sweeps: HelpsState) -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(), *sweeps.choice.drafts]))
     chosen = with_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
@@ -144,7 +144,7 @@ def _with_what(sweeps: Sweeps) -> None:
     st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **with_default("sweep_lengths"))
 
 
-def _how(_: Sweeps) -> None:
+def _how(_: HelpsState) -> None:
     chosen, labels = with_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
     st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
     chosen = with_default("sweep_temperatures")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, Word
+from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
 from specviz.measure.sweep.sentences import percent, workload_title
 from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
@@ -14,14 +14,14 @@ from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
 OVERLAID = {**plot.HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
-HOLLOW: plot.Part = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
-LEGEND: dict[Word, str] = {
+HOLLOW: plot.FigurePart = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
+LEGEND: dict[VerdictWord, str] = {
     HELPS: "helps: faster than the target alone",
     EVEN: f"≈ {EVEN}, within 5 %",
     UNTOLD: f"? {UNTOLD}",
     HURTS: "hurts: slower",
 }
-BARS: dict[Word, plot.Part] = {
+BARS: dict[VerdictWord, plot.FigurePart] = {
     HELPS: {"color": LOOKS[HELPS].fill, "opacity": 0.85},
     EVEN: {"color": LOOKS[EVEN].fill},
     UNTOLD: HOLLOW,
@@ -37,7 +37,7 @@ SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
 
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
-    found: list[plot.Part] = []
+    found: list[plot.FigurePart] = []
     for word, its in _by_outcome(fair).items():
         if len(its):
             # the 95 % intervals over prompts, as lines; a single prompt has none
@@ -60,19 +60,19 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
     data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
     said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
     dot = plot.marker("circle", 8, "#ffffff", edge="#1b1f24", width=1.5)
-    dots: plot.Part = {"mode": "markers", "marker": dot, "customdata": data}
+    dots: plot.FigurePart = {"mode": "markers", "marker": dot, "customdata": data}
     found.append(plot.scatter("a prompt", _titles(rows["workload"]), speedups, said, **dots))
     x = plot.axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
     legible = {"mode": "hide", "minsize": 12}  # on a phone the bars are too narrow for words
     return plot.figure(found, HEIGHT, x=x, y=SPEEDUP, uniformtext=legible, **BREAK_EVEN)
 
 
-def _bar_label(word: Word, speedup: float, lengths: Sequence[int]) -> str:
+def _bar_label(word: VerdictWord, speedup: float, lengths: Sequence[int]) -> str:
     several = ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
     return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
 
 
-def _by_outcome(every: pd.DataFrame) -> dict[Word, pd.DataFrame]:
+def _by_outcome(every: pd.DataFrame) -> dict[VerdictWord, pd.DataFrame]:
     return {word: every[every["outcome"] == word] for word in LEGEND}
 
 
@@ -86,7 +86,7 @@ def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
 def length_figure(every: pd.DataFrame) -> plot.Figure:
     may_be = every[every["may_be_best"]]
     by_workload = dict(list(every.sort_values("draft_length").groupby("workload")))
-    lines: list[plot.Part] = []
+    lines: list[plot.FigurePart] = []
     for place, (workload, title) in enumerate((name, _title(name)) for name in best_points(every)["workload"]):
         x, y = (by_workload[workload][column].to_list() for column in ("draft_length", "speedup"))
         dash = plot.DASHES[place // len(plot.COLORS) % len(plot.DASHES)]
@@ -103,13 +103,13 @@ def grid_figure(every: pd.DataFrame) -> plot.Figure:
     grid = every.pivot(index="workload", columns="draft_length", values="speedup")
     slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
     marks = [_grid_marks(word, its) for word, its in _by_outcome(every).items()]
-    categories: plot.Part = {"type": "category", "categoryorder": "array", "showgrid": False}
+    categories: plot.FigurePart = {"type": "category", "categoryorder": "array", "showgrid": False}
     x = plot.axis("draft length γ", categoryarray=[str(length) for length in grid.columns], **categories)
     y = plot.axis(categoryarray=_titles(slowest_first), **categories)
     return plot.figure(marks, 130 + ROW * len(grid), x=x, y=y, legend={"itemsizing": "constant"})
 
 
-def _grid_marks(word: Word, its: pd.DataFrame) -> plot.Part:
+def _grid_marks(word: VerdictWord, its: pd.DataFrame) -> plot.FigurePart:
     mark = LOOKS[word]
     return plot.scatter(
         LEGEND[word],
@@ -145,12 +145,12 @@ def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     return plot.figure([line, *measured], TALLER, x=x, y=y)
 
 
-def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str) -> plot.Part:
+def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str) -> plot.FigurePart:
     line = {"color": plot.GREY, "width": 3, "dash": "dash"}
     return plot.scatter("break-even, modelled", lengths, values, hover, mode="lines", line=line)
 
 
-def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Part]:
+def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.FigurePart]:
     faster, parts = every["speedup"] >= 1, []
     hover = f"%{{customdata[0]}}, γ %{{x}}: {said}, %{{customdata[1]:.2f}}× measured<extra></extra>"
     for name, its, color, symbol in (
@@ -171,10 +171,10 @@ def grammar_figure(pairs: pd.DataFrame) -> plot.Figure:
 
 
 def _rates_figure(
-    title: str, names: Sequence[str], rates: Mapping[str, "pd.Series[float]"], *, hatched: str, x: plot.Part
+    title: str, names: Sequence[str], rates: Mapping[str, "pd.Series[float]"], *, hatched: str, x: plot.FigurePart
 ) -> plot.Figure:
     """Bars of several rates beside each other; `hatched` is one of them."""
-    both: list[plot.Part] = []
+    both: list[plot.FigurePart] = []
     for name, values in rates.items():
         marker = plot.HATCHED if name == hatched else {"color": plot.BLUE, "opacity": 0.85}
         said = f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>"
@@ -186,16 +186,16 @@ def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
     def written(value: Any) -> str:
         return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
 
-    looks: list[tuple[str, str, str, plot.Part]] = [
+    looks: list[tuple[str, str, str, plot.FigurePart]] = [
         ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": plot.BLUE}),
         (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": plot.ORANGE, "pattern": plot.HATCH}),
         (ADAPTIVE["confidence"], "confidence", "confidence_length", HOLLOW),
     ]
-    shown: list[plot.Part] = []
+    shown: list[plot.FigurePart] = []
     for name, speedup, length, marker in looks:
         if found[speedup].notna().any():
             said = f"%{{x}}, {name} (γ %{{customdata}}): %{{y:.2f}}×<extra></extra>"
-            more: plot.Part = {"customdata": [written(value) for value in found[length]], "marker": marker}
+            more: plot.FigurePart = {"customdata": [written(value) for value in found[length]], "marker": marker}
             shown.append(plot.bars(name, _titles(found["workload"]), _or_none(found[speedup]), said, **more))
     return plot.figure(shown, HEIGHT, x=plot.axis(), y=SPEEDUP, **BREAK_EVEN)
 

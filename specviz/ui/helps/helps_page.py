@@ -13,7 +13,7 @@ from specviz.core.judge import UNTOLD
 from specviz.data.texts import page_texts
 from specviz.measure.paired import left_of
 from specviz.measure.sweep import sentences
-from specviz.measure.sweep.rows import Series
+from specviz.measure.sweep.rows import SweepSeries
 from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, each_row
 from specviz.service.job import JobView
@@ -21,7 +21,7 @@ from specviz.ui.helps import figures
 from specviz.ui.helps.batches import show_batches
 from specviz.ui.helps.by_draft import show_by_draft
 from specviz.ui.helps.by_method import show_by_method
-from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, Sweeps, studied
+from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, HelpsState, studied
 from specviz.ui.race.results import show_race_beside
 from specviz.ui.session import session
 from specviz.ui.shared import parts
@@ -38,7 +38,7 @@ NOTHING_YET = "Nothing is measured yet: choose what to measure in The next measu
 FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 
 
-def show_sweeps(sweeps: Sweeps, by_draft: ByDraft) -> None:
+def show_sweeps(sweeps: HelpsState, by_draft: ByDraft) -> None:
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
     with st.container():  # always there, as what it holds is not
         if sweeps.slot.busy:
@@ -58,7 +58,7 @@ def show_sweeps(sweeps: Sweeps, by_draft: ByDraft) -> None:
     found()
 
 
-def _progress_line(sweeps: Sweeps, view: JobView) -> str:
+def _progress_line(sweeps: HelpsState, view: JobView) -> str:
     progress = view.progress
     done = f"{progress.done} of {progress.total} " if progress else ""
     if line := waiting_line(view):
@@ -72,7 +72,7 @@ def _progress_line(sweeps: Sweeps, view: JobView) -> str:
     return f"{done}measured{left}. Now {step}"
 
 
-def _figures(sweeps: Sweeps, by_draft: ByDraft) -> None:
+def _figures(sweeps: HelpsState, by_draft: ByDraft) -> None:
     drafters: Panels = {"By draft": partial(show_by_draft, by_draft), "By method": show_by_method}
     in_tabs(
         {
@@ -89,7 +89,7 @@ def in_tabs(panels: Panels) -> None:
             panel()
 
 
-def _of_a_sweep(sweeps: Sweeps) -> None:
+def _of_a_sweep(sweeps: HelpsState) -> None:
     sources = sweeps.sources()
     if not sources:
         return notices([NOTHING_YET], "info")
@@ -115,7 +115,7 @@ def _of_a_sweep(sweeps: Sweeps) -> None:
     _files(sweeps, sweeps.rows_of(source))
 
 
-def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
+def _choose_source(sweeps: HelpsState, sources: list[str]) -> str:
     shown = sweeps.shown if sweeps.shown in sources else sources[0]
     if len(sources) == 1:
         return shown
@@ -124,7 +124,7 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
     return sweeps.shown
 
 
-def _where(source: str, series: Series, runs: int) -> str:
+def _where(source: str, series: SweepSeries, runs: int) -> str:
     machine = f"{plain(series.machine)}, {series.threads} {'thread' if series.threads == 1 else 'threads'}"
     known = {HERE: f":material/bolt: **Measured here**, on this machine ({machine})"}
     known[RECORDED] = f":material/history: **Recorded** on {machine}; your machine will differ"
@@ -132,7 +132,7 @@ def _where(source: str, series: Series, runs: int) -> str:
     return f"{where}: {plain(series.label)}; {runs} pairs of runs, each pair was timed back to back."
 
 
-def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
+def _files(sweeps: HelpsState, rows: pd.DataFrame) -> None:
     def load(file: UploadedFile) -> None:
         sweeps.load(file.getvalue(), file_label(file.name))
 

@@ -15,11 +15,11 @@ from specviz.core.files import ASSETS
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
 from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
-from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
-from specviz.data.permalink import Draft, FixedLink, Target
-from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_workload
+from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
+from specviz.data.links.permalink import DraftName, FixedLink, Target
+from specviz.data.prompts.workloads import DEFAULT_PRESET, WORKLOADS, find_workload
 from specviz.measure.paired import Pace
-from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
+from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, joined, read_frame
@@ -43,12 +43,12 @@ TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
 USUAL_LENGTHS = (1, 2, 4, 8)
 
 WorkloadName = Annotated[str, one_of([workload.name for workload in WORKLOADS])]
-DraftLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
+SweptLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
 Temperature = Annotated[float, REAL_NUMBER, one_of(TEMPERATURES)]
 IN_ORDER = AfterValidator(lambda values: tuple(sorted(values)))
 
 
-class Choice(FixedLink):
+class SweepChoice(FixedLink):
     """What the page's controls say, and so what its link holds: a run's settings, some of them with several values."""
 
     REFUSED: ClassVar[str] = PageLink.LEFT_OUT
@@ -57,8 +57,8 @@ class Choice(FixedLink):
         "story", "code", "structured", "copy", "prose", "random",
     )  # fmt: skip
     target: Target = DEFAULT_TARGET
-    drafts: Annotated[tuple[Draft, ...], unique(MOST_DRAFTS), Field(validation_alias="draft")] = (DEFAULT_DRAFT,)
-    draft_lengths: Annotated[tuple[DraftLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma")] = (
+    drafts: Annotated[tuple[DraftName, ...], unique(MOST_DRAFTS), Field(validation_alias="draft")] = (DEFAULT_DRAFT,)
+    draft_lengths: Annotated[tuple[SweptLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma")] = (
         USUAL_LENGTHS
     )
     temperatures: Annotated[tuple[Temperature, ...], unique(), Field(validation_alias="temperature")] = (0.0,)
@@ -116,8 +116,8 @@ class Choice(FixedLink):
         return None if cells else "Nothing to measure yet: prompt lookup has no confidence to stop by."
 
 
-def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Choice, list[str]]:
-    return Choice.read(params, context=frozenset(known_models))
+def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[SweepChoice, list[str]]:
+    return SweepChoice.read(params, context=frozenset(known_models))
 
 
 def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
@@ -127,7 +127,7 @@ def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
     return None if its.empty else Pace(float(ours.median()), float(plain.median()))
 
 
-def estimated_seconds(cells: Sequence[Cell], paces: Mapping[SweepPair, Pace]) -> float | None:
+def estimated_seconds(cells: Sequence[SweepCell], paces: Mapping[SweepPair, Pace]) -> float | None:
     """About how long these cells take, warm-ups included; None where a pair's pace is not known."""
     if any(cell.pair not in paces for cell in cells):
         return None
@@ -152,11 +152,11 @@ FILE = ASSETS / "traces" / "sweep.csv"
 
 
 @dataclass(slots=True)
-class Sweeps:
+class HelpsState:
     came: Arrival = field(default_factory=Arrival)
     csv_problems: list[str] = field(default_factory=list)  # why the file last opened cannot be shown
     own_problems: list[str] = field(default_factory=list)  # why the file of prompts last opened cannot be used
-    choice: Choice = field(default_factory=Choice)
+    choice: SweepChoice = field(default_factory=SweepChoice)
     unfolded: bool = False  # the next measurement: something of it was chosen, by the visitor or by a link
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name
@@ -233,7 +233,7 @@ class ByDraft:
     preset: str = ""  # chosen here; empty: that of Watch
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
     shown: str = ""  # the prompt that the prospects are of
-    began: float = 0.0  # as in `Sweeps`
+    began: float = 0.0  # as in `HelpsState`
     prospects: list[Prospect] = field(default_factory=list)
     message: str = ""
 
@@ -262,7 +262,7 @@ def recorded_sweep() -> "pd.DataFrame":
         return frame_of(())
 
 
-def studied(sweeps: Sweeps, source: str) -> "list[Study]":
+def studied(sweeps: HelpsState, source: str) -> "list[Study]":
     """The studies of the rows from there, by series; computed again only where other rows have come."""
     from specviz.measure.sweep.study import studies_of  # pandas starts slowly
 

@@ -6,10 +6,10 @@ import streamlit as st
 
 from specviz.core.drafters import READ_ON
 from specviz.data.lessons.family import Member, family
-from specviz.data.measured_methods import ALL, AtBest, MeasuredMethods, stored_methods
+from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
 from specviz.data.texts import Words, page_texts
 from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import NOT_MEASURED, role_table
 
@@ -17,7 +17,7 @@ SAYS = page_texts("learn")
 FIGURES = range(3, 6)  # the columns that hold one
 
 
-def show_family(state: Learning) -> None:
+def show_family(state: LearnState) -> None:
     words, measured = state.words, stored_methods()
     st.markdown("## The family: who drafts, and how")
     paragraph(family().introduction.in_(words), "family", words)
@@ -67,7 +67,7 @@ def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) 
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
 
 
-def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[AtBest | None, AtBest | None]:
+def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[BestSetting | None, BestSetting | None]:
     """The method at its best settings on all kinds of text, in the first part of the file that has it.
 
     If that part is not the greedy one, then also its drafter as it is usually used, in the same part: figures of two
@@ -80,7 +80,7 @@ def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[AtBest | 
     return None, None
 
 
-def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, ...]:
+def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> tuple[str, ...]:
     """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `beside`."""
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED

@@ -5,12 +5,12 @@ from typing import Literal
 import streamlit as st
 
 from specviz.core.errors import InputError, without_folders
-from specviz.data.batches import pass_shares
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
+from specviz.data.measured.batches import pass_shares
 from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
-from specviz.ui.learn.learn_state import Learning, take
+from specviz.ui.learn.learn_state import LearnState, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, went_there, write_address
 from specviz.ui.shared.escaping import plain
@@ -18,7 +18,7 @@ from specviz.ui.shared.parts import Options, heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 
-def begin() -> Learning | None:
+def begin() -> LearnState | None:
     """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
     state = session().learn
     given = {name: values[-1] for name, values in address().items() if name in state.link()}
@@ -46,7 +46,7 @@ def begin() -> Learning | None:
     return state
 
 
-def _choose(name: Literal["part", "words"], label: str, state: Learning) -> None:
+def _choose(name: Literal["part", "words"], label: str, state: LearnState) -> None:
     """A choice that survives a page switch: the state holds it, the widget only shows it."""
     key, labels = f"learn-{name}", page_texts("learn_parts" if name == "part" else "learn_words")
     set_widgets({key: getattr(state, name)})

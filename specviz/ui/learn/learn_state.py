@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import BeforeValidator
 
 from specviz.data.lessons.story import steps
-from specviz.data.page_link import PageLink
+from specviz.data.links.page_link import PageLink
 from specviz.data.texts import Words
 
-Part = Literal["story", "methods", "load", "quiz", "words", "why", "teach"]
-PARTS: tuple[Part, ...] = get_args(Part)
+LearnPart = Literal["story", "methods", "load", "quiz", "words", "why", "teach"]
+PARTS: tuple[LearnPart, ...] = get_args(LearnPart)
 # What numbers in links mean: the steps of the story before others were added. And a step's name in older links.
 NUMBERED = ("slow", "idea", "round", "acceptance", "rejection", "bonus", "same", "pays", "no-gain", "engineer")
 RENAMED = {"theatre": "no-gain"}
@@ -29,7 +29,7 @@ class LearnLink(PageLink):
     """The address of a place on the page; what it leaves out stays as it is."""
 
     lesson: Annotated[int | None, BeforeValidator(_step)] = None
-    part: Part | None = None
+    part: LearnPart | None = None
     words: Words | None = None
 
     @classmethod
@@ -42,10 +42,10 @@ class LearnLink(PageLink):
 
 
 @dataclass(slots=True)
-class Learning:
+class LearnState:
     lesson: int = 0  # index of a step of the story
     words: Words = "technical"
-    part: Part = "story"
+    part: LearnPart = "story"
     answers: dict[str, int] = field(default_factory=dict)  # by the question's key
     touched: bool = False  # the visitor answered, or took an answer back
     written: dict[str, str] = field(default_factory=dict)  # the address this page last wrote
@@ -56,7 +56,7 @@ class Learning:
         return {"part": self.part, "lesson": steps()[self.lesson].name, "words": self.words}
 
 
-def take(state: Learning, given: Mapping[str, str]) -> list[str]:
+def take(state: LearnState, given: Mapping[str, str]) -> list[str]:
     """Go to the place an address names. A part of it that cannot be used changes nothing and gives one line."""
     link, problems = LearnLink.read(given)
     state.lesson = state.lesson if link.lesson is None else link.lesson

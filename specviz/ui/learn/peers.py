@@ -1,22 +1,22 @@
 """The picture below the question about other programs: the time of a token in each, plain and with the draft."""
 
-from specviz.data.peers import System, recorded_peers
+from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.texts import Words
 from specviz.ui.shared import figures as plot
 
-NAMES: dict[System, str] = {"transformers": "transformers", "llama.cpp": "llama.cpp’s server", "ours": "here"}
+NAMES: dict[PeerSystem, str] = {"transformers": "transformers", "llama.cpp": "llama.cpp’s server", "ours": "here"}
 BARS: dict[Words, tuple[str, str]] = {
     "technical": ("plain", "with the draft"),
     "plain": ("without the intern", "with the intern"),
 }
-PLAIN: plot.Part = {"marker": plot.HATCHED, "orientation": "h"}
-WITH_DRAFT: plot.Part = {"marker": {"color": plot.BLUE}, "orientation": "h"}
+PLAIN: plot.FigurePart = {"marker": plot.HATCHED, "orientation": "h"}
+WITH_DRAFT: plot.FigurePart = {"marker": {"color": plot.BLUE}, "orientation": "h"}
 
 
 def peers_figure(words: Words) -> plot.Figure:
     """A pair of bars for each program: the median over the kinds of text; a line goes from the least to the most."""
     found = recorded_peers()
-    parts: list[plot.Part] = []
+    parts: list[plot.FigurePart] = []
     alone, together = BARS[words]
     for name, median, of_kinds, how in (
         (together, found.speculative_ms, lambda each: each.speculative_ms, WITH_DRAFT),

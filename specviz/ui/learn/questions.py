@@ -13,12 +13,12 @@ from specviz.data.lessons.facts import facts_in
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
 from specviz.data.texts import Facts, fill, page_texts
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.peers import peers_figure
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
@@ -29,7 +29,7 @@ SAYS = page_texts("learn")
 MOST_ANSWERS = 10_000  # characters; all questions together take 300
 
 
-def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
+def ask(question: Question, key: str, facts: Facts, state: LearnState) -> None:
     given = state.answers.get(key)
     asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
@@ -75,7 +75,7 @@ def quiz_questions() -> dict[str, Question]:
     return {f"quiz-{number}": question for number, question in enumerate(quiz(), start=1)}
 
 
-def show_quiz(state: Learning) -> None:
+def show_quiz(state: LearnState) -> None:
     st.markdown("## What do you remember?")
     asked, (right, given) = quiz_questions(), score(state)
     send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
@@ -103,12 +103,12 @@ COMMENTS = {  # from which share of right answers on
 }
 
 
-def score(state: Learning) -> tuple[int, int]:
+def score(state: LearnState) -> tuple[int, int]:
     given = {key: state.answers[key] for key in quiz_questions() if key in state.answers}
     return sum(quiz_questions()[key].right == answer for key, answer in given.items()), len(given)
 
 
-def hold_answers(state: Learning) -> None:
+def hold_answers(state: LearnState) -> None:
     """Put the answers into the tab; where the visitor has given none, ask for those of before a reload."""
 
     def bring_back(text: str) -> None:
@@ -135,7 +135,7 @@ def asked_questions() -> dict[str, Question]:
     return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
 
 
-def show_faq(state: Learning) -> None:
+def show_faq(state: LearnState) -> None:
     words = state.words
     st.markdown("## Why?")
     st.caption("Batches, long texts and experts, with sliders: [Latency against throughput](./learn?part=load).")

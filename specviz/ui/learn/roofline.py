@@ -5,11 +5,11 @@ from typing import TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import LoadQuestion, PublishedMachine, Shape, published_peaks, roofline
+from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.components import component
 
 
@@ -36,7 +36,7 @@ class RooflinePayload(TypedDict):
     words: Words
     limits: str
     machines: tuple[PublishedMachine, ...]
-    models: tuple[Shape, ...]
+    models: tuple[ModelShape, ...]
     draft: SpeculationPayload
     labels: dict[str, str]
     sentences: dict[str, str]
@@ -44,7 +44,7 @@ class RooflinePayload(TypedDict):
     judged: JudgedPayload
 
 
-def show_roofline(state: Learning) -> None:
+def show_roofline(state: LearnState) -> None:
     texts, words, peaks = roofline(), state.words, published_peaks()
     st.markdown(f"## {texts.title.in_(words)}")
     paragraph(texts.introduction.in_(words), "roofline-introduction", words)
@@ -66,7 +66,7 @@ def show_roofline(state: Learning) -> None:
         st.markdown("\n".join(lines))
 
 
-def _source(each: PublishedMachine | Shape, says: str) -> str:
+def _source(each: PublishedMachine | ModelShape, says: str) -> str:
     return f"- **{each.name}**: {says}. [Source]({each.url}), checked in {each.checked}."
 
 

@@ -7,15 +7,15 @@ import streamlit as st
 from specviz.core.files import BATCH_CODE, PACKAGE
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import PARTS, pass_shares, recorded_batches
 from specviz.data.lessons.facts import facts_of, stopping
 from specviz.data.lessons.recorded_runs import drawn_round, overlap_of
-from specviz.data.lessons.story import Step, steps, watch_link
+from specviz.data.lessons.story import StoryStep, steps, watch_link
+from specviz.data.measured.batches import PARTS, pass_shares, recorded_batches
 from specviz.data.texts import fill
 from specviz.player.data import stage_data
 from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
 from specviz.ui.learn.learn_page import paragraph
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.questions import ask
 from specviz.ui.session import session
 from specviz.ui.shared.parts import button
@@ -30,7 +30,7 @@ CODE = {  # by step of the story
 CODE_HEIGHT = 460  # px
 
 
-def show_story(state: Learning) -> None:
+def show_story(state: LearnState) -> None:
     step = steps()[state.lesson]
     facts = facts_of(step.trace)
     _show_way(state, step)
@@ -48,7 +48,7 @@ def show_story(state: Learning) -> None:
             st.code(file.read_text(encoding="utf-8"), language="python", line_numbers=True, height=CODE_HEIGHT)
 
 
-def _show_way(state: Learning, step: Step) -> None:
+def _show_way(state: LearnState, step: StoryStep) -> None:
     at, number = state.lesson, len(steps())
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
         button("Back", "learn-back", _go, at - 1, shortcut="PageUp", disabled=not at)
@@ -68,7 +68,7 @@ def _go(lesson: int) -> None:
     state.lesson = max(0, min(lesson, len(steps()) - 1))
 
 
-def _stage_data(step: Step, state: Learning) -> SentStage:
+def _stage_data(step: StoryStep, state: LearnState) -> SentStage:
     answered = f"step-{step.name}" in state.answers
     place, run = step.playhead(answered), step.shown
     run_id = f"story-{step.trace}-alone" if step.picture == "alone" else f"story-{step.trace}"

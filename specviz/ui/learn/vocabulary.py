@@ -10,13 +10,13 @@ from specviz.core.readable import readable
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.glossary import RUN, Word, glossary
+from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import round_at
 from specviz.data.texts import Words, fill
 from specviz.player.data import tokens_of
 from specviz.player.payload import TokenPayload
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.components import component
 
 BarKind = Literal["draft", "verify", "wasted"]
@@ -59,14 +59,14 @@ class VocabularyPayload(TypedDict):
     words: list[EntryPayload]
 
 
-def show_vocabulary(state: Learning) -> None:
+def show_vocabulary(state: LearnState) -> None:
     st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
     words = [entry(word, state.words) for word in glossary()]
     _WORDS(key="learn-vocabulary", data=VocabularyPayload(words=words))
 
 
-def entry(word: Word, words: Words) -> EntryPayload:
+def entry(word: GlossaryWord, words: Words) -> EntryPayload:
     link = {"lesson": word.lesson, "words": words}
     return {
         "id": word.id,
@@ -79,7 +79,7 @@ def entry(word: Word, words: Words) -> EntryPayload:
     }
 
 
-def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
+def _picture(word: GlossaryWord, trace: Trace) -> RoundPicture | TimesPicture | None:
     if not word.picture:
         return None
     if word.picture in ("round", "full"):
@@ -93,7 +93,7 @@ def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
     return {"kind": "times", "bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
 
 
-def _bars(word: Word, trace: Trace) -> list[TimeBar]:
+def _bars(word: GlossaryWord, trace: Trace) -> list[TimeBar]:
     measured, plain = costs(trace), trace.autoregressive
     assert measured is not None
     assert plain is not None

@@ -8,13 +8,13 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.files import APP_FOLDER, ASSETS
-from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, Plan, PlanError, all_plans
+from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, PlanError, all_plans
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import linked_names
 from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from specviz.service.sessions import is_public, normal_address
-from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
@@ -175,7 +175,7 @@ def show_notes() -> bool:
     return True
 
 
-def offer_papers(plan: Plan) -> None:
+def offer_papers(plan: LessonPlan) -> None:
     """Three files, each made when it is asked for. The key is never part of the students' files."""
     here = address.page_address("") if st.context.url and not address.only_here() else None
     link = lesson_address(here, plan) if here else None
@@ -193,7 +193,7 @@ def offer_papers(plan: Plan) -> None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
-def show_teachers(state: Learning) -> None:
+def show_teachers(state: LearnState) -> None:
     st.markdown("## For teachers")
     st.markdown(SAYS["about"])
     with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
@@ -212,7 +212,7 @@ def show_teachers(state: Learning) -> None:
         file_uploader("A lesson plan, a YAML file", key="lesson_file", max_upload_size=1, **more)
 
 
-def _draw_plan(plan: Plan) -> None:
+def _draw_plan(plan: LessonPlan) -> None:
     def begin() -> None:
         session().walk = Walk(plan, view_before=session().view)
 

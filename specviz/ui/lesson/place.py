@@ -8,7 +8,7 @@ from threading import Lock
 from time import monotonic
 
 from specviz.core.errors import InputError
-from specviz.data.lessons.plans import Moment, Plan, find_plan, parse_plan
+from specviz.data.lessons.plans import LessonPlan, Moment, find_plan, parse_plan
 from specviz.player.payload import View
 
 LESSON, MOMENT, NOTES = "lesson", "moment", "notes"  # in the address
@@ -21,7 +21,7 @@ PREFIX = "own-"  # of an uploaded plan's name
 
 @dataclass(slots=True)
 class Walk:
-    plan: Plan
+    plan: LessonPlan
     at: int = 1  # the moment, from 1
     problem: str = ""  # what of the address could not be used
     entered: int = 0  # whose screen was set up last; 0: none yet
@@ -49,7 +49,7 @@ class Walk:
             self.at, self.entered, self.problem, self.moves = at, 0, "", self.moves + told
 
 
-def place_in(plan: Plan, asked: str | None) -> tuple[int, str]:
+def place_in(plan: LessonPlan, asked: str | None) -> tuple[int, str]:
     """The moment that an address asks for, and one line where there is no such moment."""
     last = len(plan.moments)
     if asked is None:
@@ -61,7 +61,7 @@ def place_in(plan: Plan, asked: str | None) -> tuple[int, str]:
 
 @dataclass(slots=True)
 class _Held:
-    plan: Plan
+    plan: LessonPlan
     owner: str
     opened: float
 
@@ -74,7 +74,7 @@ class OwnPlans:
         self._held: OrderedDict[str, _Held] = OrderedDict()  # the one opened last is last
         self._lock = Lock()
 
-    def add(self, data: bytes, known_models: Collection[str], owner: str) -> Plan:
+    def add(self, data: bytes, known_models: Collection[str], owner: str) -> LessonPlan:
         """Read a plan and hold it; the same file has the same name.
 
         Raises:
@@ -89,7 +89,7 @@ class OwnPlans:
             self._held.move_to_end(plan.name)
         return plan
 
-    def find(self, name: str) -> Plan | None:
+    def find(self, name: str) -> LessonPlan | None:
         with self._lock:
             held = self._held.get(name)
             if held is None:
@@ -113,5 +113,5 @@ class OwnPlans:
 OWN_PLANS = OwnPlans()
 
 
-def plan_named(name: str) -> Plan | None:
+def plan_named(name: str) -> LessonPlan | None:
     return OWN_PLANS.find(name) if name.startswith(PREFIX) else find_plan(name)

@@ -6,18 +6,18 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Counts, count
-from specviz.data.permalink import MAX_SEED
+from specviz.data.links.permalink import MAX_SEED
+from specviz.data.prompts.workloads import find_workload
 from specviz.data.texts import page_texts
-from specviz.data.workloads import find_workload
 from specviz.game import game
-from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Plan, score
+from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, GamePlan, score
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
 from specviz.ui.play import turns as moves
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
-from specviz.ui.play.play_state import Playing
+from specviz.ui.play.play_state import PlayState
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import Session
 from specviz.ui.shared.address import address, page_address, write_address
@@ -39,7 +39,7 @@ def lead(visit: Session) -> None:
     if plan := state.came.take(given, game.plan_from_link):
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
-        state.plan = plan if named else member.plan if member else Plan()
+        state.plan = plan if named else member.plan if member else GamePlan()
     with st.container(key="play_lead", horizontal=True):
         heading(SAYS["pick"] if state.plan.mode == "pick" else SAYS["type"])
         choose_game(visit)
@@ -97,7 +97,7 @@ def _show_board(visit: Session) -> None:
     _show_run(state)
 
 
-def _show_input(state: Playing, inside: bool) -> None:
+def _show_input(state: PlayState, inside: bool) -> None:
     restore_widgets({"play_guess": state.typed, "play_second": state.second})
     busy = state.slot.busy
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
@@ -111,7 +111,7 @@ def _show_input(state: Playing, inside: bool) -> None:
         st.form_submit_button("Skip", key="play_skip", disabled=busy, **skip)
 
 
-def _show_candidates(state: Playing) -> None:
+def _show_candidates(state: PlayState) -> None:
     busy = state.slot.busy
     if not state.offers:
         return
@@ -131,7 +131,7 @@ def _show_candidates(state: Playing) -> None:
         st.checkbox("Two guesses", **two)
 
 
-def _show_way_on(state: Playing) -> None:
+def _show_way_on(state: PlayState) -> None:
     if state.turns[-1].ended:
         st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
@@ -139,7 +139,7 @@ def _show_way_on(state: Playing) -> None:
         button(label, "play_next", moves.next_prompt, state, type="primary", shortcut="Enter")
 
 
-def _show_status(state: Playing) -> None:
+def _show_status(state: PlayState) -> None:
     stays = " What you typed is saved." if state.plan.mode == "type" else ""
 
     def waiting() -> None:
@@ -186,7 +186,7 @@ def _named(player: str) -> str:
     return f"**{player}**" if player == YOU else player
 
 
-def _show_run(state: Playing) -> None:
+def _show_run(state: PlayState) -> None:
     trace = game.run_of(state.turns)
     if trace is None:
         return
@@ -207,7 +207,7 @@ def choose_game(visit: Session) -> None:
 
     def changed() -> None:
         chosen = st.session_state
-        wanted = Plan(seed=chosen.play_seed, set=chosen.play_set, mode=chosen.play_mode)
+        wanted = GamePlan(seed=chosen.play_seed, set=chosen.play_set, mode=chosen.play_mode)
         if wanted != visit.play.plan:
             new_game(visit, wanted)
 

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, field
 
-from specviz.data.workloads import Preset
-from specviz.game.game import PROMPTS, Offer, Plan, Turn, is_over
+from specviz.data.prompts.workloads import Preset
+from specviz.game.game import PROMPTS, GamePlan, Offer, Turn, is_over
 from specviz.service.job import Items
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
 
 @dataclass(slots=True)
-class Playing:
-    plan: Plan = field(default_factory=Plan)
+class PlayState:
+    plan: GamePlan = field(default_factory=GamePlan)
     place: int = 0  # which prompt; PROMPTS when the game is over
     games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
     here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
@@ -23,7 +23,7 @@ class Playing:
     name: str = ""  # for the table only
     message: str = ""  # why nothing was played
     tries: int = 0  # messages so far: each brings the caret back
-    before: "Playing | None" = None  # the previous game, which can be brought back
+    before: "PlayState | None" = None  # the previous game, which can be brought back
     came: Arrival = field(default_factory=Arrival)
     linked: bool = False  # the address named the game
     ours: bool = True  # this server has checked all its rounds: a browser tab may hand back what nobody played
@@ -53,7 +53,7 @@ class Playing:
     def text(self) -> str:
         return self.here.text if self.here else self.preset.text
 
-    def is_game_of(self, plan: Plan) -> bool:
+    def is_game_of(self, plan: GamePlan) -> bool:
         return self.ours and self.plan == plan
 
     @property

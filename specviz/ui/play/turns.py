@@ -10,11 +10,11 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.game.game import PROMPTS, Ask, Plan
+from specviz.game.game import PROMPTS, GamePlan, GameRequest
 from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
 from specviz.service.protocol import Play
-from specviz.ui.play.play_state import Playing
+from specviz.ui.play.play_state import PlayState
 from specviz.ui.session import Session
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.persistent_widgets import set_widgets
@@ -22,40 +22,40 @@ from specviz.ui.shared.persistent_widgets import set_widgets
 LOST = "That was interrupted before it was checked: send it again. It costs you nothing."
 
 
-def new_game(visit: Session, plan: Plan) -> None:
+def new_game(visit: Session, plan: GamePlan) -> None:
     """Start a new game. The unfinished one is saved, in case that was a mistake."""
     old = visit.play
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
     came = Arrival(read=True)
-    state = visit.play = Playing(plan, came=came, begun=True, name=old.name, two=old.two, before=unfinished)
+    state = visit.play = PlayState(plan, came=came, begun=True, name=old.name, two=old.two, before=unfinished)
     _clear(state)
 
 
-def go_on(visit: Session, game: Playing) -> None:
+def go_on(visit: Session, game: PlayState) -> None:
     visit.play = game
     set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
 
 
-def choose_two(state: Playing) -> None:
+def choose_two(state: PlayState) -> None:
     state.two = bool(st.session_state.play_two)
     state.chosen = state.chosen if state.two else state.chosen[-1:]
 
 
-def next_prompt(state: Playing) -> None:
+def next_prompt(state: PlayState) -> None:
     state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
     state.here, state.chosen, state.message = None, [], ""
     _clear(state)
 
 
-def finish(state: Playing) -> None:
+def finish(state: PlayState) -> None:
     state.slot.reset()
     state.place = PROMPTS
 
 
-def send(state: Playing) -> None:
+def send(state: PlayState) -> None:
     _take_typed(state)
     if state.plan.mode == "pick":
         problem = None if state.chosen else "Choose one of the candidates first."
@@ -67,18 +67,18 @@ def send(state: Playing) -> None:
         state.message, state.tries = problem, state.tries + 1
 
 
-def skip(state: Playing) -> None:
+def skip(state: PlayState) -> None:
     """Let the target write one token. It does not count."""
     _take_typed(state)
     _send(state, "skip")
 
 
-def look_for_offers(state: Playing) -> None:
+def look_for_offers(state: PlayState) -> None:
     if not state.over and state.plan.mode == "pick" and not state.offers and not state.message:
         _send(state, "offer")
 
 
-def choose(state: Playing, number: int) -> None:
+def choose(state: PlayState, number: int) -> None:
     """Mark a candidate, or where two may be chosen take the mark away, without sending it."""
     others = [one for one in state.chosen if one != number]
     again = state.two and number in state.chosen
@@ -86,7 +86,7 @@ def choose(state: Playing, number: int) -> None:
     state.message = ""
 
 
-def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
+def _send(state: PlayState, action: Literal["offer", "guess", "skip"]) -> None:
     if state.slot.busy or state.prompt_over:
         return
     picks, guesses = state.plan.mode == "pick", action == "guess"
@@ -95,13 +95,13 @@ def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
     first, other, *_ = (*picked, nothing, nothing)
     guess, second = (state.typed, state.second) if guesses and not picked else ("", "")
     text_ids, joins = (state.here.text_ids, state.here.joins) if state.here else ([], False)
-    ask = Ask(action, text_ids, joins, guess, picked=first, offers=picks, second=second, other=other)
+    ask = GameRequest(action, text_ids, joins, guess, picked=first, offers=picks, second=second, other=other)
     request = RunRequest(state.preset.text, settings=DecodeSettings(seed=state.plan.seed))
     state.message = ""
     state.slot.start(lambda job: Play(job, request, ask))
 
 
-def refresh(state: Playing, patience: float = 0.0) -> bool:
+def refresh(state: PlayState, patience: float = 0.0) -> bool:
     """Take in what the engine has sent; True once it has answered."""
     if not state.slot.first_look(patience):
         return False
@@ -118,13 +118,13 @@ def refresh(state: Playing, patience: float = 0.0) -> bool:
     return True
 
 
-def _take_typed(state: Playing) -> None:
+def _take_typed(state: PlayState) -> None:
     """What the visitor typed survives a message, and a visit to another page."""
     state.typed = str(st.session_state.get("play_guess", ""))
     state.second = str(st.session_state.get("play_second", ""))
 
 
-def _clear(state: Playing) -> None:
+def _clear(state: PlayState) -> None:
     state.typed = state.second = ""
     set_widgets({"play_guess": "", "play_second": ""})
 
@@ -132,7 +132,7 @@ def _clear(state: Playing) -> None:
 _KEY = token_bytes(32)  # of this process: a class does not outlive it
 
 
-def held_text(state: Playing) -> str | None:
+def held_text(state: PlayState) -> str | None:
     """The game to hold: this one, or the one before it while this one has no turn. See `components.keep`.
 
     A line behind it is its signature: without that, rounds that nobody played could reach a class's board.
@@ -161,7 +161,7 @@ def bring_back(visit: Session, text: str) -> None:
         return
     turns = saved.games[saved.place] if saved.place < len(saved.games) else []
     here = turns[-1] if turns else None
-    game = Playing(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
+    game = PlayState(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
     game.typed, game.second = saved.typed, saved.second
     game.ours = compare_digest(signature.encode(), _signature(game_text).encode())
     if state.linked and game.plan != state.plan:

@@ -7,11 +7,11 @@ import streamlit as st
 
 from specviz.core.drafters import spoken
 from specviz.data.texts import page_texts
-from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, Look, looks, place_looks
+from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, InterimLook, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
-from specviz.service.protocol import Progress
-from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source
+from specviz.service.protocol import JobProgress
+from specviz.ui.proof.proof_state import Outcome, ProofPlace, ProofSource, ProofState
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     BLUE,
@@ -19,7 +19,7 @@ from specviz.ui.shared.figures import (
     HATCHED,
     ORANGE,
     Figure,
-    Part,
+    FigurePart,
     axis,
     bars,
     chart,
@@ -46,7 +46,7 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
     tokens, (expected, speculative, plain) = _shares(batches)
     ring, places = marker("diamond-open", 9, ORANGE), range(len(tokens))
 
-    def said(name: str) -> Part:
+    def said(name: str) -> FigurePart:
         return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
 
     shown = [
@@ -76,7 +76,7 @@ def places_figure(batches: Sequence[DrawBatch]) -> Figure:
         [sum(counts) / draws for counts in _columns(batches, f"{way}_places")] for way in ("speculative", "plain")
     )
     said, ring = "%{x:.3f}: %{y:.1%}<extra>", marker("diamond-open", 8, ORANGE)
-    even: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
+    even: FigurePart = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
     shown = [
         bars("places, speculative", x, speculative, f"{said}speculative</extra>", marker={"color": BLUE}),
         scatter("target alone", x, alone, f"{said}target alone</extra>", mode="markers", marker=ring),
@@ -90,15 +90,15 @@ def _columns(batches: Sequence[DrawBatch], name: str) -> Iterator[tuple[float, .
     return zip(*(getattr(batch, name) for batch in batches), strict=True)
 
 
-def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:
+def distance_figure(speculative: Sequence[InterimLook], plain: Sequence[InterimLook]) -> Figure:
     said = "%{x:,} draws: %{y:.3f}<extra>"
-    below: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}}
+    below: FigurePart = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}}
     below |= {"fill": "tozeroy", "fillcolor": "rgba(128,128,128,0.12)"}
     draws, chance = [one.draws for one in speculative], [one.chance for one in speculative]
     lines = [scatter("chance stays below (19 in 20)", draws, chance, f"{said}chance alone</extra>", **below)]
     shown = (("speculative", speculative, BLUE, "circle"), ("target alone", plain, ORANGE, "diamond-open"))
     for name, each, color, symbol in shown:
-        style: Part = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
+        style: FigurePart = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
         at, distances = [one.draws for one in each], [one.distance for one in each]
         lines.append(scatter(name, at, distances, f"{said}{name}</extra>", **style))
     x, y = axis("draws each way", rangemode="tozero"), axis("distance", rangemode="tozero")
@@ -108,15 +108,15 @@ def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figur
 def tie_figure(tie: NearTie) -> Figure:
     ways = page_texts("tie_ways")
     places = {ways[one.way].format(batch=tie.batch): one for one in tie.ways}
-    line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
+    line: FigurePart = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
     gaps = [scatter("", [one.plain, one.speculative], [place] * 2, **line) for place, one in places.items()]
-    gap_labels: list[Part] = []
+    gap_labels: list[FigurePart] = []
     for place, one in places.items():
         said = f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal"
         middle = (one.plain + one.speculative) / 2
         gap_labels.append({"x": middle, "y": place, "text": said, "showarrow": False, "yshift": 16})
 
-    def logits(name: str, scores: list[float], mark: Part) -> Part:
+    def logits(name: str, scores: list[float], mark: FigurePart) -> FigurePart:
         said = f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>"
         return scatter(name, scores, [*places], said, mode="markers", marker={**mark, "opacity": 0.8})
 
@@ -136,7 +136,7 @@ STOPPED = {
 }
 
 
-def show_status(state: Proving, place: Place) -> None:
+def show_status(state: ProofState, place: ProofPlace) -> None:
     task, slot = state.task, state.slot
     if task is None or slot.view is None or task.place != place:
         return
@@ -157,14 +157,14 @@ def show_status(state: Proving, place: Place) -> None:
         st.info(STOPPED[slot.state], icon=":material/info:")
 
 
-def _step(progress: Progress) -> str:
+def _step(progress: JobProgress) -> str:
     done = f"{progress.done} of {progress.total} parts"
     if progress.phase == "drawing":
         return f"{done}, drawing {progress.draws:,} {'more' if progress.done else 'tokens'} each way"
     return f"{done}, prompt {progress.done + 1} of {progress.total}"
 
 
-def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
+def show_outcome(state: ProofState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
     if not outcome.batches:
         return
     running = state.drawing == outcome.rule
@@ -213,7 +213,7 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
 def _statistics(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
     """Each with its title, its value and what it means."""
 
-    def p(look: Look) -> str:
+    def p(look: InterimLook) -> str:
         value = look.p_value
         return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
@@ -231,5 +231,5 @@ def _statistics(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
         yield ("p-value, places, target alone", p(control), SAYS["control"])
 
 
-def badge(source: Source) -> str:
+def badge(source: ProofSource) -> str:
     return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"

@@ -12,13 +12,21 @@ from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
-from specviz.data.permalink import left_out_of_link
+from specviz.data.links.permalink import left_out_of_link
 from specviz.data.texts import page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.ui.proof import proof_state
 from specviz.ui.proof.outcomes import badge, show_outcome, show_status, tie_figure
-from specviz.ui.proof.proof_state import ONE_OF_EACH, SWITCHES, Place, Proving, Source, Wanted, wanted_from_link
+from specviz.ui.proof.proof_state import (
+    ONE_OF_EACH,
+    SWITCHES,
+    ProofPlace,
+    ProofRequest,
+    ProofSource,
+    ProofState,
+    wanted_from_link,
+)
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
@@ -34,7 +42,7 @@ LEAST_TEMPERATURE = 0.1
 WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way with these
 
 
-def controls(proof: Proving) -> None:
+def controls(proof: ProofState) -> None:
     if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
         temperature = wanted.request.settings.temperature
         values = CONTROLS.values_of(wanted.request) | {
@@ -66,7 +74,7 @@ def controls(proof: Proving) -> None:
     notices([*proof.came.notes, prompt_problem(wanted.request.prompt), own])
 
 
-def remember(proof: Proving) -> None:
+def remember(proof: ProofState) -> None:
     """Store what the widgets say, also those that are drawn after the controls; the address says it too."""
     before = dict(proof.values)
     remember_widgets(proof.values)
@@ -75,13 +83,13 @@ def remember(proof: Proving) -> None:
         write_address(_read().link() | hidden_in_link())
 
 
-def _read() -> Wanted:
+def _read() -> ProofRequest:
     request = CONTROLS.request(held("proof_prompt"))
     preset = None if held("proof_preset") == OWN_TEXT else held("proof_preset")
-    return Wanted(request, preset, held("proof_position"), held("proof_draws"), held("proof_rule"))
+    return ProofRequest(request, preset, held("proof_position"), held("proof_draws"), held("proof_rule"))
 
 
-def show_proof(state: Proving) -> None:
+def show_proof(state: ProofState) -> None:
     state.refresh()
     if limit := limit_sentence():
         st.caption(limit)
@@ -93,7 +101,7 @@ def show_proof(state: Proving) -> None:
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
-def _sampling(state: Proving) -> None:
+def _sampling(state: ProofState) -> None:
     st.header("Sampling: same distribution", anchor="sampling")
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
@@ -118,24 +126,24 @@ def _sampling(state: Proving) -> None:
 
 
 def _button(
-    state: Proving, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
+    state: ProofState, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
 ) -> None:
     """A button that begins work, for which all sections then wait; `able`: it can, whatever the controls say."""
     able = prompt_problem(held("proof_prompt")) is None if able is None else able
     button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 
-def _compare(state: Proving, place: Place, presets: Sequence[str] = ()) -> None:
+def _compare(state: ProofState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
     state.compare(place, _read().request, presets)
 
 
-def _draw(state: Proving, rule: records.RuleName) -> None:
+def _draw(state: ProofState, rule: records.RuleName) -> None:
     wanted, only = _read(), records.rule_text(rule).position
     state.came.acted = True
     state.draw(wanted.request, rule, wanted.position if only == "first" else only, wanted.draws)
 
 
-def _switches(state: Proving) -> None:
+def _switches(state: ProofState) -> None:
     st.header("Break it on purpose", anchor="broken")
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
@@ -158,7 +166,7 @@ def mark_of(rule: records.RuleText) -> tuple[str, str]:
     return "orange", "✗ lossy by design" if rule.by_design else "✗ WRONG"
 
 
-def _caption(state: Proving, rule: records.RuleText) -> str:
+def _caption(state: ProofState, rule: records.RuleText) -> str:
     if rule is records.FORGETFUL:
         row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
         if row is None:
@@ -173,7 +181,7 @@ def _caption(state: Proving, rule: records.RuleText) -> str:
     return f"{said.get(found.state, f'{draws} so far')}, {_from(outcome.source)}"
 
 
-def _switch(state: Proving, rule: records.RuleText) -> None:
+def _switch(state: ProofState, rule: records.RuleText) -> None:
     color, word = mark_of(rule)
     mark = f":{color}-badge[{word.upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
@@ -193,13 +201,13 @@ def _switch(state: Proving, rule: records.RuleText) -> None:
         show_outcome(state, outcome, "proof_switch", narrow=True)
 
 
-def _acceptance(state: Proving) -> None:
+def _acceptance(state: ProofState) -> None:
     real, match = state.outcomes.get("lossless"), state.outcomes.get("match")
     if real is None or match is None or not real.batches or not match.batches:
         return
     st.markdown(SAYS["acceptance"])
 
-    def row(rule: str, outcome: proof_state.Outcome, computed: float | None, counted: str = "") -> Cells:
+    def row(rule: str, outcome: proof_state.Outcome, computed: float | None, counted: str = "") -> ProofCells:
         drawn = "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}"
         exact = "nothing drafted" if computed is None else f"{computed:.1%}"
         return {"rule": rule, "computed": exact, "counted": counted or drawn, "from": _from(outcome.source)}
@@ -213,23 +221,28 @@ def _acceptance(state: Proving) -> None:
     st.table(rows, hide_index=True)
 
 
-def _from(source: Source) -> str:
+def _from(source: ProofSource) -> str:
     return "recorded" if source == "recorded" else "drawn here"
 
 
-Cells = dict[str, str | int]  # of a row of the table
+ProofCells = dict[str, str | int]  # of a row of the table
 SETTINGS = ("draft length", "draft", "target")
-Result = Judged | Literal["identical"]
-VERDICTS: dict[Result, tuple[str, str]] = {  # the worst one last
+GreedyResult = Judged | Literal["identical"]
+VERDICTS: dict[GreedyResult, tuple[str, str]] = {  # the worst one last
     "identical": (":material/check_circle:", "identical, id for id"),
     "rounding": (":material/compare_arrows:", "identical; rounding decides a near-tie where marked ✗"),
     "unknown": (":material/help:", "identical; whether rounding explains the rest is not known for this model"),
     "fails": (":material/cancel:", "identical. FAILS: a difference is larger than rounding explains, where marked ✗"),
 }
-DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "unknown": "not known", "fails": "FAILS"}
+DIFFERENCES: dict[GreedyResult, str] = {
+    "identical": "none",
+    "rounding": "near-tie",
+    "unknown": "not known",
+    "fails": "FAILS",
+}
 
 
-def show_greedy(state: Proving) -> None:
+def show_greedy(state: ProofState) -> None:
     st.header("Greedy: token for token", anchor="greedy")
     say(SAYS["greedy"], "proof-greedy")
     left, right = st.columns([4, 6], gap="large")
@@ -248,12 +261,12 @@ def show_greedy(state: Proving) -> None:
             show_status(state, "near-tie")
 
 
-def _greedy_rows(state: Proving) -> None:
+def _greedy_rows(state: ProofState) -> None:
     if rows := state.greedy:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         icon, verdict = VERDICTS[max(map(_state, rows), key=list(VERDICTS).index)]
         st.markdown(f"{badge(state.source('greedy'))} {icon} **{same} of {tokens} tokens {verdict}.**")
-        cells: list[Cells] = [
+        cells: list[ProofCells] = [
             {
                 "prompt": row.preset or "your own",
                 "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
@@ -276,17 +289,17 @@ def _greedy_rows(state: Proving) -> None:
     show_status(state, "greedy")
 
 
-def _state(row: records.GreedyRow) -> Result:
+def _state(row: records.GreedyRow) -> GreedyResult:
     return row.judged.state if row.judged else "identical"
 
 
-def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
+def without_constant(rows: Sequence[ProofCells]) -> tuple[ProofCells, list[ProofCells]]:
     """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
     same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
     return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
 
 
-def show_difference(row: records.GreedyRow, source: Source, key: str) -> None:
+def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> None:
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
         st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from specviz.core.request import RunRequest
-from specviz.data.page_link import DIGITS, Params, one_of
-from specviz.data.permalink import RunLink, link_of
-from specviz.data.workloads import WORKLOADS
-from specviz.measure.proof.findings import Finding, Look, finding, looks, place_looks
+from specviz.data.links.page_link import DIGITS, Params, one_of
+from specviz.data.links.permalink import RunLink, link_of
+from specviz.data.prompts.workloads import WORKLOADS
+from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
 from specviz.measure.proof.rows import (
     FORGETFUL,
     MOST_DRAWS,
@@ -26,8 +26,8 @@ from specviz.service.protocol import CompareGreedy, Prove
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
-Source = Literal["recorded", "live"]
-Place = Literal["greedy", "near-tie", "sampling", "switch"]  # a part of the page
+ProofSource = Literal["recorded", "live"]
+ProofPlace = Literal["greedy", "near-tie", "sampling", "switch"]  # a part of the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,15 @@ class Outcome:
     rule: RuleName
     position: Position
     request: RunRequest
-    source: Source
+    source: ProofSource
     batches: list[DrawBatch]
 
     @property
-    def looks(self) -> list[Look]:
+    def looks(self) -> list[InterimLook]:
         return looks(self.batches)
 
     @property
-    def place_looks(self) -> list[Look]:
+    def place_looks(self) -> list[InterimLook]:
         """One test of the places of the drawn tokens after each batch; empty if they were not recorded."""
         return place_looks(self.batches)
 
@@ -59,30 +59,30 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    place: Place  # of the button that started it
+class ProofTask:
+    place: ProofPlace  # of the button that started it
     request: RunRequest
     rule: RuleName | None = None  # of draws, or the one that forgets a row
     position: Position = "first"
 
 
 @dataclass(slots=True)
-class Proving:
+class ProofState:
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets hold, by their keys
     came: Arrival = field(default_factory=Arrival)
     outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
     greedy: list[GreedyRow] = field(default_factory=list)
     near_tie: GreedyRow | None = None
     forgotten_row: GreedyRow | None = None
-    compared: set[Place] = field(default_factory=set)  # which of these rows are of this visit
-    task: Task | None = None
+    compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
+    task: ProofTask | None = None
     slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
 
     @property
     def drawing(self) -> RuleName | None:
         return self.task.rule if self.slot.busy and self.task else None
 
-    def source(self, place: Place) -> Source:
+    def source(self, place: ProofPlace) -> ProofSource:
         return "live" if place in self.compared else "recorded"
 
     @classmethod
@@ -94,13 +94,13 @@ class Proving:
         return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
 
     def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
-        self.task = Task("sampling" if rule == "lossless" else "switch", request, rule, position)
+        self.task = ProofTask("sampling" if rule == "lossless" else "switch", request, rule, position)
         self.slot.start(lambda job: Prove(job, request, rule, position, draws))
 
-    def compare(self, place: Place, request: RunRequest, presets: Sequence[str] = ()) -> None:
+    def compare(self, place: ProofPlace, request: RunRequest, presets: Sequence[str] = ()) -> None:
         """Start comparing prompts; a near-tie with the target in bfloat16, a switch with a cache that forgets a row."""
         half, forgets = place == "near-tie", place == "switch"
-        self.task = Task(place, request, "forgotten-row" if forgets else None)
+        self.task = ProofTask(place, request, "forgotten-row" if forgets else None)
         self.slot.start(lambda job: CompareGreedy(job, request, list(presets), half=half, forgets=forgets))
 
     def refresh(self) -> bool:
@@ -130,7 +130,7 @@ FIRST_SWITCH: RuleName = "no-residual"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProofRequest:
     request: RunRequest
     preset: str | None = None
     position: Position = "first"
@@ -148,7 +148,7 @@ class ProofLink(RunLink):
     rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
 
 
-def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[Wanted, list[str]]:
+def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[ProofRequest, list[str]]:
     link, problems = ProofLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
-    return Wanted(link.request(prompt), preset, link.position, link.draws, link.rule), [*problems, *more]
+    return ProofRequest(link.request(prompt), preset, link.position, link.draws, link.rule), [*problems, *more]

@@ -11,7 +11,7 @@ from specviz.ui.shared.components import component, ignore_change
 
 LaneStatus = Literal["plain", "accepted", "correction", "bonus", "own"]
 LaneName = Literal["target alone", "speculative"]
-Step = tuple[float, list[tuple[str, LaneStatus]]]  # ms, and the tokens written then: text and status
+LaneStep = tuple[float, list[tuple[str, LaneStatus]]]  # ms, and the tokens written then: text and status
 
 
 class LanePayload(TypedDict):
@@ -20,7 +20,7 @@ class LanePayload(TypedDict):
     name: LaneName
     tokens: int
     end: float
-    steps: list[Step]
+    steps: list[LaneStep]
     flag: str
 
 
@@ -90,7 +90,7 @@ def _lap(lap: RaceLap) -> LapPayload:
 
 
 def _lane(name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]], tokens: int) -> LanePayload:
-    steps: list[Step] = [(round(1000 * at, 3), [*burst]) for at, burst in zip(clock, texts, strict=True)]
+    steps: list[LaneStep] = [(round(1000 * at, 3), [*burst]) for at, burst in zip(clock, texts, strict=True)]
     return {"name": name, "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
 
 

@@ -9,15 +9,15 @@ from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
 from specviz.core.trace import Trace
-from specviz.data.permalink import left_out_of_link
+from specviz.data.links.permalink import left_out_of_link
+from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
-from specviz.data.workloads import find_preset
 from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap
 from specviz.service.job import JobView
-from specviz.service.protocol import Progress
+from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import lanes_data, race_lanes
-from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, Entry, Racing, entry_from_link, link_of_entry
+from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
 from specviz.ui.race.results import prompt_row, say_verdict, show_results
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
@@ -34,7 +34,7 @@ MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampl
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
-def race_controls(racing: Racing) -> Entry:
+def race_controls(racing: RaceState) -> RaceEntry:
     """Draw the controls, filled with the entry at first; what they say."""
     request, entry = racing.entry.request, racing.entry
     its = {"presets": list(entry.presets), "own": entry.own, "repeats": entry.repeats}
@@ -69,7 +69,7 @@ def race_controls(racing: Racing) -> Entry:
     return _read()
 
 
-def _start(racing: Racing) -> None:
+def _start(racing: RaceState) -> None:
     racing.entry, racing.came.acted = _read(), True
     if not racing.entry.problem:
         racing.start()
@@ -81,12 +81,12 @@ def preset_label(name: str) -> str:
     return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
 
 
-def _read() -> Entry:
+def _read() -> RaceEntry:
     request = CONTROLS.request("", stop_at_eos=not held("race_same_length"))
-    return Entry(request, tuple(held("race_presets")), held("race_own"), held("race_repeats"))
+    return RaceEntry(request, tuple(held("race_presets")), held("race_own"), held("race_repeats"))
 
 
-def race(racing: Racing) -> None:
+def race(racing: RaceState) -> None:
     if linked := racing.came.take(address(), lambda given: entry_from_link(given, models_in(given))):
         racing.entry = linked
     racing.refresh()
@@ -101,7 +101,7 @@ def race(racing: Racing) -> None:
         write_address({**link_of_entry(entry), **hidden_in_link()})
 
 
-def size_sentence(entry: Entry, pace: Pace | None) -> str:
+def size_sentence(entry: RaceEntry, pace: Pace | None) -> str:
     tokens = entry.request.settings.max_new_tokens
     parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
     of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
@@ -113,7 +113,7 @@ def size_sentence(entry: Entry, pace: Pace | None) -> str:
     return f"{written}, {both}. {limit_sentence(seconds)}"
 
 
-def show_race(racing: Racing) -> None:
+def show_race(racing: RaceState) -> None:
     if racing.slot.busy:
         show_measuring(racing)
         return
@@ -160,7 +160,7 @@ def _draft(run: Trace) -> str:
     return plain(spoken(short_name(run.drafter.name)))
 
 
-def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
+def _caption(racing: RaceState, run_id: str, laps: list[RaceLap]) -> str:
     first, settings = laps[0].speculative, laps[0].speculative.settings
     schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
     policy = "" if settings.draft_schedule == "fixed" else f" ({schedule})"
@@ -182,7 +182,7 @@ SO_FAR = "race_so_far"  # the part of the page that grows with a race
 FIGURES = ("speedup", "quality", "accepted", "rejected", "target passes", "target alone, s", "speculative, s")
 
 
-def show_measuring(racing: Racing) -> None:
+def show_measuring(racing: RaceState) -> None:
     with st.container(border=True, key="race_progress"):
         show_progress(racing.slot, lambda view: progress_line(view, racing.so_far), racing.look, SO_FAR)
         st.caption(SAYS["expect"])
@@ -210,13 +210,13 @@ def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
     return f"{race_step(view.progress)}." + (f" {in_minutes(left).capitalize()} of measuring left." if left else "")
 
 
-def race_step(progress: Progress) -> str:
+def race_step(progress: JobProgress) -> str:
     timing = f"repeat {progress.repeat} of {progress.repeats}, both decoders in turns"
     doing = timing if progress.phase == "timing" else f"{progress.phase} both decoders, not timed"
     return f"Measuring prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
 
 
-def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
+def race_left(progress: JobProgress, laps: Sequence[RaceLap]) -> float | None:
     """Seconds of timed runs that are still to come, going by the finished prompts; None before there is one."""
     each = [one + other for lap in laps for one, other in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
     if not each:

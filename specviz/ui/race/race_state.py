@@ -9,9 +9,9 @@ from pydantic import Field, SkipValidation
 from specviz.core.files import ASSETS, of_the_app
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.data.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
-from specviz.data.permalink import SettingsLink, left_out_of_link, link_of
-from specviz.data.workloads import WORKLOADS, find_preset
+from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
+from specviz.data.links.permalink import SettingsLink, left_out_of_link, link_of
+from specviz.data.prompts.workloads import WORKLOADS, find_preset
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt, parse_race
 from specviz.service.job import Items
 from specviz.service.protocol import Race
@@ -25,7 +25,7 @@ PRESET_NAMES = [preset.name for workload in WORKLOADS for preset in workload.pro
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RaceEntry:
     """What a visitor wants raced; the request's own prompt means nothing."""
 
     request: RunRequest = field(default_factory=lambda: RunRequest("", settings=DecodeSettings(stop_at_eos=False)))
@@ -62,12 +62,12 @@ class RaceLink(SettingsLink):
     LEFT_OUT: ClassVar[str] = "The link names a {name} that is not known here: leaving it out."
 
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
-    prompt: SkipValidation[str] = ""  # one a line; `Entry.problem` says what is wrong with it
+    prompt: SkipValidation[str] = ""  # one a line; `RaceEntry.problem` says what is wrong with it
     repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=TO_REPEATS)] = DEFAULT_REPEATS
     same_length: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
 
 
-def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
+def link_of_entry(entry: RaceEntry) -> dict[str, str | list[str]]:
     link = link_of(entry.request)
     link.pop("prompt", None)
     own = {"prompt": entry.own} if entry.own.strip() and left_out_of_link(entry.own) is None else {}
@@ -75,12 +75,12 @@ def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
     return {"preset": list(entry.presets), **own, **link, **stops}
 
 
-def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[Entry, list[str]]:
+def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[RaceEntry, list[str]]:
     link, problems = RaceLink.read(params, context=frozenset(known_models))
     presets = link.preset or (() if link.prompt.strip() else DEFAULT_PRESETS)
     request = link.request("")
     request = replace(request, settings=replace(request.settings, stop_at_eos=not link.same_length))
-    return Entry(request, presets, link.prompt, link.repeats), problems
+    return RaceEntry(request, presets, link.prompt, link.repeats), problems
 
 
 RECORDED, RECORDED_ID = ASSETS / "traces" / "race.json", "recorded"
@@ -88,13 +88,13 @@ LOST = "The race has expired because this page was left or the server restarted:
 
 
 @dataclass(slots=True)
-class Racing:
-    entry: Entry = field(default_factory=Entry)  # what the controls say
+class RaceState:
+    entry: RaceEntry = field(default_factory=RaceEntry)  # what the controls say
     came: Arrival = field(default_factory=Arrival)
-    started: Entry | None = None  # what was last raced, or is being raced
+    started: RaceEntry | None = None  # what was last raced, or is being raced
     slot: JobSlot[Items[RaceLap]] = field(default_factory=lambda: JobSlot("race", Items))
     laps: list[RaceLap] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
-    raced: Entry | None = None  # what those laps are of
+    raced: RaceEntry | None = None  # what those laps are of
     own_id: str = "live"  # of those laps
     in_lanes: str = ""  # which race plays; empty: the first of those shown
     places: dict[str, float] = field(default_factory=dict)  # where the playback's clock was left, by race

@@ -12,20 +12,20 @@ from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
-from specviz.measure.race import GreedyQuality, Kind, LogProbability, RaceLap, SampledQuality
-from specviz.measure.sweep.beside_race import Beside, beside
+from specviz.measure.race import GreedyQuality, LogProbability, RaceKind, RaceLap, SampledQuality
+from specviz.measure.sweep.beside_race import RaceComparison, beside
 from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
-from specviz.ui.helps.helps_state import Sweeps, recorded_studies, studied
+from specviz.ui.helps.helps_state import HelpsState, recorded_studies, studied
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, chart, figure, interval, marker, scatter
+from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, FigurePart, axis, chart, figure, interval, marker, scatter
 
 SAYS = page_texts("race")
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
-Row = dict[str, Any]
+RaceRow = dict[str, Any]
 
 
 def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
@@ -46,7 +46,7 @@ def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
     return f"over {len(laps)} prompts{interval}" if len(laps) > 1 else "on this prompt"
 
 
-def by_kind(kinds: Sequence[Kind]) -> str:
+def by_kind(kinds: Sequence[RaceKind]) -> str:
     """ "Helps on story (1.56×), code (1.56×). Hurts on random words (0.60×).", as Markdown."""
     on: dict[str, list[str]] = {}
     looks = {kind.verdict.judgement.said: kind.verdict.judgement.look for kind in kinds}
@@ -79,18 +79,18 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
         parts.download("Download JSON", partial(race.dump_race, laps), "specviz-race.json")
 
 
-def kind_line(kind: Kind) -> str:
+def kind_line(kind: RaceKind) -> str:
     """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
     counted = "1 prompt" if len(kind.prompts) == 1 else f"{len(kind.prompts)} prompts"
     interval = within(kind.verdict, ", 95 % interval {:.2f} to {:.2f}×")
     return f"{kind.title} ({counted}): {parts.headline(kind.verdict, end='')}{interval}"
 
 
-def rows(laps: Sequence[RaceLap]) -> list[Row]:
+def rows(laps: Sequence[RaceLap]) -> list[RaceRow]:
     return [*map(prompt_row, laps), *([_overall_row(laps)] if len(laps) > 1 else [])]
 
 
-def prompt_row(lap: RaceLap) -> Row:
+def prompt_row(lap: RaceLap) -> RaceRow:
     return {
         "prompt": lap.name,
         "speedup": with_interval(lap.verdict),
@@ -103,7 +103,7 @@ def prompt_row(lap: RaceLap) -> Row:
     }
 
 
-def _overall_row(laps: Sequence[RaceLap]) -> Row:
+def _overall_row(laps: Sequence[RaceLap]) -> RaceRow:
     verdict = race.overall_verdict(laps)
     assert verdict is not None
     same = sum(bool(lap.identical) for lap in laps)
@@ -237,7 +237,7 @@ def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
     y = axis(tickvals=list(heights), ticktext=names, range=[0.4, len(rows) + 0.7], showgrid=False)
     drawn = [_row(name, verdict, at, most) for name, verdict, at in zip(names, rows.values(), heights, strict=True)]
     labels = [label for _, its in drawn for label in its]
-    more: Part = {"showlegend": False, "shapes": [UPRIGHT], "annotations": labels}
+    more: FigurePart = {"showlegend": False, "shapes": [UPRIGHT], "annotations": labels}
     return figure([point for point, _ in drawn], AROUND + ROW * len(rows), x=x, y=y, **more)
 
 
@@ -250,7 +250,7 @@ def _verdicts(laps: Sequence[RaceLap]) -> dict[str, Verdict]:
     return found
 
 
-def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[Part, list[Part]]:
+def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigurePart, list[FigurePart]]:
     """A point, and its label: above it, towards the middle of the figure, since on a phone it has no room elsewhere."""
     speedup, look = verdict.speedup, verdict.judgement.look
     text = f"{speedup:.2f}× {verdict.judgement.said}"
@@ -259,14 +259,14 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[Part, l
     hover = f"{text}; {within(verdict, '95 % interval {:.2f} to {:.2f}×') or 'one repeat, no interval'}<extra></extra>"
     point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker(look.shape, 13, look.fill), **ends)
     place = {"y": height, "yanchor": "bottom", "yshift": 7, "xanchor": "right" if speedup > most / 2 else "left"}
-    labels: list[Part] = [{"text": text, "showarrow": False, "x": speedup, **place}]
+    labels: list[FigurePart] = [{"text": text, "showarrow": False, "x": speedup, **place}]
     if high > most:
         end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
         labels.append({"text": "→", "font": {"size": 16}, "showarrow": False, **end})
     return point, labels
 
 
-def show_sweep_beside(laps: Sequence[RaceLap], sweeps: Sweeps) -> None:
+def show_sweep_beside(laps: Sequence[RaceLap], sweeps: HelpsState) -> None:
     """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
     studies = (study for source in sweeps.sources() for study in studied(sweeps, source))
     _show((_beside(laps, study) for study in studies), "When it helps", "race_to_helps")
@@ -277,18 +277,18 @@ def show_race_beside(study: Study, races: Iterable[Sequence[RaceLap]]) -> None:
     _show((_beside(laps, study) for laps in races), "Race", "helps_to_race")
 
 
-def _beside(laps: Sequence[RaceLap], study: Study) -> list[Beside]:
+def _beside(laps: Sequence[RaceLap], study: Study) -> list[RaceComparison]:
     known = _both_recorded().get(id(study)) if laps is recorded_race() else None
     return beside(laps, [study]) if known is None else known
 
 
 @cache
-def _both_recorded() -> dict[int, list[Beside]]:
+def _both_recorded() -> dict[int, list[RaceComparison]]:
     """For each recorded study: the same for every visitor, and a tenth of a second of the processor's time."""
     return {id(study): beside(recorded_race(), [study]) for study in recorded_studies()}
 
 
-def _show(every: Iterable[list[Beside]], page: str, key: str) -> None:
+def _show(every: Iterable[list[RaceComparison]], page: str, key: str) -> None:
     found = next(filter(None, every), [])
     if not found:
         return

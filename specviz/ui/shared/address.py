@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from specviz.core.files import ASSETS
-from specviz.data.hidden import PARAMETER, hidden_in, unknown_line, written
+from specviz.data.links.hidden import PARAMETER, hidden_in, unknown_line, written
 from specviz.models.draft_menu import linked_names, may_be_typed
 from specviz.player.payload import View
 from specviz.ui.session import session

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from specviz.data.page_link import Params
+from specviz.data.links.page_link import Params
 
 Found = TypeVar("Found")
 

@@ -11,7 +11,7 @@ from threading import RLock, Timer
 import streamlit as st
 
 from specviz.core.request import RunRequest
-from specviz.data.first_run import first_trace
+from specviz.data.measured.first_run import first_trace
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.service import EngineService
 from specviz.service.limits import seconds_a_job

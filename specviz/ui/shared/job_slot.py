@@ -10,7 +10,7 @@ import streamlit as st
 
 from specviz.core.names import short_name
 from specviz.service.job import JobView, Slot, State
-from specviz.service.protocol import JobCommand, Progress
+from specviz.service.protocol import JobCommand, JobProgress
 from specviz.ui.shared.below_streamlit import run_part_next
 from specviz.ui.shared.engine import engine, let_script_end, visitor
 from specviz.ui.shared.escaping import plain
@@ -158,7 +158,7 @@ SHORT_SECONDS = 1.5  # most jobs that a visitor waits for are over by then: thei
 RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
 
 
-def done_share(progress: Progress | None) -> float:
+def done_share(progress: JobProgress | None) -> float:
     """How much is done, from 0 to 1: finished items, and the finished repeats of the one being timed."""
     if progress is None or not progress.total:
         return 0.0

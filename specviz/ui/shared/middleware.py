@@ -34,14 +34,14 @@ def frame_ancestors(text: str) -> bytes | None:
     return f"frame-ancestors 'self' {' '.join(sites)}".encode() if sites else None
 
 
-class Around:
+class Middleware:
     """ASGI middleware around Streamlit."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
 
-class Guards(Around):
+class Guards(Middleware):
     """Headers on every answer: no address goes to another site, since a teacher's link holds a secret.
 
     Files of static/ go out as they are: Streamlit would compress them again for every visitor.
@@ -100,7 +100,7 @@ def with_preview(html: bytes, page: Page) -> bytes:
     return TITLE.sub(lambda _: tags.encode(), html, count=1)
 
 
-class Previews(Around):
+class Previews(Middleware):
     """Titles and the look in the pages' HTML; everything else passes as it is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -160,7 +160,7 @@ NOT_MEASURED = "–"  # shown in place of a missing value
 ROWS_ON_PAPER = 300
 LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the paper
 
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 
 
 def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def role_table(kind: str, titles: Iterable[str], rows: Iterable[str]) -> str:
     )
 
 
-def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
+def html_table(rows: Sequence[TableRow], column_config: Mapping[str, Any]) -> str:
     """The rows as HTML, each number with the format of its column. All text is escaped."""
 
     def cell(value: object, config: Any) -> str:

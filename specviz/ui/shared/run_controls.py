@@ -12,8 +12,8 @@ from specviz.core.drafters import menu_title, named
 from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, with_depth
+from specviz.data.prompts.workloads import WORKLOADS, find_preset, workload_of
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS, find_preset, workload_of
 from specviz.models.catalogue import (
     HUB_MODELS,
     PAIRS,

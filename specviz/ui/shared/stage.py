@@ -14,7 +14,7 @@ from specviz.ui.shared.components import component, ignore_change
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class StageProgress:
     run_id: str
     rounds: int
     plain: int  # steps of the target alone
@@ -22,9 +22,9 @@ class Sent:
     notice: str | None
 
 
-def sent_with(payload: SentStage) -> Sent:
+def sent_with(payload: SentStage) -> StageProgress:
     rounds, plain = len(payload["run"]["trace"]["rounds"]), len(_plain(payload))
-    return Sent(payload["run_id"], rounds, plain, payload["running"], payload["notice"])
+    return StageProgress(payload["run_id"], rounds, plain, payload["running"], payload["notice"])
 
 
 def _plain(payload: SentStage) -> list[float]:
@@ -32,7 +32,7 @@ def _plain(payload: SentStage) -> list[float]:
     return alone["seconds_per_token"] if alone else []
 
 
-def news(payload: SentStage, sent: Sent | None) -> FeedPayload:
+def news(payload: SentStage, sent: StageProgress | None) -> FeedPayload:
     """What is new for a browser that was `sent` something before.
 
     A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then. Where

@@ -10,12 +10,12 @@ from specviz.core.drafters import method_of
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.lessons.recorded_runs import linked_trace
-from specviz.data.permalink import link_of, request_from_link
+from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
+from specviz.data.links.permalink import link_of, request_from_link
+from specviz.data.measured.first_run import first_trace
+from specviz.data.prompts.workloads import WORKLOADS
 from specviz.data.texts import page_texts
-from specviz.data.workloads import WORKLOADS
 from specviz.models.draft_menu import is_offered
 from specviz.ui.session import Session
 from specviz.ui.shared import address
@@ -24,13 +24,13 @@ from specviz.ui.shared.parts import Options, button, heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
-from specviz.ui.watch.watch_state import FIRST, Asked, Form, Shown, Watching, first_run, recorded_run
+from specviz.ui.watch.watch_state import FIRST, Asked, Form, ShownRun, WatchState, first_run, recorded_run
 
 SAYS = page_texts("watch")
 VIEWS = page_texts("views")
 
 
-def _task_link(watching: Watching) -> None:
+def _task_link(watching: WatchState) -> None:
     """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
     alone = watching.shown is not None and not watching.shown.linked
     why = "The run of your file has no link: nothing here can run it again." if alone else None
@@ -41,7 +41,7 @@ def _task_link(watching: Watching) -> None:
             _draw_choice(watching)
 
 
-def _draw_choice(watching: Watching) -> None:
+def _draw_choice(watching: WatchState) -> None:
     st.markdown("**A link that shows students only what their task needs**")
     st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
     view = st.radio("View", list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
@@ -80,7 +80,7 @@ def lead() -> None:
         heading(SAYS["heading"])
 
 
-def controls(watching: Watching) -> None:
+def controls(watching: WatchState) -> None:
     """Draw a column for each group of controls that view and link show, and read all controls."""
     _take_link_once(watching)
     draw, columns = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}, COLUMNS
@@ -112,7 +112,7 @@ def controls(watching: Watching) -> None:
                 _undo_button(watching, width="stretch")
 
 
-def _undo_button(watching: Watching, **look: Any) -> None:
+def _undo_button(watching: WatchState, **look: Any) -> None:
     button("Undo", "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
 
 
@@ -148,7 +148,7 @@ def view_choice(visit: Session) -> None:
     address.remember_choice()
 
 
-def _begin_tour(watching: Watching) -> None:
+def _begin_tour(watching: WatchState) -> None:
     """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
     default, form = first_asked(), watching.form
     at = 1 if watching.tour.open else watching.tour.at or 1
@@ -167,7 +167,7 @@ def ask_draft_length(form: Form, length: int) -> None:
     form.slider_released = True
 
 
-def _slider_controls(watching: Watching) -> None:
+def _slider_controls(watching: WatchState) -> None:
     if not address.is_hidden("temperature"):
         CONTROLS.draw("temperature")
     left, right = st.columns(2, gap="medium")
@@ -179,7 +179,7 @@ def _slider_controls(watching: Watching) -> None:
             RunControls(popover=True).more(MORE, elsewhere=("draft_length", "temperature"))
 
 
-def _measured_here(watching: Watching) -> str | None:
+def _measured_here(watching: WatchState) -> str | None:
     """The verdict on this session's last run of the pair that the menus show."""
     wanted = (st.session_state.target, st.session_state.draft)
     for run in reversed(watching.past.finished):
@@ -190,7 +190,7 @@ def _measured_here(watching: Watching) -> str | None:
     return None
 
 
-def _take_link_once(watching: Watching) -> None:
+def _take_link_once(watching: WatchState) -> None:
     form, came = watching.form, watching.form.came
     if not came.read:
         at = asked_place()
@@ -214,7 +214,7 @@ def _take_link_once(watching: Watching) -> None:
     restore_widgets(form.unusable or _values(*form.current))
 
 
-def _open_run(watching: Watching, run_id: str) -> None:
+def _open_run(watching: WatchState, run_id: str) -> None:
     """Show the one run that the link names, with its settings; where it is gone, the link's settings run again."""
     form = watching.form
     if recorded := linked_trace(run_id):
@@ -232,7 +232,7 @@ def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
     return {"preset": preset or OWN_TEXT, "prompt": request.prompt, **CONTROLS.values_of(request)}
 
 
-def bring_back(watching: Watching, run: Shown) -> None:
+def bring_back(watching: WatchState, run: ShownRun) -> None:
     """Show a run of this session again, and set the controls to what asked for it."""
     asked = run.asked or first_asked()
     watching.form.change(*asked)
@@ -240,7 +240,7 @@ def bring_back(watching: Watching, run: Shown) -> None:
     set_widgets(_values(*asked))
 
 
-def _show_again(watching: Watching, run: Shown) -> None:
+def _show_again(watching: WatchState, run: ShownRun) -> None:
     """The recorded first run was not asked for: nothing runs until the visitor acts again."""
     watching.bring_back(run)
     watching.asked = run.asked
@@ -283,7 +283,7 @@ def preset_of(request: RunRequest) -> str | None:
     return next(named, None)
 
 
-def _undo(watching: Watching) -> None:
+def _undo(watching: WatchState) -> None:
     """Back to what was asked for before, and to its run where that is the one before."""
     asked, before = watching.form.undo(), watching.before
     if asked is None:

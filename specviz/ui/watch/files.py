@@ -15,8 +15,8 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
-from specviz.data.importers import Given, open_run, system_of
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
+from specviz.data.systems.importers import RecordOptions, open_run, system_of
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import may_be_typed
 from specviz.models.record_tokenizer import with_tokenizer
@@ -27,14 +27,14 @@ from specviz.ui.shared.components import component, publish, served_folder
 from specviz.ui.shared.parts import download, uploaded
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.watch_state import Shown, Watching
+from specviz.ui.watch.watch_state import ShownRun, WatchState
 
 SAYS = page_texts("watch")
 PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
 AS_RECORDED = "as the record has it"
 
 
-def open_one(watching: Watching) -> None:
+def open_one(watching: WatchState) -> None:
     act: dict[str, Any] = {"on_change": _open_another, "args": (watching,), "help": SAYS["file_help"]}
     st.file_uploader("Open a run", type=["json", "jsonl", "txt"], key="trace_file", **act)
     file = uploaded("trace_file")
@@ -53,12 +53,12 @@ def _record_fields(changed: dict[str, Any]) -> None:
     st.selectbox("Tokenizer of its target", with_tokenizer(), accept_new_options=may_be_typed(), **menu, **changed)
 
 
-def _open_another(watching: Watching) -> None:
+def _open_another(watching: WatchState) -> None:
     set_widgets(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
     _open(watching)
 
 
-def _open(watching: Watching) -> None:
+def _open(watching: WatchState) -> None:
     """Show the run in the file; one that cannot be read changes nothing but a message."""
     file = uploaded("trace_file")
     watching.file_problem = ""
@@ -75,16 +75,16 @@ def _open(watching: Watching) -> None:
         watching.asked = asked
 
 
-def _given() -> Given:
+def _given() -> RecordOptions:
     prompt, target, draft, tokenizer = (st.session_state.get(field) or "" for field in FIELDS)
     if not tokenizer:
-        return Given(prompt, target, draft)
+        return RecordOptions(prompt, target, draft)
     from specviz.models.record_tokenizer import tokenizer_here  # imports tokenizers: few visitors need it
 
-    return Given(prompt, target, draft, tokenizer=tokenizer_here(tokenizer))
+    return RecordOptions(prompt, target, draft, tokenizer=tokenizer_here(tokenizer))
 
 
-def whose_run(watching: Watching) -> str | None:
+def whose_run(watching: WatchState) -> str | None:
     """What the run on screen is, where the controls cannot ask for it."""
     shown = watching.shown
     if shown is None or shown.linked:
@@ -96,7 +96,7 @@ def whose_run(watching: Watching) -> str | None:
     )
 
 
-def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> None:
+def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -> None:
     known: dict[str, Any] = {"plain_text": shown.plain_text, "guesses": shown.draft_guesses}
     page = partial(offline_page, shown.trace, costs=watching.shown_costs, address=_address(link), **known)
     with st.expander("Save this run, or open one"):
@@ -136,7 +136,7 @@ def _published() -> dict[str, object] | None:
     return {"page": f"live-{stamp}.html", "weights": sizes}
 
 
-def take_with(watching: Watching) -> None:
+def take_with(watching: WatchState) -> None:
     parts, (request, _) = _published(), watching.form.current
     if parts is None:
         st.caption("This server cannot write the live file. `python -m specviz export live -o live.html` writes it.")

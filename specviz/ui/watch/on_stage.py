@@ -11,15 +11,15 @@ import streamlit as st
 from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
 from specviz.core.result import WAITING, Result, result_of
-from specviz.data.first_run import first_trace
-from specviz.data.hidden import PARAMETER, written
 from specviz.data.lessons.story import Tour, tour_of
-from specviz.data.permalink import link_of
-from specviz.measure.ranking import Ran, known_costs, ranked
+from specviz.data.links.hidden import PARAMETER, written
+from specviz.data.links.permalink import link_of
+from specviz.data.measured.first_run import first_trace
+from specviz.measure.ranking import RankedRun, known_costs, ranked
 from specviz.player.data import compared, differences, run_name, stage_data
 from specviz.player.payload import SentStage, TourPayload, View
 from specviz.ui.shared.address import TOUR
-from specviz.ui.watch.watch_state import FIRST, Made, Shown, TourPlace, Watching
+from specviz.ui.watch.watch_state import FIRST, CachedPayload, ShownRun, TourPlace, WatchState
 
 
 @cache
@@ -64,7 +64,7 @@ def write_place(place: TourPlace) -> None:
         st.query_params[TOUR] = str(place.at)
 
 
-def tour_on_stage(watching: Watching) -> TourPayload | None:
+def tour_on_stage(watching: WatchState) -> TourPayload | None:
     """The tour, while it is open and its run is on screen."""
     tour, place = first_tour(), watching.tour
     if tour is None or not place.open or watching.shown is None or watching.shown.run_id != FIRST:
@@ -78,7 +78,7 @@ SHOWN_AGAIN, RUN_AGAIN = "From before.", " “Run again” times it again."
 
 
 def stage_payload(
-    watching: Watching, draft_length: int, view: View = "full", hide: Collection[str] = ()
+    watching: WatchState, draft_length: int, view: View = "full", hide: Collection[str] = ()
 ) -> SentStage | None:
     """Everything the stage shows now; None where there is no run at all. `draft_length` is what the controls say."""
     shown = watching.shown
@@ -104,7 +104,7 @@ def stage_payload(
     return payload
 
 
-def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Collection[str]) -> None:
+def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide: Collection[str]) -> None:
     """Its place in the session: whether it is what was asked for, and the run that it is compared with."""
     if "result" in hide:
         del payload["result"]
@@ -118,7 +118,7 @@ def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Col
     then = known_costs(before.trace, costs)
     if made is None or not made.is_of(before, costs):
         lines = compared(before.trace, before.draft_guesses, costs, then.costs if then else None)
-        made = watching.feed.compared = Made(lines, (before, costs))
+        made = watching.feed.compared = CachedPayload(lines, (before, costs))
     payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
     unlike = differences(before.trace, shown.trace)
     pinned = before is watching.pinned
@@ -126,10 +126,10 @@ def _tell_result(watching: Watching, shown: Shown, payload: SentStage, hide: Col
     now = known_costs(shown.trace, watching.shown_costs)
     if now and then and not payload["running"] and not (payload["result"].trusted and made.payload["trusted"]):
         earlier = "pinned run" if pinned else "run before"
-        payload["before"]["ranked"] = ranked(Ran(shown.trace, now), Ran(before.trace, then), earlier)
+        payload["before"]["ranked"] = ranked(RankedRun(shown.trace, now), RankedRun(before.trace, then), earlier)
 
 
-def _of_run(watching: Watching, shown: Shown) -> SentStage:
+def _of_run(watching: WatchState, shown: ShownRun) -> SentStage:
     """The part that depends on the run alone, in a new dictionary; its rounds are not made again for each drawing."""
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
@@ -137,11 +137,11 @@ def _of_run(watching: Watching, shown: Shown) -> SentStage:
         return {**_of_finished(shown, watching.shown_costs), "run_id": shown.run_id}
     drawn = watching.feed.drawn
     if drawn is None or not drawn.is_of(shown, running):
-        drawn = watching.feed.drawn = Made(_made(shown, running, None), (shown, running))
+        drawn = watching.feed.drawn = CachedPayload(_made(shown, running, None), (shown, running))
     return drawn.payload.copy()
 
 
-def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
+def _made(shown: ShownRun, running: bool, costs: Costs | None) -> SentStage:
     known = None if running else known_costs(shown.trace, costs)
     made = stage_data(
         shown.trace,
@@ -158,24 +158,24 @@ def _made(shown: Shown, running: bool, costs: Costs | None) -> SentStage:
     return made
 
 
-_FINISHED: OrderedDict[object, Made[SentStage]] = OrderedDict()  # the one asked for last is last
+_FINISHED: OrderedDict[object, CachedPayload[SentStage]] = OrderedDict()  # the one asked for last is last
 _ONE_AT_A_TIME = Lock()
 
 
-def _of_finished(shown: Shown, costs: Costs | None) -> SentStage:
+def _of_finished(shown: ShownRun, costs: Costs | None) -> SentStage:
     """The payload of a run that has an id, made once for all visitors who see the run; nobody may change it."""
     key = shown.stored_id, shown.source
     with _ONE_AT_A_TIME:
         found = _FINISHED.pop(key, None)
         if found is None or not found.is_of(costs):
-            found = Made(_made(shown, False, costs), (costs,))
+            found = CachedPayload(_made(shown, False, costs), (costs,))
         _FINISHED[key] = found
         while len(_FINISHED) > MOST_PAYLOADS:
             _FINISHED.popitem(last=False)
     return found.payload
 
 
-def link_on_stage(watching: Watching, shown: Shown) -> dict[str, str]:
+def link_on_stage(watching: WatchState, shown: ShownRun) -> dict[str, str]:
     """What reproduces the run on screen: its settings, and the run itself where this server has it; else nothing."""
     if not shown.linked:
         return {}

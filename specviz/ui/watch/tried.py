@@ -13,7 +13,7 @@ from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Estimate, count, estimated_at
 from specviz.core.names import first_words, short_name
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
-from specviz.data.permalink import link_of
+from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
 from specviz.measure.ranking import fastest, known_costs
 from specviz.player.data import draft_name
@@ -25,7 +25,7 @@ from specviz.ui.shared.engine import engine
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import button, download, html_table, numbers
 from specviz.ui.watch.controls import preset_of
-from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, Shown, Watching, first_run, stored_run
+from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, ShownRun, WatchState, first_run, stored_run
 
 SAYS = page_texts("watch")
 HEIGHT = 252
@@ -41,9 +41,9 @@ PLACES |= {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "b
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class TriedRun:
     number: int  # 0: the recorded first run
-    shown: Shown
+    shown: ShownRun
     verdict: Verdict | None
     estimated: Estimate | None = None  # the speedup at costs of a quiet moment
     costs_of: str | None = None  # where these were measured
@@ -71,28 +71,28 @@ class Try:
         return f"./?{urlencode(link_of(request, preset=preset, run=self.shown.stored_id or None))}"
 
 
-def tries(watching: Watching) -> list[Try]:
+def tries(watching: WatchState) -> list[TriedRun]:
     """The recorded first run, then the runs of the session, oldest first."""
     past, first = watching.past, first_run()
     runs = [*([(0, first)] if first else []), *enumerate(past.finished, past.count - len(past.finished) + 1)]
     doubted = [costs for _, run in runs if (costs := watching.costs_of(run)) and doubts(run.trace, costs)]
 
-    def tried(number: int, run: Shown) -> Try:
+    def tried(number: int, run: ShownRun) -> TriedRun:
         costs = watching.costs_of(run)
         known = known_costs(run.trace, None if costs in doubted else costs)
         estimated = estimated_at(run.trace.rounds, known.costs) if known else None
-        return Try(number, run, verdict_of_run(run.trace, costs), estimated, known.place if known else None)
+        return TriedRun(number, run, verdict_of_run(run.trace, costs), estimated, known.place if known else None)
 
     return [tried(*each) for each in runs]
 
 
-def ranking_of(runs: Sequence[Try]) -> str:
+def ranking_of(runs: Sequence[TriedRun]) -> str:
     return fastest(
         [(run.number, run.draft, run.shown.trace, run.estimated.interval if run.estimated else None) for run in runs]
     )
 
 
-class Box(NamedTuple):
+class PlotBox(NamedTuple):
     """A part of the plot: its middle and half its sides, in pixels from the lower left corner."""
 
     x: float
@@ -100,11 +100,13 @@ class Box(NamedTuple):
     width: float
     height: float
 
-    def beside(self, move: tuple[int, int], text: str) -> "Box":
+    def beside(self, move: tuple[int, int], text: str) -> "PlotBox":
         width, height = LETTER * len(text) / 2, LINE / 2
-        return Box(self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + height), width, height)
+        return PlotBox(
+            self.x + move[0] * (self.width + width), self.y + move[1] * (self.height + height), width, height
+        )
 
-    def meets(self, other: "Box") -> bool:
+    def meets(self, other: "PlotBox") -> bool:
         return abs(self.x - other.x) < self.width + other.width and abs(self.y - other.y) < self.height + other.height
 
     @property
@@ -112,7 +114,7 @@ class Box(NamedTuple):
         return self.width <= self.x <= PLOT[0] - self.width and self.height <= self.y <= PLOT[1] - self.height
 
 
-def tried_figure(runs: Sequence[Try]) -> plot.Figure:
+def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
     """Acceptance against measured speedup; a colour and a symbol for each draft."""
     drafts = list(dict.fromkeys(run.draft for run in runs))
     ends = [(run.busy, end) for run in runs if run.verdict for end in (run.verdict.speedup, *_ends(run.verdict))]
@@ -130,7 +132,7 @@ def _ends(verdict: Verdict) -> tuple[float, float]:
     return verdict.interval or (verdict.speedup, verdict.speedup)
 
 
-def _accepted(run: Try) -> float:
+def _accepted(run: TriedRun) -> float:
     return 100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0)
 
 
@@ -140,19 +142,19 @@ def _timed(verdict: Verdict) -> str:
     return f"{verdict.speedup:.2f}×{between}{'' if verdict.trusted else ', busy machine'}"
 
 
-def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
+def _labels(runs: Sequence[TriedRun], top: float) -> dict[int, tuple[str, str]]:
     """The number of each run and where it stands beside its mark: on no other and on no mark, and on few bars.
 
     Where there is no room for one, its table row and its hover have it. In pixels, as large as the plot is at least.
     """
     shown = {run.number: (run, run.verdict) for run in runs if run.verdict}
     marks, bars, found = {}, [], {}
-    numbers: list[Box] = []
+    numbers: list[PlotBox] = []
     for number, (run, verdict) in shown.items():
         x = PLOT[0] * (_accepted(run) - SHARES[0]) / (SHARES[1] - SHARES[0])
         y, low, high = (PLOT[1] * min(at, ARROW * top) / top for at in (verdict.speedup, *_ends(verdict)))
-        marks[number] = Box(x, y, MARK, MARK)
-        bars.append(Box(x, (low + high) / 2, 1, (high - low) / 2))
+        marks[number] = PlotBox(x, y, MARK, MARK)
+        bars.append(PlotBox(x, (low + high) / 2, 1, (high - low) / 2))
     for number, mark in marks.items():
         text = f"{number} ↑" if _ends(shown[number][1])[1] > top else str(number)
         boxes = {place: mark.beside(move, text) for place, move in PLACES.items()}
@@ -164,7 +166,9 @@ def _labels(runs: Sequence[Try], top: float) -> dict[int, tuple[str, str]]:
     return found
 
 
-def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: dict[int, tuple[str, str]]) -> plot.Part:
+def _points(
+    draft: str, number: int, runs: Sequence[TriedRun], top: float, labels: dict[int, tuple[str, str]]
+) -> plot.FigurePart:
     """The points of a draft. What is above the axis ends with it: only what is not trusted can be."""
     own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
     color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
@@ -185,7 +189,7 @@ def _points(draft: str, number: int, runs: Sequence[Try], top: float, labels: di
     )
 
 
-COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
+COLUMNS: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
     ("run", lambda run: str(run.number) if run.number else "0, recorded"),
     ("draft", lambda run: run.draft),
     ("draft length", lambda run: run.shown.trace.settings.draft_length),
@@ -205,12 +209,12 @@ COLUMNS: tuple[tuple[str, Callable[[Try], object]], ...] = (
 )
 
 
-def _end_of(run: Try, end: int) -> float | None:
+def _end_of(run: TriedRun, end: int) -> float | None:
     return run.estimated.interval[end] if run.estimated and run.estimated.interval else None
 
 
 # first what a phone has room for
-ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
+ON_SCREEN: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
     ("run", lambda run: str(run.number)),
     ("pair", lambda run: f"{run.draft} → {short_name(run.shown.trace.target.name)}"),
     *(column for column in COLUMNS if column[0] in ("draft length", "accepted %")),
@@ -221,7 +225,7 @@ ON_SCREEN: tuple[tuple[str, Callable[[Try], object]], ...] = (
 )
 
 
-def tried_csv(runs: Sequence[Try], address: str) -> str:
+def tried_csv(runs: Sequence[TriedRun], address: str) -> str:
     text = StringIO()
     writer = csv.writer(text)
     writer.writerow([*(name for name, _ in COLUMNS), "link"])
@@ -233,14 +237,14 @@ def tried_csv(runs: Sequence[Try], address: str) -> str:
     return text.getvalue()
 
 
-def hold_list(watching: Watching) -> None:
+def hold_list(watching: WatchState) -> None:
     """Have the browser tab hold the ids of the runs, for a reload. What it has of before one is asked for first."""
     past = watching.past
     keep("tried", " ".join(past.ids) or None if past.asked_for else None, lambda text: take_back(watching, text))
     past.asked_for = True
 
 
-def take_back(watching: Watching, text: str) -> None:
+def take_back(watching: WatchState, text: str) -> None:
     """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
     names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
     found = [stored for name in names if (stored := engine().stored_run(name))]
@@ -248,7 +252,7 @@ def take_back(watching: Watching, text: str) -> None:
     watching.past.gone = len(names) - len(found)
 
 
-def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], None]) -> None:
+def show_tried(watching: WatchState, address: str, bring_back: Callable[[ShownRun], None]) -> None:
     """The list; `bring_back` shows a run again, and `address` is where links lead."""
     runs, gone = tries(watching), watching.past.gone
     of_before = f"Of before the reload, {gone} {'run is' if gone == 1 else 'runs are'} no longer on this server."
@@ -269,7 +273,7 @@ def show_tried(watching: Watching, address: str, bring_back: Callable[[Shown], N
             download("Save the list as CSV", lambda: tried_csv(runs, address), "specviz-tried.csv", key="tried_csv")
 
 
-def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown], None]) -> None:
+def _choose(watching: WatchState, runs: Sequence[TriedRun], bring_back: Callable[[ShownRun], None]) -> None:
     chosen = st.selectbox("A run", runs, index=len(runs) - 1, format_func=lambda run: run.name, key="tried_run")
     if chosen is None:
         return
@@ -282,11 +286,11 @@ def _choose(watching: Watching, runs: Sequence[Try], bring_back: Callable[[Shown
         st.link_button("Open its link", f"{chosen.link}&{urlencode(view_in_link())}", width="stretch")
 
 
-def _pin(watching: Watching, chosen: Try | None) -> None:
+def _pin(watching: WatchState, chosen: TriedRun | None) -> None:
     watching.pinned, watching.listed = whole(chosen) if chosen else None, False
 
 
-def whole(run: Try) -> Shown:
+def whole(run: TriedRun) -> ShownRun:
     """The run with all that explains it, where the server still has it; else what its figures need."""
     stored = engine().stored_run(run.shown.stored_id) if run.shown.asked and run.shown.stored_id else None
     if stored is None:

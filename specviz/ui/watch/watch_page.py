@@ -8,7 +8,7 @@ from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts
 from specviz.data.lessons.glossary import explained
-from specviz.data.permalink import left_out_of_link, link_of
+from specviz.data.links.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
@@ -24,12 +24,12 @@ from specviz.ui.watch.controls import ask_draft_length, bring_back
 from specviz.ui.watch.files import show_files, whose_run
 from specviz.ui.watch.on_stage import link_on_stage, stage_payload, take_place, unknown_place, write_place
 from specviz.ui.watch.tried import show_tried
-from specviz.ui.watch.watch_state import FIRST, Shown, Watching, first_run, pair_key
+from specviz.ui.watch.watch_state import FIRST, ShownRun, WatchState, first_run, pair_key
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 
 
-def watch(watching: Watching) -> None:
+def watch(watching: WatchState) -> None:
     """Submit what is asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching.shown = watching.shown or first_run()
     form, (request, preset), again = watching.form, watching.form.current, watching.form.again
@@ -45,7 +45,7 @@ def watch(watching: Watching) -> None:
     notices([*address.unknown(), unknown_place(), *form.came.notes, form.problem, own])
 
 
-def _payload(watching: Watching) -> SentStage | None:
+def _payload(watching: WatchState) -> SentStage | None:
     return stage_payload(watching, st.session_state.gamma, address.view(), address.hidden())
 
 
@@ -75,7 +75,7 @@ def show_run(visit: Session) -> None:
 
 
 @st.fragment
-def _draw_stage(watching: Watching, key: str) -> None:
+def _draw_stage(watching: WatchState, key: str) -> None:
     if watching.form.slider_released:
         watching.form.slider_released = False
         st.rerun()  # the draft length is the page's business, not the stage's alone
@@ -94,7 +94,7 @@ def _draw_stage(watching: Watching, key: str) -> None:
     watching.step = watching.step if step is None else step
 
 
-def _follow(watching: Watching) -> None:
+def _follow(watching: WatchState) -> None:
     """Hand the stage what is new, now and while something is under way; after it the page is drawn once more."""
     job = watching.run if watching.run.busy else watching.costs.slot
     if job.busy:
@@ -104,7 +104,7 @@ def _follow(watching: Watching) -> None:
         _feed(watching)
 
 
-def _feed(watching: Watching) -> None:
+def _feed(watching: WatchState) -> None:
     """Streamlit drops what one look drew if the next begins before it was sent. So each look sends again what is not
     known to have come, and the first one after a drawing says what the stage must have by now.
     """
@@ -115,13 +115,13 @@ def _feed(watching: Watching) -> None:
         feed(watching.feed.last)
 
 
-def show_list(watching: Watching) -> None:
+def show_list(watching: WatchState) -> None:
     """What was tried, in a box over the page, until the visitor closes it or chooses a run."""
 
     def close() -> None:
         watching.listed = False
 
-    def choose(run: Shown) -> None:
+    def choose(run: ShownRun) -> None:
         close()
         bring_back(watching, run)
 
@@ -142,7 +142,7 @@ def verification_figure(costs: Costs) -> Figure:
     return figure([one_by_one, here], 300, x=x, y=y, **level(1, "free check"))
 
 
-def show_outcome(watching: Watching, shown: Shown) -> None:
+def show_outcome(watching: WatchState, shown: ShownRun) -> None:
     """What a run's figures say that the stage does not: both texts, and what its costs are."""
     request, running = watching.request, watching.run.busy and not watching.shows_previous_run
     with st.container():  # one place on the page, whatever it holds: what is below stays open

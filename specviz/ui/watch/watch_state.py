@@ -11,16 +11,16 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, without_candidates
 from specviz.core.verdict import doubts
-from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.workloads import DEFAULT_PRESET
-from specviz.player.data import Source
+from specviz.data.measured.first_run import first_draft_guesses, first_trace
+from specviz.data.prompts.workloads import DEFAULT_PRESET
+from specviz.player.data import RunSource
 from specviz.player.payload import ComparedPayload, SentStage
 from specviz.service.job import RunResult, tokens_in
 from specviz.service.protocol import MOST_ATTEMPTS, Calibrate, CostsResult, Run
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
-from specviz.ui.shared.stage import Sent
+from specviz.ui.shared.stage import StageProgress
 
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
@@ -58,17 +58,17 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRun:
     trace: Trace
     run_id: str
-    source: Source
+    source: RunSource
     plain_text: str | None  # what the target alone wrote; None where it is not known
     draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
     stored_id: str = ""  # in links: in the server's run store, or a recorded run's name; empty where neither has it
     linked: bool = True  # whether a link can ask for it; not where nothing here can run what a file holds
     asked: Asked | None = None  # what asked for it, of a run that was measured here
 
-    def same_as(self, other: "Shown | None") -> bool:
+    def same_as(self, other: "ShownRun | None") -> bool:
         """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
         if other is None or self.trace is not other.trace:
             return False
@@ -79,27 +79,27 @@ class Shown:
         return self.source != "recorded"
 
 
-def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> Shown:
+def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> ShownRun:
     """A trace from a file. It holds the target's own ids, and its text only where that is the output's."""
     same = trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
-    return Shown(trace, run_id, "recorded", trace.output.text if same else None, stored_id=stored_id)
+    return ShownRun(trace, run_id, "recorded", trace.output.text if same else None, stored_id=stored_id)
 
 
-def first_run() -> Shown | None:
+def first_run() -> ShownRun | None:
     trace = first_trace()
     return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
 
 
-def measured_run(run: RunResult, run_id: str, source: Source, asked: Asked | None) -> Shown:
-    return Shown(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id, asked=asked)
+def measured_run(run: RunResult, run_id: str, source: RunSource, asked: Asked | None) -> ShownRun:
+    return ShownRun(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id, asked=asked)
 
 
-def stored_run(run: StoredRun, preset: str | None) -> Shown:
+def stored_run(run: StoredRun, preset: str | None) -> ShownRun:
     return measured_run(run.result, f"live-{run.result.id}", "stored", (run.request, preset))
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Generic[Payload]):
+class CachedPayload(Generic[Payload]):
     """A payload, and what it was made of."""
 
     payload: Payload
@@ -130,22 +130,22 @@ class TourPlace:
 class Feed:
     stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
     version: int = 0  # how many times the stage was drawn or fed
-    sent: Sent | None = None
+    sent: StageProgress | None = None
     last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
-    drawn: Made[SentStage] | None = None  # the payload made last of a run that only this visitor sees
-    compared: Made[ComparedPayload] | None = None  # what was made last of the run before
+    drawn: CachedPayload[SentStage] | None = None  # the payload made last of a run that only this visitor sees
+    compared: CachedPayload[ComparedPayload] | None = None  # what was made last of the run before
 
 
 @dataclass(slots=True)
 class PastRuns:
-    finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
+    finished: deque[ShownRun] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
     count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
     asked_for: bool = False  # those that the browser tab held before a reload
     gone: int = 0  # of those before a reload, how many this server does not have any more
     opened: Trace | None = None  # the one opened last
     opened_as: int = 0  # what `count` was then
 
-    def finish(self, shown: Shown) -> None:
+    def finish(self, shown: ShownRun) -> None:
         """Add a run that was measured here, in the memory that its figures need; one that is shown again is there."""
         if shown.stored_id and shown.stored_id in self.ids:
             return
@@ -159,7 +159,7 @@ class PastRuns:
     def ids(self) -> list[str]:
         return [run.stored_id for run in self.finished if run.stored_id]
 
-    def bring_back(self, earlier: Sequence[Shown]) -> None:
+    def bring_back(self, earlier: Sequence[ShownRun]) -> None:
         """Put runs of before a reload in front of those that were finished since."""
         since, self.count = [*self.finished], 0
         self.finished.clear()
@@ -201,13 +201,13 @@ class PairCosts:
 
 
 @dataclass(slots=True)
-class Watching:
+class WatchState:
     form: Form = field(default_factory=Form)
     tour: TourPlace = field(default_factory=TourPlace)
     step: int | None = None  # the playhead; None starts at the first
-    shown: Shown | None = None
-    before: Shown | None = None  # the whole run that was on screen before
-    pinned: Shown | None = None  # the run to compare with instead
+    shown: ShownRun | None = None
+    before: ShownRun | None = None  # the whole run that was on screen before
+    pinned: ShownRun | None = None  # the run to compare with instead
     listed: bool = False  # whether the list of what was tried is open
     asked: Asked | None = None  # last submitted
     run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
@@ -221,10 +221,10 @@ class Watching:
     def request(self) -> RunRequest | None:
         return self.asked[0] if self.asked else None
 
-    def begun_again(self) -> "Watching":
+    def begun_again(self) -> "WatchState":
         """As at the first visit, before a link is read; what was measured here stays."""
         self.run.reset()
-        return Watching(feed=self.feed, past=self.past, costs=self.costs)
+        return WatchState(feed=self.feed, past=self.past, costs=self.costs)
 
     def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
@@ -285,7 +285,7 @@ class Watching:
         """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
         slot, run = self.run, self.run.result
         if run and run.rounds:
-            source: Source = "stored" if slot.view and slot.view.stored else "live"
+            source: RunSource = "stored" if slot.view and slot.view.stored else "live"
             shown = measured_run(run, f"live-{slot.job}", source, self.asked)
             if not shown.same_as(self.shown):
                 self._show(shown)
@@ -294,7 +294,7 @@ class Watching:
         if ended and slot.state == "done" and self.shown:
             self.past.finish(self.shown)
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, shown: ShownRun) -> None:
         """Put a run on screen. The one that it takes the place of, if that was whole, is the run before."""
         last = self.shown
         if last and last.run_id != shown.run_id and last.trace.output.stopped_by is not None:
@@ -302,11 +302,11 @@ class Watching:
         self.shown = shown
 
     @property
-    def compared_with(self) -> Shown | None:
+    def compared_with(self) -> ShownRun | None:
         here = self.shown.run_id if self.shown else ""
         return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
 
-    def bring_back(self, shown: Shown) -> None:
+    def bring_back(self, shown: ShownRun) -> None:
         """Show a run of this session again, exactly as it was. A run under way ends."""
         self.run.reset()
         self.message, self.file_problem, self.step, self.tour.open = "", "", None, False
@@ -317,7 +317,7 @@ class Watching:
         """The costs of the pair on screen, where they were measured here."""
         return self.costs_of(self.shown) if self.shown else None
 
-    def costs_of(self, shown: Shown) -> Costs | None:
+    def costs_of(self, shown: ShownRun) -> Costs | None:
         return self.costs.known.get(pair_key(shown.asked[0])) if shown.measured_here and shown.asked else None
 
     @property
@@ -329,7 +329,7 @@ class Watching:
         self.past.open(trace)
         self.open_recorded(replace(recorded_run(trace, run_id), linked=linked))
 
-    def open_recorded(self, shown: Shown) -> None:
+    def open_recorded(self, shown: ShownRun) -> None:
         """Show a run that was recorded before; a run under way ends."""
         self.bring_back(shown)
         self.before = None  # a lesson's run or a file's is no answer to a change of settings

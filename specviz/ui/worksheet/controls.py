@@ -10,7 +10,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
-from specviz.measure.worksheet.starts import Start
+from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
@@ -38,7 +38,7 @@ LIMITS = {"alpha": (0.0, 1.0), "cost": (0.0, terms.MOST_COST), "verification": (
 LIMITS |= {"overhead": (0.0, terms.MOST_OVERHEAD), "operations": (0.0, 1.0)}
 
 
-def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.Model:
+def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> terms.WorksheetModel:
     """Draw those of the first view, and read all of them; `runs` are finished, and a new one is taken up."""
     found = _restore(worksheet, found, runs)
     if any(st.session_state[key] != value for key, value in worksheet.values.items()):
@@ -86,11 +86,11 @@ def more_controls() -> None:
     _fine(st, "operations", "ĉ, draft’s operations")
 
 
-def read_model() -> terms.Model:
-    return terms.Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
+def read_model() -> terms.WorksheetModel:
+    return terms.WorksheetModel(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
 
 
-def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
+def model_now(worksheet: Worksheet, start: WorksheetStart) -> terms.WorksheetModel:
     """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
     produced, state = worksheet.produced, st.session_state
     same = produced and (state.worksheet_drafted, state.worksheet_accepted) == (produced.drafted, produced.accepted)
@@ -101,7 +101,7 @@ def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
     return replace(model, survival=survival, passes=start.model.passes, block=block, checks=_checks(model, start))
 
 
-def _checks(model: terms.Model, start: Start) -> Mapping[int, float]:
+def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, float]:
     """The measured cost of checks, where the slider has the one for its draft length and not another one by hand."""
     measured = start.verification_at(model.draft_length)
     if measured is None or abs(_within(verification=measured)["worksheet_verification"] - model.verification) > 0.0005:
@@ -109,36 +109,36 @@ def _checks(model: terms.Model, start: Start) -> Mapping[int, float]:
     return start.verification
 
 
-def costs_named(start: Start) -> str:
+def costs_named(start: WorksheetStart) -> str:
     if start.acceptance_only:
         return "as the sliders have them"
     changed = any(not _as_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
     return BY_HAND if changed else start.named_costs
 
 
-def counters_alone(worksheet: Worksheet, start: Start) -> Production | None:
+def counters_alone(worksheet: Worksheet, start: WorksheetStart) -> Production | None:
     """The pasted counters that the page starts from, where no cost of a round is known for their machine."""
     found = worksheet.counted if start is worksheet.produced and not changes(start) else None
     told = found is not None and (found.speedup is not None or costs_are_told(costs_named(start)))
     return None if told else found
 
 
-def chosen_start(worksheet: Worksheet, found: Sequence[Start]) -> Start:
+def chosen_start(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> WorksheetStart:
     chosen = (start for start in _every(worksheet, found) if start.label == st.session_state.worksheet_start)
     return next(chosen, found[0])
 
 
-def _every(worksheet: Worksheet, found: Sequence[Start]) -> list[Start]:
+def _every(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> list[WorksheetStart]:
     """These and what the visitor brought: pasted counters, a link's values."""
     brought = filter(None, (worksheet.produced, worksheet.linked))
     return [*found, *(start for start in brought if start.label not in [each.label for each in found])]
 
 
-def fill(start: Start) -> None:
+def fill(start: WorksheetStart) -> None:
     set_widgets({"worksheet_start": start.label, **_filled(start)})
 
 
-def _filled(start: Start) -> dict[str, float]:
+def _filled(start: WorksheetStart) -> dict[str, float]:
     model = start.model
     if start.costs_only:
         gamma = st.session_state.worksheet_gamma
@@ -160,12 +160,12 @@ def _filled(start: Start) -> dict[str, float]:
     return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
 
-def put_on_map(worksheet: Worksheet, start: Start, found: Production) -> None:
+def put_on_map(worksheet: Worksheet, start: WorksheetStart, found: Production) -> None:
     worksheet.produced, worksheet.counted = start, found
     fill(start)
 
 
-def take_off_map(worksheet: Worksheet, found: Sequence[Start]) -> None:
+def take_off_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> None:
     """The page starts from pasted counters no longer, but from what their costs are of."""
     gone, worksheet.produced, worksheet.counted, worksheet.counted_text = worksheet.produced, None, None, ""
     if gone and st.session_state.worksheet_start == gone.label:
@@ -173,7 +173,7 @@ def take_off_map(worksheet: Worksheet, found: Sequence[Start]) -> None:
         fill(next(before, found[0]))
 
 
-def is_shown(start: Start) -> bool:
+def is_shown(start: WorksheetStart) -> bool:
     """Whether the controls hold what this start fills in, as near as the sliders' steps allow."""
     return all(_as_near(key, value) for key, value in _filled(start).items())
 
@@ -182,7 +182,7 @@ def _as_near(key: str, value: float) -> bool:
     return bool(abs(st.session_state[key] - value) < 0.005)
 
 
-def changes(start: Start) -> list[str]:
+def changes(start: WorksheetStart) -> list[str]:
     """What the controls say now where this start filled in something else: "draft length 10 instead of 4"."""
     loaded = _filled(start)
     return [
@@ -209,7 +209,7 @@ def _within(**values: float) -> dict[str, float]:
     return {f"worksheet_{name}": round(value, 3) for name, value in held.items()}
 
 
-def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[Start]:
+def _restore(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> list[WorksheetStart]:
     """Take a link's values once; bring back what was there before another page, or take up the newest run.
 
     Returns everything to start from, what the link says among it.
@@ -239,7 +239,7 @@ def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[St
     return every
 
 
-def _fill_first(found: Sequence[Start], stored: dict[str, Any]) -> None:
+def _fill_first(found: Sequence[WorksheetStart], stored: dict[str, Any]) -> None:
     """Set the controls to the first start; what it does not say is as it was, or as the first one has it that does."""
     if found[0].acceptance_only and stored:
         set_widgets(stored)

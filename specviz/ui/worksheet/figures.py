@@ -5,17 +5,19 @@ from collections.abc import Sequence
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
-from specviz.measure.worksheet.model import Model
-from specviz.measure.worksheet.runs import Gap, Measured, Where, signed
+from specviz.measure.worksheet.model import WorksheetModel
+from specviz.measure.worksheet.runs import Gap, MeasuredRun, MeasuringPage, signed
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
 ALPHAS = [step / 40 for step in range(41)]
 LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
-SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
+SYMBOLS: dict[MeasuringPage, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
 
 
-def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None = None) -> plot.Figure:
+def speedup_map(
+    model: WorksheetModel, points: Sequence[MeasuredRun], loaded: WorksheetModel | None = None
+) -> plot.Figure:
     """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
     parts = [_ground(speedups), _levels(speedups), _break_even_line(model)]
@@ -23,7 +25,7 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
         parts.append(_dots([point for point in points if point.source == source]))
     for name, at, symbol in (("loaded", loaded, "diamond-open"), ("the sliders", model, "circle-open")):
         if at:
-            ring: plot.Part = {"mode": "markers", "marker": plot.marker(symbol, 22, plot.INK, width=3)}
+            ring: plot.FigurePart = {"mode": "markers", "marker": plot.marker(symbol, 22, plot.INK, width=3)}
             said = f"{name}: {at.terms.speedup:.2f}× modelled<extra></extra>"
             parts.append(plot.scatter(name, [at.draft_length], [at.alpha], said, **ring))
     x = plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2)
@@ -31,7 +33,7 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
     return plot.figure(parts, 450, x=x, y=y, margin={"b": 100})
 
 
-def _ground(speedups: list[list[float]]) -> plot.Part:
+def _ground(speedups: list[list[float]]) -> plot.FigurePart:
     """Coloured by the logarithm, so that 2× and ½× are equally far from 1×; limits at ¼× and 4×."""
     return {
         "type": "heatmap",
@@ -57,7 +59,7 @@ def _ground(speedups: list[list[float]]) -> plot.Part:
     }
 
 
-def _levels(speedups: list[list[float]]) -> plot.Part:
+def _levels(speedups: list[list[float]]) -> plot.FigurePart:
     return {
         "type": "contour",
         "x": LENGTHS,
@@ -79,14 +81,14 @@ def _levels(speedups: list[list[float]]) -> plot.Part:
     }
 
 
-def _break_even_line(model: Model) -> plot.Part:
+def _break_even_line(model: WorksheetModel) -> plot.FigurePart:
     alphas = [model.at(length).break_even for length in LENGTHS]
     look = {"mode": "lines", "line": {"color": plot.INK, "width": 3, "dash": "dash"}}
     said = "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>"
     return plot.scatter("break-even, 1×", LENGTHS, alphas, said, **look)
 
 
-def _dots(points: Sequence[Measured]) -> plot.Part:
+def _dots(points: Sequence[MeasuredRun]) -> plot.FigurePart:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
     symbol, fill = SYMBOLS[first.where], plot.GROUND if first.recorded else "#F0E442"
@@ -106,7 +108,7 @@ def _dots(points: Sequence[Measured]) -> plot.Part:
 def gap_figure(gap: Gap) -> plot.Figure:
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
     names = ["paper’s formula", "by position", "checks", "overhead", "the rest", "measured"]
-    causes: plot.Part = {
+    causes: plot.FigurePart = {
         "type": "waterfall",
         "x": names,
         "y": [gap.ideal, *changes, gap.measured],

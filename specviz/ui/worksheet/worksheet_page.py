@@ -8,17 +8,17 @@ from functools import cache
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.judge import HURTS, LOOKS, UNTOLD, Look, judge
+from specviz.core.judge import HURTS, LOOKS, UNTOLD, VerdictLook, judge
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.data.batches import BatchStudy, recorded_batches
-from specviz.data.first_run import first_trace
+from specviz.data.measured.batches import BatchStudy, recorded_batches
+from specviz.data.measured.first_run import first_trace
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
-from specviz.data.serving_counters import read_counters
-from specviz.data.serving_lines import tokens_before
+from specviz.data.systems.serving_counters import read_counters
+from specviz.data.systems.serving_lines import tokens_before
 from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
@@ -26,11 +26,11 @@ from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import as_html, exercises, sheet
 from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
-from specviz.measure.worksheet.runs import Measured, first_series, gap_of, of_laps, of_rows, of_runs
+from specviz.measure.worksheet.runs import MeasuredRun, first_series, gap_of, of_laps, of_rows, of_runs
 from specviz.measure.worksheet.serving import Production, contain_load, outlook
 from specviz.measure.worksheet.starts import (
     OPENING_DRAFT_LENGTH,
-    Start,
+    WorksheetStart,
     batch_starts,
     between,
     calibrated,
@@ -67,28 +67,28 @@ SAYS = page_texts("worksheet")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFigures:
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
     costs: dict[tuple[str, str, str], Costs]
     batches: BatchStudy | None  # as recorded
-    measured: list[Measured]  # everything with a speedup; of a page without own measurements, the recorded ones
-    starts: list[Start]
+    measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
+    starts: list[WorksheetStart]
     last: Trace | None  # the visitor's newest run, or the recorded one before there is any
     last_source: str
 
 
 @cache
-def recorded_laps() -> list[Measured]:
+def recorded_laps() -> list[MeasuredRun]:
     return of_laps(recorded_race(), True)
 
 
 @cache
-def recorded_rows() -> list[Measured]:
+def recorded_rows() -> list[MeasuredRun]:
     return of_rows(first_series(recorded_sweep()), True)
 
 
-def known_runs(visitor: Session) -> Known:
+def known_runs(visitor: Session) -> KnownFigures:
     past, costs = visitor.watch.past, visitor.watch.costs.known
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.race.laps
     swept = visitor.sweeps.rows_of(HERE)
@@ -108,10 +108,10 @@ def known_runs(visitor: Session) -> Known:
     every = [*(with_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
     source = f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
     source, last = ("Your last run, measured here.", finished[-1]) if finished else (source, recorded)
-    return Known(finished, past.count, costs, batches, measured, every, last, source)
+    return KnownFigures(finished, past.count, costs, batches, measured, every, last, source)
 
 
-def show_gaps(known: Known) -> None:
+def show_gaps(known: KnownFigures) -> None:
     if not known.measured:
         return notices(["No run has both decoders yet: make one on the Watch page."], "info")
     left, right = st.columns(2, gap="large")
@@ -137,7 +137,7 @@ def show_gaps(known: Known) -> None:
         st.caption(SAYS["measured"])
 
 
-def _show_gap(split: Sequence[Measured]) -> None:
+def _show_gap(split: Sequence[MeasuredRun]) -> None:
     if not split:
         return notices(["No run with acceptance by position yet: make one on the Watch page."], "info")
     names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
@@ -152,7 +152,7 @@ def _show_gap(split: Sequence[Measured]) -> None:
 TITLE = "Speculative decoding: exercises on one run"
 
 
-def show_exercises(known: Known) -> None:
+def show_exercises(known: KnownFigures) -> None:
     trace = known.last
     if trace is None or not (found := exercises(trace)):
         return notices(["There is no run with guesses yet: make one on the Watch page."], "info")
@@ -171,7 +171,7 @@ def _list(texts: list[str]) -> None:
     st.html(f"<ol>{''.join(f'<li>{as_html(text)}</li>' for text in texts)}</ol>")
 
 
-def calculator(worksheet: Worksheet, known: Known) -> None:
+def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
     outcome = st.container(key="worksheet_outcome")
     inputs, picture = st.columns([5, 8], gap="large")
     with inputs:
@@ -194,7 +194,7 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
         _all_terms(model, start, known.batches)
 
 
-def _verdict(model: terms.Model, alone: Production | None) -> None:
+def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
     """Counters alone, without the cost of a round, have a range and no verdict. The text below takes it from there."""
     if alone:
         look, said, sentence, shown = _counters_alone(alone)
@@ -216,7 +216,7 @@ def _verdict(model: terms.Model, alone: Production | None) -> None:
             st.metric(label, value, help=SAYS[explanation], width="content")
 
 
-def _counters_alone(found: Production) -> tuple[Look, str, str, list[tuple[str, str, str]]]:
+def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tuple[str, str, str]]]:
     """How the verdict looks, the verdict, its sentences, and the figures with the names of their explanations."""
     ahead = outlook(found)
     speeds = ("Speedup", ahead.speeds, "range_help")
@@ -228,7 +228,7 @@ def _counters_alone(found: Production) -> tuple[Look, str, str, list[tuple[str, 
     return LOOKS[UNTOLD], advice.UNTOLD, advice.known_without_costs(found), shown
 
 
-def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> None:
+def _all_terms(model: terms.WorksheetModel, start: WorksheetStart, study: BatchStudy | None) -> None:
     inputs, outcome = st.columns([5, 8], gap="large")
     state = st.session_state
     with inputs:
@@ -248,11 +248,11 @@ def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> No
         note(terms.half_sentence(model), "worksheet-half")
 
 
-def _batch(model: terms.Model, start: Start) -> str:
+def _batch(model: terms.WorksheetModel, start: WorksheetStart) -> str:
     return terms.batch_sentence(model, measured=contain_load(start.named_costs))
 
 
-def show_machines(known: Known) -> None:
+def show_machines(known: KnownFigures) -> None:
     rows = [dict(zip(MACHINE_COLUMNS, cells, strict=True)) for cells in (*_here(known), *_published())]
     data_table(rows, "worksheet_machines", columns=FORMATS)
     if not known.costs:
@@ -269,11 +269,11 @@ FORMATS = {
     **numbers(TIMES, "modelled", "measured"),
     "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/.*)?$"),
 }
-Cells = tuple[str | float | None, ...]
+TableCells = tuple[str | float | None, ...]
 MACHINE_COLUMNS = ("pair", "task", "γ", "c", "α", "modelled", "measured", "v(γ+1)", "o", "machine", "source")
 
 
-def _here(known: Known) -> Iterator[Cells]:
+def _here(known: KnownFigures) -> Iterator[TableCells]:
     for pair, costs in known.costs.items():
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
@@ -285,7 +285,7 @@ def _here(known: Known) -> Iterator[Cells]:
         yield name, task, model.draft_length, model.cost_ratio, alpha, *speeds, where, ""
 
 
-def _published() -> Iterator[Cells]:
+def _published() -> Iterator[TableCells]:
     for run in PUBLISHED:
         alpha = f"{run.alpha:.2f}" if run.alpha is not None else f"({run.explaining_alpha:.2f})"
         shown = run.pair, f"{run.task}, {run.temperature}", run.draft_length, run.cost_ratio, alpha
@@ -300,7 +300,7 @@ def _published() -> Iterator[Cells]:
         yield costs.pair, "costs only", length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
 
-def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
+def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> None:
     box, verdict = st.columns(2, gap="large")
 
     def changed() -> None:
@@ -335,7 +335,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         _show(worksheet, shown, costs_named(chosen_start(worksheet, starts)))
 
 
-def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> serving.Production | None:
+def _pasted(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> serving.Production | None:
     """What the fields hold; None for no text, an InputError where it cannot be used."""
     state = st.session_state
     if not state.worksheet_paste.strip():

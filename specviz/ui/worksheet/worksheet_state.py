@@ -6,18 +6,25 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.page_link import DIGITS, PageLink, Params, one_of, real
-from specviz.measure.worksheet.model import BATCHES, MOST_COST, MOST_OVERHEAD, MOST_TOKENS, MOST_VERIFICATION, Model
+from specviz.data.links.page_link import DIGITS, PageLink, Params, one_of, real
+from specviz.measure.worksheet.model import (
+    BATCHES,
+    MOST_COST,
+    MOST_OVERHEAD,
+    MOST_TOKENS,
+    MOST_VERIFICATION,
+    WorksheetModel,
+)
 from specviz.measure.worksheet.serving import Production
-from specviz.measure.worksheet.starts import LINKED, Start
+from specviz.measure.worksheet.starts import LINKED, WorksheetStart
 from specviz.ui.shared.arrival import Arrival
 
 
 @dataclass(slots=True)
 class Worksheet:
     came: Arrival = field(default_factory=Arrival)
-    linked: Start | None = None  # the values of a link, where no other start has them
-    produced: Start | None = None  # pasted counters, once they were put on the map
+    linked: WorksheetStart | None = None  # the values of a link, where no other start has them
+    produced: WorksheetStart | None = None  # pasted counters, once they were put on the map
     counted: Production | None = None  # what was read of them
     counted_text: str = ""  # the text in which they were read
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
@@ -55,7 +62,7 @@ class WorksheetLink(PageLink):
     counted_at: Annotated[int, DIGITS, _whole(0, MAX_DRAFT_LENGTH)] = 0
 
     @classmethod
-    def of(cls, model: Model, drafted: int, accepted: int, counted_at: int = 0) -> Self:
+    def of(cls, model: WorksheetModel, drafted: int, accepted: int, counted_at: int = 0) -> Self:
         return cls.model_construct(  # a start may lie outside what a link can say
             alpha=round(model.alpha, 3),
             gamma=model.draft_length,
@@ -71,7 +78,7 @@ class WorksheetLink(PageLink):
         )
 
 
-def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[str]]:
+def start_from_link(params: Params, default: WorksheetStart) -> tuple[WorksheetStart | None, list[str]]:
     """What an address asks for, None where it names no value; the default stands in for what cannot be used."""
     if not any(params.get(name) for name in WorksheetLink.model_fields):
         return None, []
@@ -80,5 +87,5 @@ def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[
     held = WorksheetLink.of(default.model, default.drafted, default.accepted, counted_at)
     link, problems = WorksheetLink.read(params, held)
     source, passes = "Acceptance and costs as the link has them.", default.model.passes if link.shape else None
-    model = Model(link.alpha, link.gamma, link.c, link.v, link.o, link.batch, link.operations, passes=passes)
-    return Start(LINKED, source, model, link.drafted, link.accepted, counted_at=link.counted_at), problems
+    model = WorksheetModel(link.alpha, link.gamma, link.c, link.v, link.o, link.batch, link.operations, passes=passes)
+    return WorksheetStart(LINKED, source, model, link.drafted, link.accepted, counted_at=link.counted_at), problems

@@ -1,0 +1,27 @@
+"""What `hide=` in a link can take away of a page; the names are in assets/texts/hidden.yaml."""
+
+from collections.abc import Iterable, Sequence
+
+from specviz.data.texts import AppTexts, NonEmptyText
+
+PARAMETER = "hide"
+MAX_NAMES = 40  # of a link that are looked at
+hidden_texts = AppTexts("hidden", dict[str, NonEmptyText])  # by name
+HIDEABLE = hidden_texts()
+
+
+def hidden_in(values: Iterable[str]) -> tuple[frozenset[str], list[str]]:
+    """The names that the lists of `hide` in a link hold, and those that there are not, in the order given."""
+    named = [name.strip() for value in values for name in value.split(",", MAX_NAMES)[:MAX_NAMES]]
+    known = frozenset(name for name in named if name in HIDEABLE)
+    return known, list(dict.fromkeys(name for name in named if name and name not in HIDEABLE))
+
+
+def written(names: Iterable[str]) -> str:
+    chosen = frozenset(names)
+    return ",".join(name for name in HIDEABLE if name in chosen)
+
+
+def unknown_line(unknown: Sequence[str]) -> str:
+    listed = ", ".join(name[:30] for name in unknown[:5])
+    return f"hide={listed} names no control that a link can hide: ignored. The names are {', '.join(HIDEABLE)}."

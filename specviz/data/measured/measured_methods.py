@@ -1,0 +1,216 @@
+"""All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
+
+from dataclasses import dataclass, field
+from math import sqrt
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
+from specviz.core.files import RESULTS, of_the_app, read_stored
+from specviz.core.judge import VerdictWord, judge
+from specviz.core.settings import DraftSampling, VerificationMode
+from specviz.core.trace import Machine
+
+FILE = RESULTS / "methods.json"
+ALL = "all"  # the prompts of every kind of text together
+KINDS = ("story", "code", "structured", "prose")
+POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
+
+
+def _family(name: str) -> str:
+    known = {*(method.family for method in METHODS if method.askable), "tree", "argmax", "block"}
+    if name not in known:
+        raise ValueError(f"no family of methods is named {name!r}")
+    return name
+
+
+ModelFamily = Annotated[str, AfterValidator(_family)]
+TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
+ENDINGS = {  # of a method's name: its family, and the end of its title
+    TREE: ("tree", " (tree)"),
+    ARGMAX: ("argmax", " (most probable drafts)"),
+    BLOCK: ("block", " (block verification)"),
+}
+Z = 1.959964  # of a 95 % interval
+SLOWEST = 1.2  # times the calibrated step; what is measured at more is not stored any more
+FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSetting:
+    draft_length: int  # of a tree: its depth
+    tree: str | None = None
+    draft_sampling: DraftSampling = "sample"
+    verification: VerificationMode = "token"
+
+    @property
+    def label(self) -> str:
+        return self.tree or f"γ = {self.draft_length}"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCosts:
+    """What rounds gave and cost. Times are medians over rounds with a draft, in steps of the target alone."""
+
+    tokens_per_target_call: Positive
+    guesses: NotNegative  # drafted in a round, the mean; of a tree: its nodes
+    draft_step: NotNegative | None  # c: the draft over its length, or over the depths of a tree
+    draft: NotNegative | None  # the whole draft of a round
+    verify: NotNegative | None  # the target's pass over the draft: v
+    overhead: NotNegative | None  # the rest of a round
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFigures:
+    way: MethodSetting
+    costs: RoundCosts
+    judged: list[int]
+    accepted: list[int]
+    speedup: Positive  # the geometric mean over the prompts
+
+    @property
+    def by_position(self) -> list[float | None]:
+        return [yes / judged if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)]
+
+    @property
+    def intervals(self) -> list[tuple[float, float] | None]:
+        """95 % intervals: Wilson’s for a binomial share (JASA 22, 1927), as if judgements were independent."""
+        return [
+            _wilson(yes, judged) if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class BestSetting:
+    """One method with each prompt at the setting that did best on the other prompts of its kind."""
+
+    ways: list[MethodSetting]  # one a prompt
+    costs: RoundCosts
+    speedup: Positive  # the geometric mean over the prompts
+    low: NotNegative  # its 95 % interval over the prompts; 0 is a rounded one
+    high: Positive
+    speedups: list[Positive] = field(default_factory=list)  # one a prompt, as their mean and interval were computed
+
+    @property
+    def outcome(self) -> VerdictWord:
+        return judge(self.speedup, (self.low, self.high)).word
+
+    @property
+    def labels(self) -> str:
+        labels = [way.label for way in self.ways]
+        return "; ".join(sorted(dict.fromkeys(labels), key=lambda label: -labels.count(label)))
+
+
+@dataclass(frozen=True, slots=True)
+class KindFigures:
+    prompts: Annotated[int, Field(ge=2)]
+    best: BestSetting
+    settings: list[SettingFigures]
+
+    def at(self, draft_length: int) -> SettingFigures | None:
+        found = (one for one in self.settings if one.way.draft_length == draft_length and one.way.tree is None)
+        return next(found, None)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredMethod:
+    name: str  # a drafter's name, and how its draft is made or verified where that is not the usual way
+    kinds: dict[str, KindFigures]  # also ALL
+
+    @property
+    def drafter(self) -> str:
+        return self.name.partition(" ")[0]
+
+    @property
+    def _way(self) -> tuple[str, str]:
+        return next((way for ending, way in ENDINGS.items() if self.name.endswith(ending)), ("", ""))
+
+    @property
+    def family(self) -> str:
+        if self._way[0]:
+            return self._way[0]
+        heads = (method_of(kind) for kind in kinds_that("head") if self.drafter.endswith(kind))
+        return (named(self.drafter) or next(heads, MODEL)).family
+
+    @property
+    def title(self) -> str:
+        how = self._way[1]
+        layers = exit_layers(self.drafter)
+        return f"early exit ({layers} layers)" if layers and not how else spoken(self.drafter) + how
+
+
+@dataclass(frozen=True, slots=True)
+class TemperatureFigures:
+    temperature: NotNegative
+    target_step_ms: Positive
+    methods: list[MeasuredMethod]
+
+    def find(self, name: str) -> MeasuredMethod | None:
+        return next((method for method in self.methods if method.name == name), None)
+
+    def kinds(self) -> list[str]:
+        return [kind for kind in (ALL, *KINDS) if all(kind in method.kinds for method in self.methods)]
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """How quiet the machine was: `benchmarks.quiet` stores nothing that was measured on a busy one."""
+
+    calibrated_step_ms: Positive  # a step of the target while nothing else ran
+    instructions: str = ""  # of the processor; empty: not stored
+    others_share_of_a_core: NotNegative | None = None  # None: not stored
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredMethods:
+    schema: Literal[1]
+    created: str  # the day
+    machine: Machine
+    target: str
+    target_dtype: str
+    prompts: int  # of each kind of text
+    tokens: int  # a run
+    repeats: int
+    temperatures: list[TemperatureFigures]
+    quiet: Quiet | None = None
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as calibrated a step of the target took; 1 where that is not known."""
+        steps = [part.target_step_ms for part in self.temperatures if self.quiet]
+        return max(steps) / self.quiet.calibrated_step_ms if self.quiet and steps else 1.0
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs slowed the steps, so that its speedups are too high."""
+        return self.slowdown > SLOWEST
+
+    @property
+    def trial(self) -> bool:
+        """Whether it is too short to report: it only shows that everything works."""
+        return self.prompts < FEWEST_PROMPTS or self.tokens < FEWEST_TOKENS
+
+    @property
+    def greedy(self) -> TemperatureFigures | None:
+        return next((part for part in self.temperatures if part.temperature == 0), None)
+
+
+def read_methods(path: Path) -> MeasuredMethods:
+    """Raises InputError: it is missing, or is not such a file."""
+    return read_stored(path, MeasuredMethods, "the comparison of methods")
+
+
+@of_the_app("No comparison of methods")
+def stored_methods() -> MeasuredMethods | None:
+    return read_methods(FILE)
+
+
+def _wilson(accepted: int, judged: int) -> tuple[float, float]:
+    share, more = accepted / judged, Z**2 / judged
+    middle, half = share + more / 2, Z * sqrt(share * (1 - share) / judged + more / (4 * judged))
+    return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))

@@ -1,0 +1,66 @@
+"""What the bundled drafts cost on quiet machines, as `python -m benchmarks.quiet_costs` stored it. No torch."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from specviz.core.costs import Costs
+from specviz.core.files import RESULTS, of_the_app, read_stored
+from specviz.core.trace import Machine, Trace
+from specviz.data.measured.measured_methods import Quiet
+
+FILE = RESULTS / "quiet_costs.json"
+KINDS = ("avx2", "avx512", "avx512_bf16", "amx")  # of instructions, each beside those that are nearest to it
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCosts:
+    """What each draft costs for one target on one quiet machine. All models are in one number format."""
+
+    created: str  # the day
+    processor: str
+    machine: Machine
+    target: str
+    dtype: str
+    quiet: Quiet
+    drafts: dict[str, Costs]  # by the names that requests have
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """A new measurement takes the place of one with the same."""
+        return self.processor, self.machine.instructions, self.machine.threads, self.target, self.dtype
+
+    def unlike(self, machine: Machine) -> tuple[int, int]:
+        """How much another processor differs: by its instructions, and then by its name; 0 is the same."""
+        own, other = self.machine.instructions, machine.instructions
+        known = own in KINDS and other in KINDS
+        steps = abs(KINDS.index(own) - KINDS.index(other)) if known else len(KINDS) * (own != other)
+        return steps, int(not machine.machine.startswith(self.processor))
+
+
+@dataclass(frozen=True, slots=True)
+class QuietCosts:
+    schema: Literal[1]
+    machines: list[MachineCosts]
+
+    def for_run(self, trace: Trace) -> MachineCosts | None:
+        """The measurement of this run's pair on the processor that is most like the run's; None without one."""
+        drafter, dtype = trace.drafter, trace.target.dtype
+        if drafter is None or drafter.dtype not in (None, dtype):
+            return None
+        fits = [
+            each
+            for each in self.machines
+            if (each.target, each.dtype) == (trace.target.name, dtype) and drafter.asked_as in each.drafts
+        ]
+        return min(fits, key=lambda each: each.unlike(trace.recorded_on), default=None)
+
+
+def read_quiet_costs(path: Path) -> QuietCosts:
+    """Raises InputError: it is missing, or is not such a file."""
+    return read_stored(path, QuietCosts, "the quiet costs")
+
+
+@of_the_app("No quiet costs", QuietCosts(1, []))
+def quiet_costs() -> QuietCosts:
+    return read_quiet_costs(FILE)

@@ -1,0 +1,183 @@
+"""Speculation counters of serving engines and benchmark tools, read from pasted text.
+
+`names.SYSTEMS` is the table of what each system reports; `pasted` and `series` read the containers that it comes in.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from specviz.core.errors import InputError
+from specviz.data.systems.serving_counters import llama_cpp, reading, sglang, vllm
+from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
+from specviz.data.systems.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
+from specviz.data.systems.serving_counters.pasted import JsonObject, log_records, objects, plain, straight, with_keys
+from specviz.data.systems.serving_counters.reconciled import counters_of
+from specviz.data.systems.serving_counters.records import Record, records_of
+from specviz.data.systems.serving_counters.rows import rows
+from specviz.data.systems.serving_counters.series import MetricSeries, name_of_line
+
+__all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
+
+MAX_CHARACTERS = 1_000_000
+NOTHING_FOUND = (
+    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
+    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
+)
+ONLY_A_RATE = (
+    "The text names how much was accepted, but not the counts: paste also how many tokens were drafted and accepted, "
+    "and in how many passes of the target, under the names that the system itself gives them."
+)
+RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
+ReadText = ServingCounters | None
+
+
+class PastedText:
+    """A text in the forms that the readers want, each made once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = plain(text)
+
+    @cached_property
+    def found(self) -> list[JsonObject]:
+        return objects(self.text)
+
+    @cached_property
+    def rows(self) -> list[JsonObject]:
+        return rows(self.log)
+
+    @cached_property
+    def log(self) -> list[str]:
+        return log_records(self.text)
+
+    @cached_property
+    def series(self) -> MetricSeries:
+        return MetricSeries(self.text, self.found)
+
+    @property
+    def limited(self) -> int:
+        """How many answers ended at their limit of tokens."""
+        reasons = [each["finish_reason"] for each in with_keys(self.found, "finish_reason")]
+        return sum((reason.get("type") if isinstance(reason, dict) else reason) == "length" for reason in reasons)
+
+
+def of_sglang(pasted: PastedText) -> ReadText:
+    read = sglang.from_answers(pasted.found, pasted.text, pasted.limited)
+    return replace(read[0], reading=reading.of_names(pasted.found, read[1])) if read else None
+
+
+def of_table(pasted: PastedText) -> ReadText:
+    """Objects, and rows of tables and blocks, of the systems in the table of names."""
+    return _of_systems(pasted, SYSTEMS)
+
+
+def of_what_is_left(pasted: PastedText) -> ReadText:
+    return _of_systems(pasted, ASKED_LAST)
+
+
+def _of_systems(pasted: PastedText, systems: Sequence[SystemNames]) -> ReadText:
+    for system in systems:
+        for found in (pasted.found, pasted.rows):
+            if records := records_of(system, found):
+                return _of_records(pasted, records, in_objects=found is pasted.found)
+    return None
+
+
+def _of_records(pasted: PastedText, records: Sequence[Record], in_objects: bool) -> ServingCounters:
+    read, system = counters_of(records, pasted.limited), records[0].system
+    engines = {engine for record in records if isinstance(engine := record.values.get("engine"), str)}
+    used = list(dict.fromkeys(name for record in records for name in record.values if name in record.used))
+    used += [name for record in records for name in record.used if name not in used]
+    said = reading.of_names(pasted.found, used) if in_objects else reading.of_records(pasted.log, used)
+    return replace(read, engine=_engine(system, engines), reading=said)
+
+
+def _engine(system: SystemNames, engines: set[str]) -> str:
+    """AIPerf stores the engine beside the record of a request."""
+    known = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}
+    return known.get(engines.pop().lower(), system.engine) if len(engines) == 1 else system.engine
+
+
+def of_usage(pasted: PastedText) -> ReadText:
+    records = records_of(USAGE, pasted.found)
+    if not any(record.number(name) for record in records for name in (USAGE.accepted, USAGE.rejected)):
+        return None
+    return _of_records(pasted, records, in_objects=True)
+
+
+def of_series(pasted: PastedText) -> ReadText:
+    read: ReadText = None
+    for of_page in (
+        vllm.from_tensorrt,
+        vllm.from_fastdeploy,
+        vllm.from_text_generation_inference,
+        vllm.from_counters,
+    ):
+        read = read or of_page(pasted.series)
+    read = read or sglang.from_gauges(pasted.series, pasted.text)
+    if read is None:
+        return None
+    also = (sglang.STEPS,) if read.engine == "SGLang" else ()
+    return replace(read, reading=_of_series(pasted, also))
+
+
+def _of_series(pasted: PastedText, also: Sequence[str]) -> str:
+    names = pasted.series.read
+    if pasted.found and not any(name_of_line(line.strip()) for line in pasted.text.splitlines()):
+        used = [key for each in pasted.found for key in each if (name_of_line(key) or key) in names]
+        return reading.of_names(pasted.found, used) if used else reading.of_lines("", names)
+    return reading.of_lines(pasted.text, names, also)
+
+
+def of_vllm_log(pasted: PastedText) -> ReadText:
+    read = vllm.from_log(pasted.log)
+    said = reading.of_log(pasted.log, f"(?!{vllm.IDLE})SpecDecoding metrics:", (r"Running: *\d+ reqs",))
+    return replace(read, reading=said) if read else None
+
+
+def of_sglang_log(pasted: PastedText) -> ReadText:
+    read = sglang.from_log(pasted.log, pasted.text)
+    return (
+        replace(read, reading=reading.of_log(pasted.log, f"(?!{sglang.IDLE})accept len:", (sglang.STEPS,)))
+        if read
+        else None
+    )
+
+
+def of_llama_log(pasted: PastedText) -> ReadText:
+    read = llama_cpp.from_log(pasted.log)
+    if read is None:
+        return None
+    statistics = (llama_cpp.KIND.pattern,) if llama_cpp.SINCE_START in read.notes else ()
+    also = (llama_cpp.WRITTEN.pattern, *statistics) if read.written else statistics
+    return replace(read, reading=reading.of_requests(pasted.log, "draft acceptance", also))
+
+
+READERS: tuple[Callable[[PastedText], ReadText], ...] = (
+    of_sglang,
+    of_table,
+    of_series,
+    of_vllm_log,
+    of_sglang_log,
+    of_llama_log,
+    of_usage,
+    of_what_is_left,
+)
+
+
+def read_counters(text: str) -> ServingCounters:
+    """Read pasted metrics, log lines, answers or results: the last line, the difference of two pastes, or a sum.
+
+    InputError, one sentence, where the text has no counters, or counters that contradict each other.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
+    for written in dict.fromkeys((text, straight(text))):
+        pasted = PastedText(written)
+        for read in READERS:
+            if (counters := read(pasted)) is not None:
+                drafter, block = reading.drafter_of(pasted.text)
+                convention = " ".join(part for part in (counters.convention, RATES.get(counters.rates, "")) if part)
+                return replace(checked(counters), drafter=drafter, block=block, convention=convention)
+    raise InputError(ONLY_A_RATE if RATE.search(text) else NOTHING_FOUND)

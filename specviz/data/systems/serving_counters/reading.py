@@ -1,0 +1,110 @@
+"""What was read of a text and what was not, in a sentence; and the drafting method that the text names."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from specviz.data.systems.serving_counters.counters import quoted
+from specviz.data.systems.serving_counters.pasted import MAX_LINE, JsonObject
+from specviz.data.systems.serving_counters.series import name_of_line
+
+NAMED = 12  # names that are listed at most
+# Methods that write a whole block in one step, and methods that write one token a step.
+BLOCKS = ("dflash", "dspark", "pard", "p-eagle", "peagle", "medusa")
+_METHOD = re.compile(
+    r"""(?:speculative[_-]algorithm|spec[_-]type|draft_kind|["']method["']|speculative_method|statistics)["'\s:=]{1,4}"""
+    r"""(?:draft-)?((?:dflash|dspark|pard|p-?eagle|medusa|eagle|mtp|nextn|ngram|suffix|simple|standalone)[\w-]{0,20})""",
+    re.IGNORECASE,
+)
+_BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-eagle|medusa)(?![a-z])", re.IGNORECASE)
+
+
+def drafter_of(text: str) -> tuple[str, bool]:
+    """The methods that the text names, and whether one writes a whole block in one step. Empty if it names none."""
+    found, block = list(dict.fromkeys(_METHOD.findall(text))), _BLOCK.search(text)
+    names = found[:3] or ([block[1]] if block else [])
+    return ", ".join(names), any(name.lower().startswith(BLOCKS) for name in names)
+
+
+def of_names(found: Sequence[JsonObject], used: Iterable[str]) -> str:
+    """For objects: the names that were used, and the other ones."""
+    used = set(used)
+    keys = list(dict.fromkeys(key for each in found for key, value in each.items() if key in used or _is_plain(value)))
+    left = [key for key in keys if key not in used]
+    return f"Read: {_listed(key for key in keys if key in used)}.{f' Not used: {_listed(left)}.' if left else ''}"
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict)
+
+
+def of_lines(text: str, names: Sequence[str], also: Sequence[str] = ()) -> str:
+    """For lines of names and values: the names that were used, and how many lines were not."""
+    lines = _lines(text)
+    more = {place for pattern in also for place in places(lines, pattern)}
+    left = [line for place, line in enumerate(lines) if name_of_line(line) not in names and place not in more]
+    return f"Read: {_listed(names)}.{_left(left)}"
+
+
+def of_records(lines: Sequence[str], names: Iterable[str]) -> str:
+    """For blocks and tables: the names that were used, and how many lines have none of them."""
+    names = list(dict.fromkeys(names))
+    left = [
+        line
+        for line in map(str.strip, lines)
+        if not any(name in line.lower() for name in _words(names)) and _figure(line)
+    ]
+    return f"Read: {_listed(names)}.{_left(left)}"
+
+
+def _words(names: Sequence[str]) -> list[str]:
+    return [name.lower().removesuffix(" (%)") for name in names]
+
+
+def _figure(line: str) -> bool:
+    return bool(re.search(r"[:=].*\d", line)) and not line.startswith("|")
+
+
+def of_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:
+    """For a log of which the last record about speculation is read, and of other records the last of each pattern."""
+    lines = [line.strip() for line in records if line.strip()]
+    marked, *others = (places(lines, pattern) for pattern in (last, *also))
+    read = f"Read: the last of {len(marked)} lines" if len(marked) > 1 else "Read: the line"
+    more = {found[-1] for found in others if found} - set(marked)
+    used = {*marked[-1:], *more}
+    left = [line for place, line in enumerate(lines) if place not in used]
+    return f"{read} about speculation{_and_more(len(more))}.{_left(left)}"
+
+
+def of_requests(records: Sequence[str], each: str, also: Sequence[str]) -> str:
+    """For a log of which every record of a request is read."""
+    lines = [line.strip() for line in records if line.strip()]
+    marked, more = places(lines, each), {place for pattern in also for place in places(lines, pattern)}
+    read = f"Read: {len(marked)} lines" if len(marked) > 1 else "Read: the line"
+    used = {*marked, *more}
+    left = [line for place, line in enumerate(lines) if place not in used]
+    return f"{read} about speculation{_and_more(len(more - set(marked)))}.{_left(left)}"
+
+
+def _and_more(count: int) -> str:
+    return f", and {count} more" if count else ""
+
+
+def places(lines: Sequence[str], pattern: str) -> list[int]:
+    return [place for place, line in enumerate(lines) if len(line) < MAX_LINE and re.search(pattern, line)]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _left(lines: Sequence[str]) -> str:
+    left = [line for line in lines if not line.startswith("#")]  # comments of /metrics
+    if not left:
+        return ""
+    return f" Not used: {len(left)} {'line' if len(left) == 1 else 'lines'}, such as {quoted(left[0])}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = [re.sub(r"[^\w.:() %/-]|/(?!s\b)", "?", name[:60]) for name in names]
+    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
+    return f"{', '.join(every[:NAMED]) or 'nothing'}{more}"

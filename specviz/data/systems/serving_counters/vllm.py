@@ -1,0 +1,184 @@
+"""vLLM: its counters and its log line. (Its answers and its benchmark's results are in the table of names.)
+
+llama.cpp's server has the same counters under the prefix `llamacpp:`. All leave out calls in which nothing was drafted
+(vLLM, docs/features/speculative_decoding/acceptance_metrics.md: "Steps with no scheduled draft tokens are omitted").
+With n-gram drafting these are often most calls. TensorRT-LLM and FastDeploy have counters of their own.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from specviz.core.errors import InputError
+from specviz.data.systems.serving_counters.counters import ServingCounters, field, numbers, whole
+from specviz.data.systems.serving_counters.names import OLD_LINE, OWN
+from specviz.data.systems.serving_counters.reconciled import ALL_CALLS, FIRST_TOKENS, ONLY_DRAFTING, drafting_share
+from specviz.data.systems.serving_counters.series import DRAFTING, MetricSeries
+
+IDLE = r"SpecDecoding metrics: Mean acceptance length: *nan"  # nothing was drafted since the last line
+LENGTH_ROUNDING = 0.005  # the log line writes two decimals
+OLD_ROUNDING = 0.02  # k is whole: an efficiency of three decimals gives it within this
+PAST_THE_TEXT = (
+    "{rounds:,.0f} passes accepted {accepted:,.0f} tokens, but only {written:,.0f} tokens were written: what is past "
+    "the end of a text is not counted."
+)
+
+
+def from_counters(series: MetricSeries) -> ServingCounters | None:
+    if not any(name in series for name in DRAFTING) or series.prefix in ("trtllm", "fastdeploy", "tgi"):
+        return None
+    if "num_emitted_tokens" in series:
+        return _before_version_1(series)
+    drafts, drafted = series.total("num_drafts"), series.total("num_draft_tokens")
+    accepted = series.total("num_accepted_tokens")
+    by_position = series.by_position("num_accepted_tokens_per_pos")
+    if drafts is None:
+        raise InputError("spec_decode_num_drafts_total is missing: without it the tokens per round are unknown.")
+    if accepted is None and not by_position:
+        raise InputError("spec_decode_num_accepted_tokens_total is missing.")
+    if drafts <= 0:
+        raise InputError("spec_decode_num_drafts_total says that nothing was drafted.")
+    accepted, written = sum(by_position) if accepted is None else accepted, series.total("generation_tokens")
+    share = drafting_share(drafts, accepted, written)
+    counters = ServingCounters(
+        "llama.cpp" if series.prefix == "llamacpp" else "vLLM",
+        1 + accepted / drafts,
+        (float(len(by_position)) or None) if drafted is None else drafted / drafts,
+        tuple(count / drafts for count in by_position),
+        series.mean("num_requests_running"),
+        drafted,
+        accepted,
+        drafting_share=share,
+        notes=() if share is not None else (ONLY_DRAFTING,),
+        latency=series.latency(),
+        written=written,
+        rates="marginal" if by_position else "",
+        convention=OWN,
+    )
+    return _of_the_text(counters, drafts, accepted, written)
+
+
+def _before_version_1(series: MetricSeries) -> ServingCounters:
+    """A page without rounds. With k drafted tokens each, efficiency is emitted / (rounds · (k + 1)), and k is whole."""
+    emitted, drafted = series.total("num_emitted_tokens") or 0.0, series.total("num_draft_tokens")
+    efficiency, rounds = series.mean("efficiency"), 0.0
+    if drafted and emitted and efficiency and drafted < emitted / efficiency:
+        rounds = emitted / efficiency - drafted
+    length = drafted / rounds if drafted and rounds else 0.0
+    if not rounds or not drafted or abs(length - round(length)) > OLD_ROUNDING * length:
+        raise InputError(
+            "This page of an old vLLM does not count its rounds, and spec_decode_efficiency does not give them: paste "
+            "the log line “Speculative metrics”, which names the number of speculative tokens."
+        )
+    rounds = drafted / round(length)
+    accepted = max(0.0, emitted - rounds)
+    return ServingCounters(
+        "vLLM", emitted / rounds, float(round(length)), (), series.mean("num_requests_running"), drafted, accepted,
+        notes=(ONLY_DRAFTING,), convention=OLD_LINE,
+    )  # fmt: skip
+
+
+def _of_the_text(counters: ServingCounters, drafts: float, accepted: float, written: float | None) -> ServingCounters:
+    """Bounded by the written tokens. A few more are counted where limits cut drafts off: those stay.
+
+    Fewer written tokens than calls are of another time or another server, so they bound nothing.
+    """
+    if written is None or written < drafts or drafts + accepted <= written + FIRST_TOKENS * drafts:
+        return counters
+    note = PAST_THE_TEXT.format(rounds=drafts, accepted=accepted, written=written)
+    tokens = written / drafts
+    bounded = replace(counters, tokens_per_target_call=tokens, accepted=max(0.0, written - drafts), bounded=True)
+    return replace(bounded, survival=(), rates="", notes=(*counters.notes, note))
+
+
+def from_log(records: Sequence[str]) -> ServingCounters | None:
+    every = [line for line in records if "SpecDecoding metrics:" in line]
+    if not every:
+        return None
+    lines = [line for line in every if not re.search(IDLE, line)]
+    if not lines:
+        raise InputError("The vLLM log line says that nothing was drafted.")
+    length = field(lines[-1], r"Mean acceptance length: *([^\s,]+)")
+    if length is None:
+        raise InputError("The vLLM log line has no “Mean acceptance length”.")
+    accepted, drafted = (field(lines[-1], rf"{name}: *(\d+) tokens") for name in ("Accepted", "Drafted"))
+    listed = re.search(r"Per-position acceptance rate:([\d., ]*)", lines[-1])
+    survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
+    if survival and length > len(survival) + 1.01:
+        raise InputError(
+            f"A mean acceptance length of {length:.2f} is impossible with {len(survival)} drafted positions."
+        )
+    running = [line for line in records if "Running:" in line]
+    return ServingCounters(
+        "vLLM",
+        1 + sum(survival) if survival else length,
+        _mean_drafted(length, accepted, drafted) or (float(len(survival)) or None),
+        survival,
+        field(running[-1], r"Running: *(\d+) reqs") if running else None,
+        drafted,
+        accepted,
+        notes=(ONLY_DRAFTING,),
+        rates="marginal" if survival else "",
+        convention=OWN,
+    )
+
+
+def _mean_drafted(length: float, accepted: float | None, drafted: float | None) -> float | None:
+    """Drafted tokens a round. The line lists every position that may be drafted, used or not, so they do not count."""
+    if not accepted or drafted is None or length <= 1:
+        return None
+    error = LENGTH_ROUNDING / (length - 1)
+    return whole(drafted / whole(accepted / (length - 1), error), error)
+
+
+def from_tensorrt(series: MetricSeries) -> ServingCounters | None:
+    """TensorRT-LLM's page: tokens by position; every round drafts the first position, so it counts the rounds."""
+    if series.prefix != "trtllm":
+        return None
+    drafted, accepted = (series.by_position(f"{name}_tokens", "token_position") for name in ("drafted", "accepted"))
+    if not drafted or drafted[0] <= 0:
+        return _tensorrt_totals(series)
+    counts = (accepted + [0.0] * len(drafted))[: max(len(drafted), len(accepted))]  # a position without one is left out
+    return ServingCounters(
+        "TensorRT-LLM",
+        1 + sum(counts) / drafted[0],
+        sum(drafted) / drafted[0],
+        tuple(count / drafted[0] for count in counts),
+        drafted=sum(drafted),
+        accepted=sum(counts),
+        notes=(ONLY_DRAFTING,),
+        rates="marginal",
+        convention=OWN,
+    )
+
+
+def _tensorrt_totals(series: MetricSeries) -> ServingCounters | None:
+    """Totals without positions. The gauge of the acceptance length is of the last step only, so it is not used."""
+    drafted, accepted = series.total("num_draft_tokens"), series.total("num_accepted_tokens")
+    if not drafted or accepted is None:
+        raise InputError("trtllm_spec_decode says that nothing was drafted, or the accepted tokens are missing.")
+    return ServingCounters("TensorRT-LLM", None, drafted=drafted, accepted=accepted, convention=OWN)
+
+
+def from_fastdeploy(series: MetricSeries) -> ServingCounters | None:
+    """FastDeploy's page: emitted tokens are the accepted ones and one of the target's own a round."""
+    emitted, accepted = series.total("num_emitted_tokens"), series.total("num_accepted_tokens")
+    if emitted is None or accepted is None or series.prefix != "fastdeploy":
+        return None
+    rounds, drafted = emitted - accepted, series.total("num_draft_tokens")
+    if rounds <= 0:
+        raise InputError("num_emitted_tokens must be more than num_accepted_tokens: each round emits one token more.")
+    length = drafted / rounds if drafted else None
+    return ServingCounters("FastDeploy", emitted / rounds, length, drafted=drafted, accepted=accepted, convention=OWN)
+
+
+def from_text_generation_inference(series: MetricSeries) -> ServingCounters | None:
+    """The page of Hugging Face's TGI: a histogram with the tokens of each call but one; a prompt's call has none."""
+    skipped, calls = series.total("request_skipped_tokens_sum"), series.total("request_skipped_tokens_count")
+    requests = series.total("request_generated_tokens_count")
+    if skipped is None or calls is None:
+        return None
+    if requests is None or calls <= requests:
+        raise InputError("tgi_request_generated_tokens_count is missing, or no pass came after those of the prompts.")
+    length = 1 + skipped / (calls - requests)
+    return ServingCounters("TGI", length, accepted=skipped, over_all_calls=True, notes=(ALL_CALLS,), convention=OWN)
