@@ -1,5 +1,6 @@
 /** A trace as the stage takes it; what a server says elsewhere is said here. */
 
+import { firstWords } from "../shared/text.js";
 import { running } from "../trace/running.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
 import { countsOf, resultOf } from "./words.js";
@@ -80,7 +81,7 @@ function comparedWith({ trace }) {
  */
 function differences(trace, other) {
   const parts = [];
-  if (trace.prompt.text !== other.prompt.text) parts.push(`“${[...trace.prompt.text].slice(0, 16).join("").trim()}…”`);
+  if (trace.prompt.text !== other.prompt.text) parts.push(`“${firstWords(trace.prompt.text, 16)}”`);
   if (trace.settings.temperature !== other.settings.temperature) parts.push(`temperature ${trace.settings.temperature}`);
   return parts.join(", ");
 }
