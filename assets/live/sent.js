@@ -1,9 +1,8 @@
 /** A trace as the stage takes it; what a server says elsewhere is said here. */
 
-import { firstWords } from "../shared/text.js";
 import { running } from "../trace/running.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
-import { countsOf, resultOf } from "./words.js";
+import { countsOf, firstWords, resultOf } from "./words.js";
 
 /** @import { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../shared/payloads.js" */
 

@@ -2,10 +2,9 @@
 
 import { element } from "../shared/dom.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
-import { firstWords } from "../shared/text.js";
 import { csvOf } from "./csv.js";
 import { timedOf } from "./timing.js";
-import { countsOf } from "./words.js";
+import { countsOf, firstWords } from "./words.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Cell } from "./csv.js" */

@@ -100,3 +100,13 @@ export function modelledInWords(trace, published) {
   });
   return `Modelled, not measured: with the same counts, where a check costs as much as one token, it would be ${there.join("; ")}.`;
 }
+
+/**
+ * The beginning of a text on one line.
+ * @param {string} text
+ * @param {number} most characters
+ */
+export function firstWords(text, most) {
+  const characters = [...text.split(/\s+/).filter(Boolean).join(" ")];
+  return `${characters.slice(0, most).join("")}${characters.length > most ? "…" : ""}`;
+}

@@ -55,13 +55,3 @@ export function shorten(text, length) {
   const characters = [...text];
   return characters.length > length ? characters.slice(0, length - 1).join("") + "…" : text;
 }
-
-/**
- * The beginning of a text on one line.
- * @param {string} text
- * @param {number} most characters
- */
-export function firstWords(text, most) {
-  const characters = [...text.split(/\s+/).filter(Boolean).join(" ")];
-  return `${characters.slice(0, most).join("")}${characters.length > most ? "…" : ""}`;
-}
