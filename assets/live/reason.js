@@ -57,7 +57,7 @@ function explains(modelled, { speedup, interval }) {
   if (interval && (modelled < interval[0] || modelled > interval[1])) return false;
   const word = judged(speedup, interval);
   if (word === "helps" || word === "hurts") return word === "helps" ? modelled > 1 : modelled <= 1;
-  return interval !== null || judged(modelled, null) === "even";
+  return interval !== null || judged(modelled, null) === "about even";
 }
 
 /** @param {string} check in plain steps */

@@ -2,7 +2,7 @@
 
 import { running } from "../trace/running.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
-import { countsOf, resultOf } from "./words.js";
+import { countsOf, firstWords, resultOf } from "./words.js";
 
 /** @import { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../shared/payloads.js" */
 
@@ -80,7 +80,7 @@ function comparedWith({ trace }) {
  */
 function differences(trace, other) {
   const parts = [];
-  if (trace.prompt.text !== other.prompt.text) parts.push(`“${[...trace.prompt.text].slice(0, 16).join("").trim()}…”`);
+  if (trace.prompt.text !== other.prompt.text) parts.push(`“${firstWords(trace.prompt.text, 16)}”`);
   if (trace.settings.temperature !== other.settings.temperature) parts.push(`temperature ${trace.settings.temperature}`);
   return parts.join(", ");
 }

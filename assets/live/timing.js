@@ -2,6 +2,7 @@
 
 import { verificationSteps } from "../shared/theory.js";
 import { emits, secondsOf } from "../trace/rounds.js";
+import { running } from "../trace/running.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 
@@ -9,9 +10,7 @@ const FEWEST = 5; // blocks from which an interval is computed
 const WIDE = 1.5; // high / low of an interval: wider ones come from a busy machine
 const ONE_RUN = 1.05; // a run that is timed again differs by this much more than its own rounds' times say
 const NEUTRAL = 1.05; // nobody would notice a speedup from 1 / 1.05 to 1.05
-const MOST_FREEDOM = 30; // from here on Student's t hardly changes
-// Student's t for 97.5 %, with 1, 2, ... degrees of freedom: specviz/core/intervals.py computes it
-const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042];
+const HALVINGS = 60; // of the interval that holds Student's t
 
 /** @typedef {{ step: number, draft: number, check: Map<number, number>, overhead: number }} Costs in plain steps, but `step` in seconds */
 /** @typedef {{ speedup: number, interval: [number, number] | null, trusted: boolean }} Timed interval: 95 %, null where the decoders took no turns */
@@ -50,18 +49,17 @@ export function roundSteps({ draft, check, overhead }, drafted) {
 
 /**
  * The measured speedup with its 95 % interval, as `speedup_interval` of specviz/core/intervals.py, widened by as much as
- * one run differs from the next; null where there are too few rounds. Where one decoder ran after the other, as in older
- * records, there is no interval.
+ * one run differs from the next; null where there is no verdict. There is no interval of a few rounds, or where one decoder ran after
+ * the other, as in older records.
  * @param {Trace} trace
  * @returns {Timed | null}
  */
 export function timedOf(trace) {
+  const { speedup, drafted } = running(trace).at(-1)?.after ?? {};
+  if (!speedup || !drafted) return null;
   const blocks = blocksOf(trace);
-  if (blocks.length < FEWEST) return null;
-  const { alternating } = trace.autoregressive ?? {};
   const [plain, rounds, tokens] = [sum(blocks, "plain"), sum(blocks, "round"), sum(blocks, "tokens")];
-  const speedup = (plain / rounds) || 0;
-  if (!alternating) return { speedup, interval: null, trusted: true };
+  if (blocks.length < FEWEST || !trace.autoregressive?.alternating || !plain || !rounds) return { speedup, interval: null, trusted: true };
   const { slope, middle, parameters } = line(blocks);
   const mean = rounds / blocks.length;
   const moves = blocks.map((block) => {
@@ -70,21 +68,51 @@ export function timedOf(trace) {
   });
   const freedom = blocks.length - parameters;
   const spread = Math.sqrt((blocks.length / freedom) * moves.reduce((total, move) => total + move ** 2, 0));
-  const half = STUDENT_T[Math.min(freedom, MOST_FREEDOM) - 1] * spread;
+  const half = studentT(freedom) * spread;
   const timing = [speedup * Math.exp(-half), speedup * Math.exp(half)];
   return { speedup, interval: [timing[0] / ONE_RUN, timing[1] * ONE_RUN], trusted: timing[1] / timing[0] <= WIDE };
+}
+
+/**
+ * Student's t for 97.5 %, as `student_t` of specviz/core/intervals.py.
+ * @param {number} freedom
+ */
+export function studentT(freedom) {
+  let [low, high] = [0, 100];
+  for (let i = 0; i < HALVINGS; i += 1) {
+    const middle = (low + high) / 2;
+    if (shareBelow(middle, freedom) >= 0.975) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/**
+ * The probability below t, from 0 on: Abramowitz and Stegun, 26.7.3 and 26.7.4.
+ * @param {number} t
+ * @param {number} freedom
+ */
+function shareBelow(t, freedom) {
+  const angle = Math.atan(t / Math.sqrt(freedom));
+  const odd = freedom % 2;
+  let [term, total] = [odd ? Math.cos(angle) : 1, 0];
+  for (let power = odd; power < freedom - 1; power += 2) {
+    total += term;
+    term *= (Math.cos(angle) ** 2 * (power + 1)) / (power + 2);
+  }
+  return (1 + (odd ? (2 / Math.PI) * (angle + Math.sin(angle) * total) : Math.sin(angle) * total)) / 2;
 }
 
 /**
  * The word for a speedup, as `judge` of specviz/core/judge.py: by its interval, without one by its size.
  * @param {number} speedup
  * @param {Timed["interval"]} interval
- * @returns {"helps" | "hurts" | "even" | "untold"}
+ * @returns {"helps" | "about even" | "too close to call" | "hurts"}
  */
 export function judged(speedup, interval) {
-  if (!interval) return speedup > NEUTRAL ? "helps" : speedup < 1 / NEUTRAL ? "hurts" : "even";
+  if (!interval) return speedup > NEUTRAL ? "helps" : speedup < 1 / NEUTRAL ? "hurts" : "about even";
   const [low, high] = interval;
-  return low > 1 ? "helps" : high < 1 ? "hurts" : "untold"; // one run's interval is too wide for "even"
+  return low > 1 ? "helps" : high < 1 ? "hurts" : "too close to call"; // one run's interval is too wide for "about even"
 }
 
 /**

@@ -2,10 +2,9 @@
 
 import { element } from "../shared/dom.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
-import { shorten } from "../shared/text.js";
 import { csvOf } from "./csv.js";
 import { timedOf } from "./timing.js";
-import { countsOf } from "./words.js";
+import { countsOf, firstWords } from "./words.js";
 
 /** @import { Trace } from "../shared/payloads.js" */
 /** @import { Cell } from "./csv.js" */
@@ -16,9 +15,9 @@ import { countsOf } from "./words.js";
 const MOST = 50; // rows
 const [SHORT, LONG] = [24, 40]; // characters of a prompt: in the table and in the file
 /** The columns of Watch's file, of which this page has no calibrated costs: `COLUMNS` in specviz/ui/watch/tried.py. */
-const COLUMNS = [
+export const COLUMNS = [
   "run", "draft", "draft length", "tokens a round", "accepted %", "speedup", "95 % from", "95 % to", "time trusted",
-  "prompt", "temperature", "target", "link",
+  "prompt", "temperature", "target",
 ];
 
 export class Tried {
@@ -46,7 +45,7 @@ export class Tried {
     const speed = timed && (timed.trusted ? `${times(timed.speedup)}${between(timed.interval)}` : "not trusted");
     const cells = [
       numberOf({ number, shown }), draftOf(shown.trace), String(settings.draft_length), String(settings.temperature),
-      start(prompt.text, SHORT), percent(acceptance), tokens?.toFixed(2) ?? UNKNOWN, speed ?? UNKNOWN,
+      firstWords(prompt.text, SHORT), percent(acceptance), tokens?.toFixed(2) ?? UNKNOWN, speed ?? UNKNOWN,
     ];
     const row = element("tr");
     const compare = button("", () => this.pin(this.pinned === shown.id ? null : shown));
@@ -73,7 +72,7 @@ export class Tried {
 
   /** @param {(trace: Trace) => string} linkOf */
   csv(linkOf) {
-    return csvOf([COLUMNS, ...this.tries.toReversed().map((each) => lineOf(each, linkOf(each.shown.trace)))]);
+    return csvOf([[...COLUMNS, "link"], ...this.tries.toReversed().map((each) => [...cellsOf(each), linkOf(each.shown.trace)])]);
   }
 
   /** The run that is compared with stays. */
@@ -93,17 +92,17 @@ export class Tried {
 }
 
 /**
- * @param {Try} run
- * @param {string} link
+ * A run's line of the file, without its link.
+ * @param {{ number: number, shown: Pick<Shown, "trace" | "here"> }} run
  * @returns {Cell[]}
  */
-function lineOf(run, link) {
+export function cellsOf(run) {
   const { settings, prompt, target } = run.shown.trace;
   const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
   return [
     numberOf(run), draftOf(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
     timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), timed && (timed.trusted ? "yes" : "no"),
-    start(prompt.text, LONG), settings.temperature, target.name, link,
+    firstWords(prompt.text, LONG), settings.temperature, target.name,
   ];
 }
 
@@ -120,7 +119,7 @@ function between(interval) {
 
 /**
  * Its number, and that it was not measured here where that is so.
- * @param {Pick<Try, "number" | "shown">} run
+ * @param {{ number: number, shown: Pick<Shown, "here"> }} run
  */
 function numberOf({ number, shown: { here } }) {
   return here ? String(number) : `${number}, recorded`;
@@ -132,14 +131,6 @@ function numberOf({ number, shown: { here } }) {
  */
 function draftOf({ drafter }) {
   return drafter?.name.split(",")[0] ?? "no draft";
-}
-
-/**
- * @param {string} text
- * @param {number} most characters
- */
-function start(text, most) {
-  return shorten(text.trim().replace(/\s+/g, " "), most);
 }
 
 /**

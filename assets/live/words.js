@@ -1,5 +1,6 @@
 /** What came out of a run, in words: what was counted first, then what was timed, then what is modelled. */
 
+import { counted } from "../shared/numbers.js";
 import { running } from "../trace/running.js";
 import { reasonOf } from "./reason.js";
 import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
@@ -11,7 +12,7 @@ import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
 
 const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
 const UNTIMED = { speedup: null, interval: null, where: "" };
-const AGAIN = "Change something, or press Run again, to time it once more.";
+const AGAIN = "Press Run again to time it again.";
 
 /** @param {Trace} trace */
 export function countsOf(trace) {
@@ -26,15 +27,21 @@ export function countsOf(trace) {
  */
 export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
-  const passes = `${emitted} tokens in ${rounds === 1 ? "1 pass" : `${rounds} passes`} of the target instead of ${emitted}`;
+  const passes = `${counted(emitted, "token")} in ${counted(rounds, "pass", "passes")} of the target instead of ${emitted}`;
   const timed = timedOf(trace);
-  if (!timed) return { says: `${passes}.`, reason: "Too few rounds to say how fast it was.", ...UNTIMED, trusted: true };
+  if (!timed) return { says: `${passes}.`, reason: `No verdict: ${whyNoVerdict(trace)}.`, ...UNTIMED, trusted: true };
   if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, ...UNTIMED, trusted: false };
-  const ending = { untold: ", too close to call", hurts: ", so slower", helps: "", even: "" }[judged(timed.speedup, timed.interval)];
+  const ending = { "too close to call": ", too close to call", hurts: ", so slower", helps: "", "about even": "" }[judged(timed.speedup, timed.interval)];
   const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
   const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
   const reason = `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim();
   return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
+}
+
+/** @param {Trace} trace */
+function whyNoVerdict(trace) {
+  if (!countsOf(trace).drafted) return "nothing was drafted, so there is nothing to compare";
+  return trace.autoregressive ? "this run has no times" : "this run has no run of the target alone beside it";
 }
 
 /**
@@ -71,8 +78,7 @@ export function comparedInWords({ settings, drafter, output, autoregressive }) {
 /** @param {Trace} trace */
 export function timedInWords(trace) {
   const [timed, costs] = [timedOf(trace), costsOf(trace)];
-  if (timed && !costs) return `Timed: ${COARSE_CLOCK}, and a step takes less than it counts.`;
-  if (!timed || !costs) return "Timed: too few rounds to say.";
+  if (!timed || !costs) return `Timed: ${clockIsCoarse(trace) ? `${COARSE_CLOCK}, and a step takes less than it counts` : whyNoVerdict(trace)}.`;
   const [tokens, check] = /** @type {[number, number]} */ ([...costs.check].at(-1));
   const where = `Timed, one run, on ${trace.recorded_on.machine}:`;
   if (!timed.trusted) return `${where} the machine was too busy to tell.`;
@@ -93,4 +99,14 @@ export function modelledInWords(trace, published) {
     return `${speedup.toFixed(2)}× at the costs of ${pair} on ${machine} (${source})`;
   });
   return `Modelled, not measured: with the same counts, where a check costs as much as one token, it would be ${there.join("; ")}.`;
+}
+
+/**
+ * The beginning of a text on one line.
+ * @param {string} text
+ * @param {number} most characters
+ */
+export function firstWords(text, most) {
+  const characters = [...text.split(/\s+/).filter(Boolean).join(" ")];
+  return `${characters.slice(0, most).join("")}${characters.length > most ? "…" : ""}`;
 }

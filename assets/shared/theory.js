@@ -1,4 +1,4 @@
-/** The rule for v(k) that `specviz/core/theory.py` has too; `tests/fixtures/verification_steps.json` has cases for both. */
+/** The rule for v(k) that `specviz/core/theory.py` has too; `tests/fixtures/both/` has cases for both. */
 
 /**
  * v(`tokens`), the target's time for so many tokens at once, in plain steps. The table is read linearly between its

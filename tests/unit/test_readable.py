@@ -1,9 +1,7 @@
 """Characters that are cut over several tokens: what people read shows characters, the file has the bytes."""
 
-from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,69 +33,15 @@ def shown(trace: Trace, round: int = 0) -> list[str]:
     return [token["text"] for token in tokens_of(readable(trace).rounds[round])]
 
 
-def test_parts_of_a_character_are_shown_on_each_token() -> None:
-    assert shown(trace_of(([(C3, "accepted"), (B6, "accepted")], ("bonus", N)))) == ["ö(1/2)", "ö(2/2)", "nig"]
-    trace = trace_of(([], ("bonus", C3)), ([(B6, "accepted")], ("bonus", N)))
-    assert shown(trace, 0) == ["ö(1/2)"]
-    assert shown(trace, 1) == ["ö(2/2)", "nig"]
-    assert shown(trace_of(([(C3, "accepted"), (N, "accepted")], ("bonus", C3)))) == ["⟨C3⟩", "nig", "⟨C3⟩"]
-    trace = trace_of(([(B6, "accepted")], ("bonus", N)))
-    begun = replace(trace, prompt=replace(trace.prompt, tokens=["Die K", "⟨C3⟩"]))
-    assert shown(begun) == ["ö(2/2)", "nig"]
+def test_a_run_without_parts_of_characters_stays_as_it_is() -> None:
     trace = fake_trace(tokens=30)
     assert readable(trace) is trace
-
-
-def test_a_rejected_part_shows_what_the_draft_meant() -> None:
-    trace = trace_of(([(C3, "accepted"), (A4, "rejected"), (N, "discarded")], ("correction", B6)))
-    assert shown(trace) == ["ö(1/2)", "ä(2/2)", "nig", "ö(2/2)"]
-    candidates = readable(trace).rounds[0].drafted[1].candidates
-    assert [each.text for each in candidates] == ["ö(2/2)", "ä(2/2)", "nig"]
-    assert [each.text for each in readable(trace).rounds[0].emitted.residual_top] == ["ö(2/2)", "nig"]
 
 
 def test_the_command_line_and_the_exercises_show_characters_too() -> None:
     trace = trace_of(([(C3, "accepted"), (A4, "rejected")], ("correction", B6)))
     assert round_lines(readable(trace).rounds[0])[0].plain.split() == ["1", "✓ö(1/2)", "✗ä(2/2)", "↻ö(2/2)"]
     assert "‘ö(1/2)’ ‘ä(2/2)’" in exercises(trace)[0].question
-
-
-KOENIGIN = [" K", "⟨C3⟩", "⟨B6⟩", "nig", "in"]
-
-
-@pytest.mark.parametrize(
-    ("texts", "shown"),
-    [
-        (KOENIGIN, [" K", "ö(1/2)", "ö(2/2)", "nig", "in"]),
-        (["⟨E5⟩⟨8C⟩", "⟨97⟩", "京"], ["北(1/2)", "北(2/2)", "京"]),
-        (["⟨F0⟩", "⟨9F⟩", "⟨98⟩", "⟨80⟩"], ["😀(1/4)", "😀(2/4)", "😀(3/4)", "😀(4/4)"]),
-        ([" ⟨E2⟩⟨80⟩", "⟨99⟩t ⟨D9⟩", "⟨85⟩"], [" ’(1/2)", "’(2/2)t م(1/2)", "م(2/2)"]),
-        (["⟨C3⟩⟨B6⟩"], ["ö"]),
-        (["", "a", ""], ["", "a", ""]),
-        # no characters: they stay bytes
-        (["⟨C3⟩"], ["⟨C3⟩"]),
-        (["⟨C3⟩", "a", "⟨B6⟩"], ["⟨C3⟩", "a", "⟨B6⟩"]),
-        (["⟨B6⟩", "⟨C3⟩"], ["⟨B6⟩", "⟨C3⟩"]),
-        (["⟨C3⟩", "⟨C3⟩", "⟨B6⟩"], ["⟨C3⟩", "ö(1/2)", "ö(2/2)"]),
-        (["⟨ED⟩", "⟨A0⟩", "⟨80⟩"], ["⟨ED⟩", "⟨A0⟩", "⟨80⟩"]),  # half a surrogate pair
-        (["⟨token 7⟩", "⟨", "⟩"], ["⟨token 7⟩", "⟨", "⟩"]),
-    ],
-)
-def test_parts_of_a_character_are_shown_as_that_character(texts: list[str], shown: list[str]) -> None:
-    assert spelled(texts) == shown
-
-
-@pytest.mark.parametrize(
-    ("texts", "pieces"),
-    [
-        (KOENIGIN, [" K", "ö", "nig", "in"]),
-        ([" ⟨E2⟩⟨80⟩", "⟨99⟩t ⟨D9⟩", "⟨85⟩", "a"], [" ’t م", "a"]),
-        (["a", "⟨C3⟩", "b"], ["a", "⟨C3⟩", "b"]),
-        ([], []),
-    ],
-)
-def test_tokens_that_share_a_character_are_merged(texts: list[str], pieces: list[str]) -> None:
-    assert merged(texts) == pieces
 
 
 def _cut(text: str, size: int) -> list[str]:

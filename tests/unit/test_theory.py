@@ -1,6 +1,5 @@
 """Formulas, intervals and the proof's statistics: worked by hand, against scipy, and by simulation with fixed seeds."""
 
-import json
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -47,15 +46,6 @@ def test_speedups_and_operations_by_hand() -> None:
     assert theory.realistic_speedup(0.8, 4, 0.1, 1.5, 0.1) == pytest.approx(3.3616 / 2.0)
     assert theory.realistic_speedup(0.6, 3, 0.2) == theory.ideal_speedup(0.6, 3, 0.2)
     assert theory.verification_steps(lambda k: k / 2, 6) == 3.0
-
-
-def test_the_cost_of_a_check_is_that_of_the_table_which_the_browser_has_too() -> None:
-    """`tests/js/theory.test.js` reads the same cases."""
-    cases = json.loads((FIXTURES / "verification_steps.json").read_text(encoding="utf-8"))
-    for case in cases:
-        table = {int(tokens): steps for tokens, steps in case["table"].items()}
-        assert theory.verification_steps(table, case["tokens"]) == pytest.approx(case["steps"]), case
-    assert cases
 
 
 def test_break_even_and_the_best_length_by_hand() -> None:

@@ -9,7 +9,6 @@ from specviz import InputError
 from specviz.cli.output import round_lines
 from specviz.core import metrics
 from specviz.core.frames import round_frame, token_frame
-from specviz.core.readable import readable
 from specviz.core.terms import terms_of
 from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
@@ -137,18 +136,6 @@ def test_the_stage_and_the_tables_have_depths_for_positions() -> None:
     assert [chip["status"] for chip in without[1]["chips"]] == ["own"]
 
 
-def test_a_part_of_a_character_is_read_along_its_own_path() -> None:
-    """ö is ⟨C3⟩⟨B6⟩, ä is ⟨C3⟩⟨A4⟩: the second half belongs to the first half before it, not to the node before it."""
-    texts = ["⟨C3⟩", "x", "⟨B6⟩", "⟨A4⟩", "y", "z"]
-    nodes = tree_round("a-1 n-1 r0 a0 n1 n1", "bonus")
-    drafted = [
-        DraftedToken(t.id, text, t.status, parent=t.parent) for t, text in zip(nodes.drafted, texts, strict=True)
-    ]
-    round = Round(0, 0.0, 1.0, 0.0, drafted, EmittedToken("bonus", 19, "n"))
-    shown = readable(tree_trace([round])).rounds[0]
-    assert [token.text for token in shown.drafted] == ["ä(1/2)", "x", "ö(2/2)", "ä(2/2)", "y", "z"]
-
-
 def drawn(round: Round) -> list[str]:
     return [line.plain for line in round_lines(round)]
 
@@ -199,10 +186,7 @@ def test_each_guess_is_in_one_row_after_the_guess_that_it_follows(shape: str, gr
             assert parents[0] == -1 or parents[0] in above, "what a row leaves stands above it"
 
 
-def test_rows_are_in_the_order_of_judgement_and_cross_nothing() -> None:
-    round = tree_round("r-1 a-1 n0 n0 r1 r1 n2 n5", "correction")
-    assert tree_rows(round) == [[0, 2, 6], [3], [1, 4], [5, 7]]
-    assert tree_rows(Round(0, 0.0, 1.0, 0.0, [], EmittedToken("bonus", 1, "a"))) == []
+def test_the_outcome_moves_no_row() -> None:
     for round in fake_tree_trace("4,2,1").rounds:
         untold = replace(round, drafted=[replace(token, status="not taken") for token in round.drafted])
         assert tree_rows(untold) == tree_rows(round)

@@ -1,0 +1,114 @@
+// What is computed in Python and in JavaScript alike: the tables of cases that tests/unit/test_both.py reads too.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { csvOf } from "../../assets/live/csv.js";
+import { judged, studentT, timedOf } from "../../assets/live/timing.js";
+import { COLUMNS, cellsOf } from "../../assets/live/tried.js";
+import { comparedInWords, firstWords, resultOf } from "../../assets/live/words.js";
+import { verificationSteps } from "../../assets/shared/theory.js";
+import { merged, readable, spelled } from "../../assets/trace/readable.js";
+import { everyLength } from "../../assets/trace/replay.js";
+import { running } from "../../assets/trace/running.js";
+import { MOST_ROWS, treeRows } from "../../assets/trace/tree_rows.js";
+import { roundFrom, runFrom, table } from "./both.js";
+import { guessesOf, traceOf } from "./made_rounds.js";
+
+/**
+ * @param {unknown} found
+ * @param {unknown} expected numbers to six digits after the point
+ * @param {string} [which]
+ */
+function same(found, expected, which) {
+  const rounded = JSON.parse(JSON.stringify(found), (_, value) => (typeof value === "number" ? Number(value.toFixed(6)) : value));
+  assert.deepEqual(rounded, expected, which);
+}
+
+test("v(k), also beyond what was measured", () => {
+  for (const { table: measured, tokens, steps } of table("verification_steps")) {
+    const known = new Map(Object.entries(measured).map(([count, its]) => [Number(count), /** @type {number} */ (its)]));
+    same(verificationSteps(known, tokens), steps, JSON.stringify(measured));
+  }
+});
+
+test("the figures after each round, and by position", () => {
+  for (const { after, positions, ...run } of table("running")) {
+    const states = running(runFrom(run)).map((state) => state.after);
+    same(states.map(({ emitted, accepted, drafted, speedup }) => [emitted, accepted, drafted, speedup]), after, run.case);
+    for (const { positions: last } of states.slice(-1)) same(last, positions, run.case);
+  }
+});
+
+test("the interval of a run's speedup, and the word for it", () => {
+  const { student_t: quantiles, runs, words } = table("intervals");
+  for (const [freedom, t] of quantiles) same(studentT(freedom), t);
+  for (const { speedup, interval, trusted, ...run } of runs) same(timedOf(runFrom(run)), { speedup, interval, trusted }, run.case);
+  for (const [speedup, interval, word] of words) assert.equal(judged(speedup, interval), word);
+});
+
+test("the sentence of the result, and its reason", () => {
+  for (const { says, reason, speedup, interval, trusted, ...run } of table("results").runs) {
+    same(resultOf(runFrom(run), true), { says, reason, speedup, interval, trusted }, run.case);
+  }
+  const recorded = resultOf(runFrom(table("results").runs[0]), false).reason;
+  assert.match(recorded, /One run, recorded on a machine;/);
+});
+
+test("whether both decoders wrote the same text", () => {
+  for (const { output, alone, temperature, says } of table("results").texts) {
+    const { settings, ...made } = traceOf([]);
+    const trace = { ...made, settings: { ...settings, temperature }, output: { ...made.output, token_ids: output }, autoregressive: alone && { seconds_per_token: [], token_ids: alone } };
+    const said = comparedInWords(trace);
+    assert.ok(alone ? said.toLowerCase().includes(says) : !said, said);
+  }
+});
+
+test("parts of a character are shown as that character", () => {
+  const { spelled: cut, merged: joined, runs } = table("readable");
+  for (const [texts, shown] of cut) assert.deepEqual(spelled(texts), shown);
+  for (const [texts, pieces] of joined) assert.deepEqual(merged(texts), pieces);
+  for (const { rounds, shown, prompt = ["Once"], alternatives: [texts, after] = [[], []], draft_tokens: [own, spelt] = [[], []], case: which } of runs) {
+    const candidates = texts.map((/** @type {string} */ text, /** @type {number} */ i) => [50 + i, text, 0.5, 0.5]);
+    const made = rounds.map((/** @type {[string, string[], any, string]} */ [guesses, written, kind, text]) => {
+      const round = roundFrom(guesses, kind);
+      const drafted = round.drafted.map((token, i) => ({ ...token, text: written[i], candidates }));
+      return { ...round, drafted, emitted: { ...round.emitted, text, residual_top: candidates }, draft_tokens: own };
+    });
+    const read = readable({ ...traceOf(made), prompt: { text: "", token_ids: [], tokens: prompt } }).rounds;
+    assert.deepEqual(read.map(({ drafted, emitted }) => [...drafted.map(({ text }) => text), emitted.text]), shown, which);
+    const said = (/** @type {any} */ found) => found.map((/** @type {any} */ each) => each[1]);
+    for (const found of texts.length ? [read[0].drafted[1].candidates, read[0].emitted.residual_top] : []) assert.deepEqual(said(found), after, which);
+    assert.deepEqual(read[0].draft_tokens, spelt, which);
+  }
+});
+
+test("the run at other draft lengths", () => {
+  for (const { output, guesses = null, proposals = null, max_new_tokens: most, ended, rounds, case: which } of table("replay")) {
+    const made = traceOf([], { output: { token_ids: [], text: "", stopped_by: ended ? "eos" : "length" } });
+    made.settings.max_new_tokens = most;
+    const found = everyLength(made, guessesOf(output, guesses, proposals), 16);
+    for (const [length, expected] of Object.entries(rounds)) {
+      const listed = found.get(Number(length))?.map(({ guesses: ids, accepted, rejected, added }) => [ids, "a".repeat(accepted) + "r".repeat(rejected) + "d".repeat(ids.length - accepted - rejected), added]);
+      assert.deepEqual(listed, expected, `${which}, draft length ${length}`);
+    }
+  }
+});
+
+test("the rows of a tree", () => {
+  const { most_rows: most, trees } = table("tree_rows");
+  assert.equal(MOST_ROWS, most);
+  for (const { guesses, own, rows } of trees) assert.deepEqual(treeRows(roundFrom(guesses, own)), rows, guesses);
+});
+
+test("no cell of a CSV file is a formula", () => {
+  for (const [text, cell] of table("csv_cells")) assert.equal(csvOf([[text]]), `${cell}\r\n`);
+  assert.equal(csvOf([["a,b", 'say "a"', -1, 0.123456, null]]), '"a,b","say ""a""",-1,0.1235,\r\n');
+});
+
+test("a row of the list of what was tried", () => {
+  const { columns, rows, first_words: beginnings } = table("tried");
+  assert.deepEqual(COLUMNS, columns);
+  for (const { number, here, row, ...run } of rows) same(cellsOf({ number, shown: { trace: runFrom(run), here } }), row, run.case);
+  for (const [text, characters, shown] of beginnings) assert.equal(firstWords(text, characters), shown);
+});
