@@ -48,8 +48,8 @@ test("the interval of a run's speedup, and the word for it", () => {
 });
 
 test("the sentence of the result, and its reason", () => {
-  for (const { says, reason, speedup, interval, trusted, ...run } of table("results").runs) {
-    same(resultOf(runFrom(run), true), { says, reason, speedup, interval, trusted }, run.case);
+  for (const { says, reason, speedup, interval, trusted, where, ...run } of table("results").runs) {
+    same(resultOf(runFrom(run), true), { says, reason, speedup, interval, trusted, where }, run.case);
   }
   const recorded = resultOf(runFrom(table("results").runs[0]), false).reason;
   assert.match(recorded, /One run, recorded on a machine;/);

@@ -68,7 +68,7 @@ def test_the_interval_of_a_runs_speedup_and_the_word_for_it() -> None:
 def test_the_sentence_of_the_result_and_its_reason() -> None:
     for case in table("results")["runs"]:
         found = result_of(run_from(case), None, "measured in this browser")
-        names = ("says", "reason", "speedup", "interval", "trusted")
+        names = ("says", "reason", "speedup", "interval", "trusted", "where")
         same([getattr(found, name) for name in names], [case[name] for name in names], case["case"])
 
 
