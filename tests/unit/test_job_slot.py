@@ -22,7 +22,7 @@ from specviz.ui.helps.helps_state import HERE, LOST, HelpsState
 from specviz.ui.race.race_page import size_sentence
 from specviz.ui.race.race_state import RaceEntry, RaceState
 from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import limit_sentence
+from specviz.ui.shared.engine import limit_sentence, quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
@@ -183,6 +183,9 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
     assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
     assert "how long that takes here is not known yet" in size_sentence(GREATEST, None)
+    recorded = quiet_pace(GREATEST.request)  # a fresh server: found, nothing was said of the time
+    assert recorded is not None
+    assert "for both, going by a quiet machine’s recorded costs" in size_sentence(GREATEST, None, recorded)
 
 
 @pytest.mark.parametrize("wrong", ["", "0", "-5", "1.5", "many", "9" * 5_000, "٣"])

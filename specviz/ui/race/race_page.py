@@ -20,7 +20,7 @@ from specviz.ui.race.lanes import lanes_data, race_lanes
 from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
 from specviz.ui.race.results import prompt_row, say_verdict, show_results
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
-from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
+from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here, quiet_pace
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
@@ -96,20 +96,22 @@ def race(racing: RaceState) -> None:
         racing.came.change()
     notices([*racing.came.notes, entry.problem, left_out_of_link(entry.own)])
     if not entry.problem:
-        st.caption(size_sentence(entry, pace_here(entry.request)))
+        st.caption(size_sentence(entry, pace_here(entry.request), quiet_pace(entry.request)))
     if racing.came.acted and entry.prompts:
         write_address({**link_of_entry(entry), **hidden_in_link()})
 
 
-def size_sentence(entry: RaceEntry, pace: Pace | None) -> str:
+def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
+    """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
     tokens = entry.request.settings.max_new_tokens
     parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
     of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
     written = f"{of}: each decoder writes at most {entry.tokens:,}"
-    if pace is None:
+    if not (pace := known or recorded):
         return f"{written}; {UNKNOWN}. {limit_sentence()}"
     seconds = entry.tokens * pace.both
-    both = f"{in_minutes(seconds)} for both, going by this server’s own measurements"
+    source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
+    both = f"{in_minutes(seconds)} for both, going by {source}"
     return f"{written}, {both}. {limit_sentence(seconds)}"
 
 

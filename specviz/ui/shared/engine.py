@@ -12,6 +12,7 @@ import streamlit as st
 
 from specviz.core.request import RunRequest
 from specviz.data.measured.first_run import first_trace
+from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.service import EngineService
 from specviz.service.limits import seconds_a_job
@@ -89,6 +90,13 @@ UNKNOWN = "how long that takes here is not known yet"
 def pace_here(request: RunRequest) -> Pace | None:
     costs = engine().known_costs(request)
     return pace_of_costs(costs) if costs else None
+
+
+def quiet_pace(request: RunRequest) -> Pace | None:
+    """The slowest by the costs that quiet machines have recorded for this pair; None where there are none."""
+    machines = [each.drafts for each in quiet_costs().machines if each.target == request.target]
+    paces = [pace_of_costs(drafts[request.draft]) for drafts in machines if request.draft in drafts]
+    return max(paces, key=lambda pace: pace.both, default=None)
 
 
 def limit_sentence(seconds: float | None = None) -> str:
