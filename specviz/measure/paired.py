@@ -72,7 +72,7 @@ class Comparison:
     plain_prefill: list[float]
     plain_tokens: list[Piece]  # one display text for each token of the plain output
     quality: Quality
-    # RepeatedPairs after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
+    # Measured after the repeats. None: in a race, or the machine was too busy. Files of races do not have them.
     costs: Annotated[Costs | None, Field(exclude=True)] = field(default=None, kw_only=True)
 
     @property
