@@ -81,7 +81,7 @@ def test_a_page_is_drawn_whole(browsing: Visitor, real_app_server: AppServer, pa
         "const app = deep('[data-testid=stApp]'); "
         "return app?.dataset.testScriptState === 'notRunning' && deep('[data-testid=stMain] :is(h1, h2)')"
     )
-    assert shows in browsing.do("return document.body.textContent")
+    browsing.wait(f"return document.body.textContent.includes('{shows}')")  # the menu may come after the page
     assert not browsing.do("return deep('[data-testid=stException]')")
     browsing.is_well()
 
