@@ -32,15 +32,6 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class VllmAgreement:
-    """On how many prompts vLLM wrote our text, and drafted and accepted as many tokens as we did in each round."""
-
-    prompts: int
-    same_text: int
-    same_rounds: int
-
-
-@dataclass(frozen=True, slots=True)
 class PeersOptions:
     prompts: int  # of each kind
     repeats: int
@@ -57,7 +48,6 @@ class Peers:
     options: PeersOptions
     kinds: dict[str, dict[PeerSystem, Decoding]]
     agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"
-    vllm: VllmAgreement | None = None  # None: no server of it was given
 
     def of(self, system: PeerSystem) -> list[Decoding]:
         """One for each kind of text."""
