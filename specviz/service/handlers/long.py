@@ -31,7 +31,7 @@ from specviz.service.workshop import Workshop
 
 
 def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
-    """One `Comparison` for each prompt after the first `done`; `Progress` before each repeat.
+    """One `Comparison` for each prompt after the first `done`; `JobProgress` before each repeat.
 
     InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
     """
