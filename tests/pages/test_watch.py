@@ -80,7 +80,7 @@ def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     prompt = page.text_area(key="prompt")
     assert prompt.proto.default == prompt.value != ""
     assert page.slider(key="temperature").proto.default == [0.7]
-    chosen = [page.selectbox(key=key) for key in ("preset", "target", "draft")]
+    chosen = [box for box in page.selectbox if box.label in ("Prompt", "Target", "Draft")]
     assert [box.options[box.proto.default] for box in chosen] == [box.format_func(box.value) for box in chosen]
     assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
 

@@ -22,7 +22,8 @@ def set_widgets(values: Mapping[str, object]) -> None:
     st.session_state.update(values)
     st.session_state.values_set = {**st.session_state.get("values_set", {}), **values}
     st.session_state.widgets_set_at = monotonic()
-    st.session_state.times_widgets_set = st.session_state.get("times_widgets_set", 0) + 1
+    times = st.session_state.setdefault("times_set", {})
+    times.update({key: times.get(key, 0) + 1 for key in values})
 
 
 def restore_widgets(values: Mapping[str, object]) -> None:
@@ -80,7 +81,7 @@ def _is_long(value: object) -> bool:
 
 
 def with_fresh_value(key: str) -> dict[str, Any]:
-    """`with_value` for a widget inside a popover, see `fresh_key`."""
+    """`with_value` under a `fresh_key`."""
     chosen, value = with_value(key) | {"key": fresh_key(key)}, _held(key)
     if _is_long(value) and chosen["key"] not in st.session_state:
         st.session_state[chosen["key"]] = value
@@ -96,9 +97,10 @@ def with_default(key: str) -> dict[str, Any]:
 
 
 def fresh_key(key: str) -> str:
-    """A key that is new whenever the program sets widgets, for those inside a popover.
+    """A key that is new whenever the program sets this widget. The caller stores under `key` what the widget returns.
 
-    They exist in the browser only while it is open. A value that was set meanwhile would not reach a widget that the
-    browser remembers, so it gets a new one. The caller stores under `key` what the new one returns.
+    For widgets inside a popover: they exist in the browser only while it is open, and a value that was set meanwhile
+    would not reach a widget that the browser remembers. And for those that a callback of another widget sets: a browser
+    that has not had the answer yet sends the old value once more, which under the same key would be a choice.
     """
-    return f"{key}-{st.session_state.get('times_widgets_set', 0)}"
+    return f"{key}-{st.session_state.get('times_set', {}).get(key, 0)}"

@@ -26,7 +26,14 @@ from specviz.models.catalogue import (
 )
 from specviz.models.draft_menu import draft_groups, may_be_typed, offered_drafts, offered_names, typed_names
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_fresh_value, with_index, with_value
+from specviz.ui.shared.persistent_widgets import (
+    fresh_key,
+    held,
+    set_widgets,
+    with_fresh_value,
+    with_index,
+    with_value,
+)
 
 SAYS = page_texts("models")
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
@@ -67,13 +74,19 @@ class RunControls:
         self._prompt_text(label_visibility="collapsed")
 
     def _prompt_menu(self) -> None:
+        menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
+        key = self._key("preset")
+        shown, chosen = held(key), with_index(key, menu) | {"key": fresh_key(key)}
+
         def fill_in() -> None:
-            if preset := find_preset(st.session_state[self._key("preset")]):
+            choice = st.session_state[chosen["key"]]
+            if choice == shown:  # no choice: a browser that has no answer to an own text yet says it once more
+                return
+            st.session_state[key] = choice
+            if preset := find_preset(choice):
                 set_widgets({self._key("prompt"): preset.text})
 
-        menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
-        chosen = with_index(self._key("preset"), menu)
-        st.selectbox("Prompt", menu, format_func=preset_label, on_change=fill_in, **chosen)
+        st.session_state[key] = st.selectbox("Prompt", menu, format_func=preset_label, on_change=fill_in, **chosen)
 
     def _prompt_text(self, **more: Any) -> None:
         chosen = (with_fresh_value if self.popover else with_value)(self._key("prompt"))
@@ -225,7 +238,7 @@ class RunControls:
     def _note_own_text(self, key: str) -> None:
         preset, text = find_preset(st.session_state.get(self._key("preset"), OWN_TEXT)), st.session_state[key]
         if preset is None or preset.text != text:
-            set_widgets({self._key("preset"): OWN_TEXT, self._key("prompt"): text})
+            set_widgets({self._key("prompt"): text} | ({self._key("preset"): OWN_TEXT} if preset else {}))
             if self.popover and prompt_problem(text) is None:
                 _close_own_field()
 
