@@ -25,6 +25,7 @@ import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "
  * @property {string} lookup the name of the draft that is no model
  * @property {Record<string, MethodPayload>} methods
  * @property {Phase[]} phases
+ * @property {Record<string, string | Record<string, string>>} unusual the words for settings that are not the usual ones
  * @property {Published[]} published
  * @property {{ trace: Trace, guesses: DraftGuesses | null }} first the recorded run, shown while the models are loaded
  * @property {TourPayload["tour"]} tour of the recorded run

@@ -1,10 +1,13 @@
 /** A trace as the stage takes it; what a server says elsewhere is said here. */
 
+import { replayOf } from "../trace/replay.js";
 import { running } from "../trace/running.js";
+import { differences, runName } from "./names.js";
 import { costsOf, roundSteps, timedOf } from "./timing.js";
-import { countsOf, firstWords, resultOf } from "./words.js";
+import { countsOf, resultOf } from "./words.js";
 
 /** @import { ComparedPayload, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentStage, TourPayload, Trace } from "../shared/payloads.js" */
+/** @import { Usual } from "./names.js" */
 
 const LONGEST = 16; // of a draft
 
@@ -21,29 +24,25 @@ const LONGEST = 16; // of a draft
 
 /**
  * @param {Shown} shown
- * @param {{ methods: Record<string, MethodPayload>, phases: Phase[] }} made methods by the drafter's kind
+ * @param {{ methods: Record<string, MethodPayload>, phases: Phase[] } & Usual} made methods by the drafter's kind
  * @param {Shown | null} before the run that this one is compared with
  * @param {boolean} pinned whether the visitor chose that run
  * @returns {SentStage}
  */
-export function sentOf({ id, trace, guesses, here, step, hide = [], tour }, { methods, phases }, before, pinned) {
+export function sentOf({ id, trace, guesses, here, step, hide = [], tour }, made, before, pinned) {
   const grows = trace.output.stopped_by === null;
+  const { methods, phases } = made;
   const method = methods[trace.drafter?.kind ?? ""] ?? methods[""];
   return {
-    stream: "", version: 0, run_id: id, name: nameOf(trace), differs: before ? differences(trace, before.trace) : "", running: grows,
+    stream: "", version: 0, run_id: id, name: runName(trace), differs: before ? differences(trace, before.trace, made) : "", running: grows,
     phases, longest_draft: LONGEST, notice: null, badge: here ? "live · this browser" : "recorded run",
     measured: `measured on ${trace.recorded_on.machine}`, idle: grows ? "Waiting for the first round…" : "No draft took part in this run.",
     link: {}, playhead: step ?? null, gamma: trace.settings.draft_length,
     ...(grows || hide.includes("result") ? {} : { result: resultOf(trace, here) }), hide,
-    ...(before ? { before: { ...comparedWith(before), pinned } } : {}),
+    ...(before ? { before: { ...comparedWith(before), differs: differences(before.trace, trace, made), pinned } } : {}),
     ...(tour && { tour }),
     run: { trace, hidden: 0, method, guesses, times: guesses ? timesOf(trace) : null },
   };
-}
-
-/** @param {Trace} trace */
-export function nameOf({ target, drafter, settings }) {
-  return `${drafter ? drafter.name : "no draft"} → ${target.name}, ${settings.draft_length}`;
 }
 
 /**
@@ -53,8 +52,9 @@ export function nameOf({ target, drafter, settings }) {
  */
 function timesOf(trace) {
   const [costs, timed] = [costsOf(trace), timedOf(trace)];
-  if (!costs || (timed && !timed.trusted)) return { steps: null, between: null, said: "not known: this machine was busy" };
-  const modelled = trace.output.token_ids.length / trace.rounds.reduce((total, { drafted }) => total + roundSteps(costs, drafted.length), 0);
+  const busy = timed !== null && !timed.trusted;
+  if (busy || !costs) return { steps: null, between: null, said: `not known: ${busy ? "this machine was busy" : "this run has no times"}` };
+  const modelled = countsOf(trace).emitted / trace.rounds.reduce((total, { drafted }) => total + roundSteps(costs, drafted.length), 0);
   const scale = timed ? modelled / timed.speedup : 1;
   const steps = Array.from({ length: LONGEST + 1 }, (_, drafted) => scale * roundSteps(costs, drafted));
   return { steps, between: null, said: "estimated from this run’s times" };
@@ -64,23 +64,25 @@ function timesOf(trace) {
  * @param {Shown} before
  * @returns {ComparedPayload}
  */
-function comparedWith({ trace }) {
+function comparedWith({ trace, guesses }) {
   const after = running(trace).map((state) => state.after);
   return {
-    name: nameOf(trace), differs: "", draft_length: trace.settings.draft_length, lengths: [], ranked: "", pinned: false,
+    name: runName(trace), differs: "", draft_length: trace.settings.draft_length, lengths: lengthsOf(trace, guesses), ranked: "", pinned: false,
     acceptance: after.map(({ acceptance }) => acceptance), speedup: after.map(({ speedup }) => speedup),
     per_call: after.length ? countsOf(trace).emitted / after.length : null, trusted: timedOf(trace)?.trusted ?? true,
   };
 }
 
 /**
- * What else the other run has different, as it is in this one.
+ * Acceptance and estimated speedup at each draft length from 1; empty where the run cannot be replayed.
  * @param {Trace} trace
- * @param {Trace} other
+ * @param {DraftGuesses | null} guesses
+ * @returns {ComparedPayload["lengths"]}
  */
-function differences(trace, other) {
-  const parts = [];
-  if (trace.prompt.text !== other.prompt.text) parts.push(`“${firstWords(trace.prompt.text, 16)}”`);
-  if (trace.settings.temperature !== other.settings.temperature) parts.push(`temperature ${trace.settings.temperature}`);
-  return parts.join(", ");
+function lengthsOf(trace, guesses) {
+  const replay = replayOf({ trace, guesses, times: guesses && timesOf(trace) }, { running: false, longest_draft: LONGEST });
+  return Object.values(replay.why_not === null ? replay.lengths : {}).map(({ accepted, rejected, discarded, speedup }) => {
+    const drafted = accepted + rejected + discarded;
+    return [drafted ? accepted / drafted : null, speedup];
+  });
 }

@@ -16,7 +16,7 @@ const HALVINGS = 60; // of the interval that holds Student's t
 /** @typedef {{ speedup: number, interval: [number, number] | null, trusted: boolean }} Timed interval: 95 %, null where the decoders took no turns */
 
 /**
- * The costs that one trace measured, as `costs` of specviz/core/metrics.py; null without a drafted token. A browser's clock
+ * The costs that one trace measured, as `costs` of specviz/core/metrics.py; null without a drafted token or times. A browser's clock
  * may count whole milliseconds. Then a median jumps, and only the mean of all times is right.
  * @param {Trace} trace
  * @returns {Costs | null}
@@ -26,7 +26,7 @@ export function costsOf(trace) {
   const typical = clockIsCoarse(trace) ? mean : middleMean;
   const drafting = rounds.filter(({ drafted }) => drafted.length);
   const step = typical(autoregressive?.seconds_per_token ?? []);
-  if (!drafting.length || !step) return null;
+  if (!drafting.length || !step || rounds.some((round) => secondsOf(round) === null)) return null;
   const sizes = [...new Set(rounds.map(({ drafted }) => drafted.length + 1))].sort((one, other) => one - other);
   const seconds = (/** @type {number} */ tokens) => rounds.filter(({ drafted }) => drafted.length + 1 === tokens).map((round) => round.verify_seconds ?? 0);
   const repeated = sizes.filter((tokens) => seconds(tokens).length > 1); // the last round is short, and timed once

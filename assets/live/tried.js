@@ -3,6 +3,7 @@
 import { element } from "../shared/dom.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
 import { csvOf } from "./csv.js";
+import { draftName, shortName } from "./names.js";
 import { timedOf } from "./timing.js";
 import { countsOf, firstWords } from "./words.js";
 
@@ -44,7 +45,7 @@ export class Tried {
     const { timed, acceptance, tokens } = figuresOf(shown.trace);
     const speed = timed && (timed.trusted ? `${times(timed.speedup)}${between(timed.interval)}` : "not trusted");
     const cells = [
-      numberOf({ number, shown }), draftOf(shown.trace), String(settings.draft_length), String(settings.temperature),
+      numberOf({ number, shown }), draftName(shown.trace), String(settings.draft_length), String(settings.temperature),
       firstWords(prompt.text, SHORT), percent(acceptance), tokens?.toFixed(2) ?? UNKNOWN, speed ?? UNKNOWN,
     ];
     const row = element("tr");
@@ -100,9 +101,9 @@ export function cellsOf(run) {
   const { settings, prompt, target } = run.shown.trace;
   const { timed, acceptance, tokens } = figuresOf(run.shown.trace);
   return [
-    numberOf(run), draftOf(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
+    numberOf(run), draftName(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
     timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), timed && (timed.trusted ? "yes" : "no"),
-    firstWords(prompt.text, LONG), settings.temperature, target.name,
+    firstWords(prompt.text, LONG), settings.temperature, shortName(target.name),
   ];
 }
 
@@ -123,14 +124,6 @@ function between(interval) {
  */
 function numberOf({ number, shown: { here } }) {
   return here ? String(number) : `${number}, recorded`;
-}
-
-/**
- * Without the details of a method, such as “n-grams up to 3”.
- * @param {Trace} trace
- */
-function draftOf({ drafter }) {
-  return drafter?.name.split(",")[0] ?? "no draft";
 }
 
 /**

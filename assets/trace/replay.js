@@ -21,7 +21,7 @@ import { count, emits, isTree, shown } from "./rounds.js";
 
 /**
  * The replays, or why there are none.
- * @param {SentRun} run
+ * @param {Pick<SentRun, "trace" | "guesses" | "times">} run
  * @param {{ running: boolean, longest_draft: number, why_not?: string }} state
  * @returns {NoReplay | Replays}
  */

@@ -17,7 +17,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.names import first_words
 from specviz.core.request import SHOWN
-from specviz.core.settings import DecodeSettings, Setting
+from specviz.core.settings import SETTINGS, DecodeSettings, Setting
 from specviz.core.trace import DrafterInfo
 from specviz.data.lessons.plans import OWN, Moment, all_plans
 from specviz.data.lessons.story import tour_of
@@ -117,6 +117,7 @@ def _made(models: dict[str, Any]) -> dict[str, Any]:
         ],
         "lookup": LOOKUP,
         "settings": asdict(DecodeSettings()),
+        "unusual": {name: row.words for name, row in SETTINGS.items() if row.words},
         "rows": [_row(SHOWN[name]) for name in (*OFFERED, *(name for name in SHOWN if name not in OFFERED))],
         "methods": {kind: method_payload(DrafterInfo(kind, "") if kind else None) for kind in ("", "model", LOOKUP)},
         "phases": list(PHASES),

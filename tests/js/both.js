@@ -29,18 +29,26 @@ export function roundFrom(guesses, own, [draft, check, rest] = [1, 4, 0.5]) {
  * @param {any} run
  * @returns {Trace}
  */
-export function runFrom({ rounds, plain = [], step = 1, times = 1, turns = false, over = true, draft = "model", name = "draft", prompt = "Once", draft_length = 4, tree = null }) {
+export function runFrom({ rounds, plain = [], step = 1, times = 1, turns = false, over = true, draft = "model", name = "draft", prompt = "Once", draft_length = 4, target = "target", machine = "a machine", created = "2026-01-01T00:00:00+00:00", settings = {} }) {
   const repeated = (/** @type {any[]} */ list) => Array.from({ length: times }, () => list).flat();
   const inSeconds = (/** @type {(number | null)[]} */ units) => units.map((unit) => unit && unit * step);
   const made = traceOf(repeated(rounds).map(([guesses, own, ...units]) => roundFrom(guesses, own, units.length ? inSeconds(units) : undefined)));
   const seconds = /** @type {number[]} */ (inSeconds(repeated(Array.isArray(plain) ? plain : Array(plain).fill(1))));
   return {
     ...made,
-    target: { ...made.target, name: "target" },
-    settings: { ...made.settings, draft_length, tree },
-    drafter: { .../** @type {NonNullable<Trace["drafter"]>} */ (made.drafter), kind: draft, name },
+    created,
+    recorded_on: { ...made.recorded_on, machine },
+    target: { ...made.target, name: target },
+    settings: { ...made.settings, draft_length, ...settings },
+    drafter: draft && { .../** @type {NonNullable<Trace["drafter"]>} */ (made.drafter), kind: draft, name },
     prompt: { text: prompt, token_ids: [1], tokens: [prompt] },
     autoregressive: seconds.length ? { seconds_per_token: seconds, token_ids: [], alternating: turns } : null,
-    output: { token_ids: [], text: "", stopped_by: over ? "length" : null },
+    output: { token_ids: made.rounds.flatMap(idsOf), text: "", stopped_by: over ? "length" : null },
   };
+}
+
+/** @param {Round} round */
+function idsOf({ drafted, emitted }) {
+  const ids = drafted.filter(({ status }) => status === "accepted").map(({ id }) => Number(id));
+  return emitted.kind === "none" ? ids : [...ids, Number(emitted.id)];
 }

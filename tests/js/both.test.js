@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { csvOf } from "../../assets/live/csv.js";
+import { draftName } from "../../assets/live/names.js";
+import { sentOf } from "../../assets/live/sent.js";
 import { judged, studentT, timedOf } from "../../assets/live/timing.js";
 import { COLUMNS, cellsOf } from "../../assets/live/tried.js";
 import { comparedInWords, firstWords, resultOf } from "../../assets/live/words.js";
@@ -13,7 +15,7 @@ import { everyLength } from "../../assets/trace/replay.js";
 import { running } from "../../assets/trace/running.js";
 import { MOST_ROWS, treeRows } from "../../assets/trace/tree_rows.js";
 import { roundFrom, runFrom, table } from "./both.js";
-import { guessesOf, traceOf } from "./made_rounds.js";
+import { MODEL, guessesOf, traceOf } from "./made_rounds.js";
 
 /**
  * @param {unknown} found
@@ -111,4 +113,31 @@ test("a row of the list of what was tried", () => {
   assert.deepEqual(COLUMNS, columns);
   for (const { number, here, row, ...run } of rows) same(cellsOf({ number, shown: { trace: runFrom(run), here } }), row, run.case);
   for (const [text, characters, shown] of beginnings) assert.equal(firstWords(text, characters), shown);
+});
+
+test("what a run is called, and what is different about another one", () => {
+  const { unusual, drafts, names } = table("other_runs");
+  const made = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual };
+  const shown = (/** @type {any} */ run) => ({ id: "", trace: runFrom({ rounds: [["a", "bonus"]], ...run }), guesses: null, here: true });
+  for (const [draft, name, said] of drafts) assert.equal(draftName(runFrom({ rounds: [], draft, name })), said);
+  for (const { case: which, run, before: earlier, names: both, differs } of names) {
+    const { name, differs: unlike, before } = sentOf(shown(run), made, shown(earlier), false);
+    assert.deepEqual([[name, before?.name], [unlike, before?.differs]], [both, differs], which);
+  }
+});
+
+test("the times of a run at other draft lengths, and what others are compared with", () => {
+  const rounded = (/** @type {number | null} */ value, /** @type {number} */ digits) => value && Number(value.toFixed(digits));
+  const { unusual, times } = table("other_runs");
+  const made = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual };
+  for (const { case: which, guesses, at_lengths: expected, before, ...run } of times) {
+    const trace = runFrom(run);
+    const shown = { id: "", trace, guesses: guesses && guessesOf(trace.output.token_ids, guesses), here: true };
+    const sent = sentOf(shown, made, shown, false);
+    same(sent.run.times, expected, which);
+    const { lengths, acceptance, speedup, per_call, trusted, draft_length } = /** @type {NonNullable<typeof sent.before>} */ (sent.before);
+    const digits = lengths.map(([share, gain]) => [rounded(share, 4), rounded(gain, 2)]);
+    const each = [acceptance, speedup].map((values) => values.map((value) => rounded(value, 4)));
+    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length }, before, which);
+  }
 });

@@ -5,7 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Autoregressive, DraftedToken, DrafterInfo, EmittedToken, Output, Prompt, Round, Trace
+from specviz.core.trace import (
+    Autoregressive,
+    DraftedToken,
+    DrafterInfo,
+    EmittedToken,
+    Machine,
+    ModelInfo,
+    Output,
+    Prompt,
+    Round,
+    Trace,
+)
 from tests.support.fake_traces import run_of
 from tests.support.tree_rounds import FATES
 
@@ -33,7 +44,7 @@ def run_from(case: dict[str, Any]) -> Trace:
 
     Its rounds are [guesses, own, draft, check, rest], its times in units of `step` seconds. `plain`: the steps of the
     target alone, or how many there are of one unit each. `times`: how often all of it is repeated. `over`: false while
-    the run goes on.
+    the run goes on. `draft`: its kind, null without one. `settings`: those that are not the usual ones.
     """
     step, times = case.get("step", 1), case.get("times", 1)
     rounds = [
@@ -44,11 +55,15 @@ def run_from(case: dict[str, Any]) -> Trace:
     units = (plain if isinstance(plain, list) else [1] * plain) * times
     alone = Autoregressive([unit * step for unit in units], [99] * len(units), alternating=case.get("turns", False))
     written = [token for round in rounds for token in round.emitted_ids]
+    kind = case.get("draft", "model")
     return run_of(
         rounds,
         alone if units else None,
-        settings=DecodeSettings(draft_length=case.get("draft_length", 4), tree=case.get("tree")),
-        drafter=DrafterInfo(case.get("draft", "model"), case.get("name", "draft")),
+        created=case.get("created", "2026-01-01T00:00:00+00:00"),
+        recorded_on=Machine(case.get("machine", "a machine"), "", "", 1),
+        target=ModelInfo(case.get("target", "target"), 2, "float32", ""),
+        settings=DecodeSettings(draft_length=case.get("draft_length", 4), **case.get("settings", {})),
+        drafter=DrafterInfo(kind, case.get("name", "draft")) if kind else None,
         prompt=Prompt(case.get("prompt", "Once"), [1], [case.get("prompt", "Once")]),
         output=Output(written, "", "length" if case.get("over", True) else None),
     )

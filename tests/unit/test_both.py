@@ -15,9 +15,11 @@ from specviz.core.readable import merged, readable, spelled
 from specviz.core.replay import DraftGuesses, replay
 from specviz.core.result import result_of
 from specviz.core.rounds import Candidate, ResidualCandidate, Round
+from specviz.core.settings import SETTINGS
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
 from specviz.core.verdict import compare_texts, is_trusted, verdict_of_run
+from specviz.player.data import compared, differences, draft_name, run_name, stage_data
 from specviz.player.tree_rows import MOST_ROWS, tree_rows
 from specviz.ui.watch.tried import COLUMNS, TriedRun
 from tests.support.both import FOLDER, round_from, run_from, table
@@ -150,3 +152,23 @@ def test_a_row_of_the_list_of_what_was_tried() -> None:
         same([value(row) for _, value in columns], case["row"], case["case"])
     for text, characters, shown in table("tried")["first_words"]:
         assert first_words(text, characters) == shown
+
+
+def test_what_a_run_is_called_and_what_is_different_about_another_one() -> None:
+    assert table("other_runs")["unusual"] == {name: row.words for name, row in SETTINGS.items() if row.words}
+    for kind, name, said in table("other_runs")["drafts"]:
+        assert draft_name(run_from({"rounds": [], "draft": kind, "name": name})) == said
+    for case in table("other_runs")["names"]:
+        run, before = (run_from({"rounds": [["a", "bonus"]], **case[which]}) for which in ("run", "before"))
+        assert [run_name(run), run_name(before)] == case["names"], case["case"]
+        assert [differences(run, before), differences(before, run)] == case["differs"], case["case"]
+
+
+def test_the_times_of_a_run_at_other_draft_lengths_and_what_others_are_compared_with() -> None:
+    for case in table("other_runs")["times"]:
+        trace, info, known = run_from(case), DrafterInfo("model", "draft"), case["guesses"]
+        guesses = DraftGuesses(info, trace.output.token_ids, known, None, {}, True) if known else None
+        sent = stage_data(trace, run_id="", source="live", running=False, guesses=guesses)
+        same(sent["run"]["times"], case["at_lengths"], case["case"])
+        before = dict(compared(trace, guesses, None))
+        same({name: before[name] for name in case["before"]}, case["before"], case["case"])

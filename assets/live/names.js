@@ -1,0 +1,72 @@
+/** What a run is called, and what is different about it: as in specviz/core/names.py and specviz/player/data.py. */
+
+import { firstWords } from "./words.js";
+
+/** @import { DecodeSettings, Trace } from "../shared/payloads.js" */
+
+const PATH = /^(\/|~|\.{1,2}\/|.:\/)/; // how the name of a folder or a file begins
+const LAYERS = "early-exit:";
+const LOOKUP = ["lookup", "prompt-lookup"];
+const PROMPT_CHARACTERS = 16;
+
+/** @typedef {{ settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> }} Usual the defaults, and the words for other values */
+
+/**
+ * The name; of a folder or a file only the last part.
+ * @param {string} name
+ */
+export function shortName(name) {
+  const path = name.replaceAll("\\", "/");
+  return (PATH.test(path) && path.replace(/\/+$/, "").split("/").at(-1)) || name;
+}
+
+/** @param {Trace} trace */
+export function draftName({ drafter }) {
+  if (!drafter) return "no draft";
+  const { kind, name } = drafter;
+  if (kind === LOOKUP[1] || LOOKUP.includes(name)) return "prompt lookup";
+  if (!name.startsWith(LAYERS)) return shortName(name);
+  const layers = name.slice(LAYERS.length);
+  return `early exit, ${layers} ${layers === "1" ? "layer" : "layers"}`;
+}
+
+/** @param {Trace} trace */
+export function runName(trace) {
+  return `${draftName(trace)}, ${trace.settings.draft_length}`;
+}
+
+/**
+ * What else the other run has different, as it is in this one; empty where that is nothing.
+ * @param {Trace} trace
+ * @param {Trace} other
+ * @param {Usual} usual
+ */
+export function differences(trace, other, usual) {
+  const { settings, target, prompt, created } = trace;
+  const elsewhere = trace.recorded_on.machine !== other.recorded_on.machine;
+  const manner = mannerOf(settings, usual);
+  const parts = [
+    target.name !== other.target.name && `for ${shortName(target.name)}`,
+    prompt.text !== other.prompt.text && `“${firstWords(prompt.text, PROMPT_CHARACTERS)}”`,
+    settings.temperature !== other.settings.temperature && `temperature ${Number(settings.temperature.toPrecision(6))}`,
+    manner !== mannerOf(other.settings, usual) && manner,
+    settings.max_new_tokens !== other.settings.max_new_tokens && `${settings.max_new_tokens} tokens`,
+    elsewhere && (created < other.created ? "recorded on another machine" : "measured here"),
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+/**
+ * What is not usual in how tokens are drafted and verified, as `manner` of specviz/core/settings.py.
+ * @param {DecodeSettings} settings
+ * @param {Usual} usual
+ */
+function mannerOf(settings, { settings: defaults, unusual }) {
+  const words = Object.entries(unusual).map(([name, words]) => {
+    const setting = /** @type {keyof DecodeSettings} */ (name);
+    const value = String(settings[setting] ?? defaults[setting]);
+    if (value === String(defaults[setting])) return "";
+    return typeof words === "string" ? words.split("{}").join(value) : words[value];
+  });
+  return words.filter(Boolean).join(", ");
+}
