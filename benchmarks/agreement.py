@@ -28,7 +28,7 @@ from specviz.core.metrics import speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive, make_drafter, speculative
-from specviz.decoding.alternating import take_turns
+from specviz.decoding.alternating import alternate
 from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.compare import PairedRuns
 from specviz.models import pass_timing
@@ -133,7 +133,7 @@ def _in_turns(target: LoadedModel, drafter: Drafter, prompt: str, tokens: int) -
     ours, plain = SpeculativeRun(target, drafter, prompt, settings), AutoregressiveRun(target, prompt, settings)
     for run in (ours, plain):
         deque(run.read_prompt(), maxlen=0)
-    deque(take_turns(ours, plain), maxlen=0)
+    deque(alternate(ours, plain), maxlen=0)
     return replace(ours.trace(), autoregressive=plain.trace().autoregressive)
 
 

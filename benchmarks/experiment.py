@@ -30,7 +30,7 @@ from benchmarks.quiet import quiet_machine
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
-from specviz.core.replay import DraftGuesses, every_length
+from specviz.core.replay import DraftGuesses, replay_lengths
 from specviz.core.rounds import Round
 from specviz.core.steps import result_of
 from specviz.core.theory import expected_tokens, expected_tokens_by_position, round_steps
@@ -138,7 +138,7 @@ def counterfactual(pair: tuple[LoadedModel, LoadedModel], plan: SweepPlan, repea
         seconds = take_turns(
             {
                 "decode": lambda decode=decode: decode(record=False),  # type: ignore[misc]
-                "all": lambda text=prompt.text: every_length(draft_guesses_of(pair, text, tokens), tokens),  # type: ignore[misc]
+                "all": lambda text=prompt.text: replay_lengths(draft_guesses_of(pair, text, tokens), tokens),  # type: ignore[misc]
             },
             repeats,
         )
@@ -173,7 +173,7 @@ def replays_of(pair: tuple[LoadedModel, LoadedModel], tokens: int) -> Replays:
     """Every prompt of the six workloads at every draft length: one decoding and one pass of the draft each."""
     return {
         each.name: {
-            preset.name: every_length(draft_guesses_of(pair, preset.text, tokens), tokens) for preset in each.prompts
+            preset.name: replay_lengths(draft_guesses_of(pair, preset.text, tokens), tokens) for preset in each.prompts
         }
         for each in WORKLOADS
         if each.name in KINDS

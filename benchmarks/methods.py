@@ -34,7 +34,7 @@ from benchmarks.quiet import quiet_machine
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.metrics import by_position, count
+from specviz.core.metrics import count, count_by_position
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Round
 from specviz.data.measured.measured_methods import (
@@ -219,7 +219,7 @@ def on_kind(ways: Sequence[MethodSetting], prompts: Prompts, chosen: Sequence[in
 
 def at_setting(way: MethodSetting, runs: Sequence[Runs]) -> SettingFigures:
     """One setting over these prompts."""
-    positions = by_position([round for one in runs for round in one.counted], way.draft_length)
+    positions = count_by_position([round for one in runs for round in one.counted], way.draft_length)
     judged, accepted = [each.judged for each in positions], [each.accepted for each in positions]
     return SettingFigures(way, costs(runs), judged, accepted, mean_speedup(runs))
 

@@ -32,7 +32,7 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.models.devices import describe_machine
 from specviz.models.forward import LightForward
 from specviz.models.llama import Layer, Linear, Llama, Rotary
-from specviz.models.llama_weights import in_best_order
+from specviz.models.llama_weights import pack_if_faster
 from specviz.models.loaded_model import Dtype
 
 FORMATS: tuple[Dtype, ...] = ("float32", "bfloat16")
@@ -115,7 +115,7 @@ def tiny(model: Llama) -> Llama:
     dtype = model.embedding.dtype
 
     def matrix(rows: int) -> Linear:
-        return in_best_order(Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None))
+        return pack_if_faster(Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None))
 
     norm = torch.ones(TINY, dtype=dtype)
     layer = Layer(norm, matrix(3 * TINY), None, None, matrix(TINY), norm, matrix(2 * TINY), matrix(TINY))

@@ -32,7 +32,7 @@ from specviz.core.metrics import Costs, speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.prompts.workloads import WORKLOADS
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate, fit_drafter
 from specviz.measure.calibration import calibrate
 from specviz.measure.compare import PairedRuns
 from specviz.models.devices import describe_machine
@@ -110,7 +110,7 @@ class Bench:
         """As Watch runs now."""
         speculative = SpeculativeRun(self.target, self.drafter, self.prompt, self.settings)
         plain = AutoregressiveRun(self.target, self.prompt, self.settings)
-        deque(take_turns(speculative, plain), maxlen=0)
+        deque(alternate(speculative, plain), maxlen=0)
         steps = plain.trace().autoregressive
         assert steps
         return replace(speculative.trace(), autoregressive=replace(steps, alternating=True))

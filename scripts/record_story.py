@@ -26,7 +26,7 @@ from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
 from specviz.data.lessons.recorded_runs import Figures, Overlap, SweptSpeedup
 from specviz.data.prompts.workloads import STORY, Preset, find_workload
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, take_turns
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
 from specviz.models.devices import describe_machine
@@ -223,7 +223,7 @@ def in_turns(target: LoadedModel, drafter: Drafter, preset: Preset, settings: De
     """Both decoders in turns, so that a busy moment slows both."""
     speculative = SpeculativeRun(target, drafter, preset.text, settings)
     plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, settings)
-    for _ in take_turns(speculative, plain):
+    for _ in alternate(speculative, plain):
         pass
     return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
 

@@ -15,7 +15,7 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.family_goals import against_the_quickest
-from specviz.core.names import in_words
+from specviz.core.names import spell_count
 from specviz.core.settings import DecodeSettings
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
@@ -190,7 +190,7 @@ def below_one(result: Result) -> str:
     found = [each["v5"] for each in result["pairs"] if (each["target"], each["target_dtype"]) == (TARGET, dtype)]
     return paragraph(
         f"""v(5) can be below 1 in {dtype}: the processor’s instructions for it help a pass over several tokens, and
-        not a pass over one. The figure is not exact: {in_words(len(found))} calibrations of {TARGET} in {dtype} gave
+        not a pass over one. The figure is not exact: {spell_count(len(found))} calibrations of {TARGET} in {dtype} gave
         v(5) from {min(found):.2f} to {max(found):.2f}."""
     )
 

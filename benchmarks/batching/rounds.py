@@ -22,7 +22,7 @@ from specviz.core.metrics import Counts
 from specviz.core.settings import MAX_SEED, DecodeSettings
 from specviz.data.measured.batches import Clock
 from specviz.decoding.drafters.protocol import Draft, DraftContext
-from specviz.decoding.run_setup import set_up_run, until_end
+from specviz.decoding.run_setup import cut_at_end, set_up_run
 from specviz.decoding.sampler import make_sampler
 from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.models.loaded_model import LoadedModel
@@ -86,7 +86,7 @@ class Row:
     def judge(self, draft: Draft, target_logits: Tensor) -> RowRound:
         """Append what the rule accepts of the draft and the target's own token; `target_logits` as in `verify`."""
         verification = self._rule.verify(draft, self.context.sampler.scores(target_logits))
-        emitted = until_end([*verification.survivors(draft), verification.token_id], self.context.setup.ends)
+        emitted = cut_at_end([*verification.survivors(draft), verification.token_id], self.context.setup.ends)
         self.token_ids.extend(emitted)
         return RowRound(self.number, len(draft.token_ids), min(verification.accepted, len(emitted)), emitted)
 

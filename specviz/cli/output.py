@@ -14,7 +14,7 @@ from specviz.core.names import forward_in_words
 from specviz.core.readable import readable
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
-from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
+from specviz.core.verdict import compare_texts, explain_no_verdict, verdict_of_run
 from specviz.player.tree_rows import MOST_ROWS, tree_rows
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def print_trace(trace: Trace) -> None:
     if verdict := verdict_of_run(trace):
         say(f"{verdict.headline} (one run of one text). {verdict.reason}")
     else:
-        say(f"No verdict: {why_no_verdict(trace)}.")
+        say(f"No verdict: {explain_no_verdict(trace)}.")
 
 
 def counts_line(counts: Counts, unjudged: str) -> str:

@@ -23,7 +23,7 @@ class DisturbedError(InputError):
     """The input is good, but the machine was too busy to be measured; the command line exits with status 1."""
 
 
-def without_folders(sentence: str) -> str:
+def hide_folders(sentence: str) -> str:
     """The sentence with the last part of each absolute path only: visitors need not know the server's folders."""
     return FOLDERS.sub("", sentence)
 
@@ -49,12 +49,12 @@ def problems_of(error: ValidationError, before: str = "") -> list[Problem]:
     return problems
 
 
-def in_a_sentence(kind: str, problems: Iterable[Problem]) -> str:
+def join_problems(kind: str, problems: Iterable[Problem]) -> str:
     """ "The trace is not valid at a: …." or, of several, "The trace is not valid at 2 places: a: …; b: …." """
     named = list(islice(dict.fromkeys(problems), MOST_PROBLEMS + 1))
     if len(named) == 1:
-        return f"The {kind} is not valid at {_said(named[0])}."
-    shown = [_said(problem) for problem in named[:MOST_PROBLEMS]]
+        return f"The {kind} is not valid at {_describe(named[0])}."
+    shown = [_describe(problem) for problem in named[:MOST_PROBLEMS]]
     while len("; ".join(shown)) > LONGEST:
         shown.pop()
     places = f"more than {MOST_PROBLEMS}" if len(named) > MOST_PROBLEMS else str(len(named))
@@ -62,5 +62,5 @@ def in_a_sentence(kind: str, problems: Iterable[Problem]) -> str:
     return f"The {kind} is not valid at {places} places: {'; '.join(shown)}{rest}."
 
 
-def _said(problem: Problem) -> str:
+def _describe(problem: Problem) -> str:
     return f"{problem.where[:LONGEST_PLACE]}: {problem.what[:LONGEST_REASON]}"

@@ -76,7 +76,7 @@ BATCH_CODE = (PACKAGE if _INSTALLED else PACKAGE.parent) / "benchmarks" / "batch
 APP_FOLDER = PACKAGE / "webapp" if _INSTALLED else PACKAGE.parent
 
 
-def of_the_app(missing: str, otherwise: Any = None) -> Callable[[Callable[[], KIND]], Callable[[], KIND]]:
+def read_once(missing: str, otherwise: Any = None) -> Callable[[Callable[[], KIND]], Callable[[], KIND]]:
     """Of a reader of a file of the app: reads once. Where that is missing or damaged, the log says `missing`."""
 
     def reads_once(read: Callable[[], KIND]) -> Callable[[], KIND]:

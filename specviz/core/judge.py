@@ -93,7 +93,7 @@ def judge(speedup: float, interval: Interval | None, *, modelled: bool = False) 
     return Judgement(EVEN if low >= 1 / NEUTRAL and high <= NEUTRAL else UNTOLD, speedup, "interval")
 
 
-def if_timed_again(interval: Interval) -> Interval:
+def widen_for_next_run(interval: Interval) -> Interval:
     """The interval of one run, as wide as it has to be for another run of the same settings to get the same word.
 
     Its rounds' times say how noisy this run was, not by how much the next one differs. With `ONE_RUN` more at both

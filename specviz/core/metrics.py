@@ -72,7 +72,7 @@ class PositionCounts:
         return self.accepted / self.judged if self.judged else None
 
 
-def by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCounts]:
+def count_by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCounts]:
     """Judged and accepted tokens for positions 1 to `draft_length` of the draft.
 
     Of a tree, a position is a depth. It counts as judged once, however many siblings were tried there.
@@ -93,7 +93,7 @@ def per_place_rate(rounds: Sequence[Round]) -> float | None:
     """
     if not any(round.is_tree for round in rounds):
         return count(rounds).per_judgement_rate
-    positions = by_position(rounds, max(round.depth for round in rounds))
+    positions = count_by_position(rounds, max(round.depth for round in rounds))
     judged = sum(each.judged for each in positions)
     return sum(each.accepted for each in positions) / judged if judged else None
 

@@ -41,7 +41,7 @@ CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight
 CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
 
 
-def in_words(number: int) -> str:
+def spell_count(number: int) -> str:
     return CARDINALS[number] if number < len(CARDINALS) else str(number)
 
 

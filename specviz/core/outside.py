@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter
 
-from specviz.core.errors import WHOLE, InputError, Problem, in_a_sentence
+from specviz.core.errors import WHOLE, InputError, Problem, join_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def shape_hook(shape: JsonShape) -> Any:
 
 
 def _refused(shape: JsonShape, why: str) -> InputError:
-    return InputError(in_a_sentence(shape.kind, [Problem(WHOLE, why)]))
+    return InputError(join_problems(shape.kind, [Problem(WHOLE, why)]))
 
 
 def missing_fields(value: object, kind: type) -> Iterator[str]:

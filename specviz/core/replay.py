@@ -87,7 +87,7 @@ def _round(index: int, output: Sequence[int], proposal: list[int | None], ends: 
     return Round(index, None, None, None, guesses, EmittedToken(kind, None if ended else output[accepted]))
 
 
-def every_length(
+def replay_lengths(
     draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset()
 ) -> dict[int, list[Round]]:
     lengths = range(1, MAX_DRAFT_LENGTH + 1)

@@ -9,7 +9,7 @@ from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speed
 from specviz.core.terms import Terms
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, quiet, verdict_of_run, why_no_verdict
+from specviz.core.verdict import Verdict, explain_no_verdict, quiet, verdict_of_run
 
 AGAIN = "Press Run again to time it again."
 COUNTED = "What was counted is exact."
@@ -45,7 +45,7 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
     passes = _passes(counts)
     if verdict is None:
-        return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {why_no_verdict(trace)}.")
+        return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {explain_no_verdict(trace)}.")
     if not verdict.trusted:
         return _when_busy(trace, counts, known)
     reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
@@ -143,5 +143,5 @@ def summary(trace: Trace) -> dict[str, Any]:
         "per_judgement_rate": counts.per_judgement_rate,
         "tokens_per_target_call": counts.tokens_per_target_call,
         "speedup": speedup(trace),
-        "verdict": f"{verdict.headline}. {verdict.reason}" if verdict else f"No verdict: {why_no_verdict(trace)}.",
+        "verdict": f"{verdict.headline}. {verdict.reason}" if verdict else f"No verdict: {explain_no_verdict(trace)}.",
     }

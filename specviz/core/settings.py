@@ -190,7 +190,7 @@ def _sized(children: tuple[int, ...] | None, nodes: int, text: str) -> TreeShape
     return TreeShape(children, nodes)
 
 
-def with_depth(text: str, depth: int) -> str:
+def resize_tree(text: str, depth: int) -> str:
     """The tree of this shape with so many depths: the deepest are left out, or one guess a node is added.
 
     A tree that would be too large loses children where it has most. A budget of nodes has any depth: it stays as it is.

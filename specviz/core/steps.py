@@ -19,7 +19,7 @@ def result_of(steps: Steps[T]) -> T:
             return found
 
 
-def at_once(steps: Callable[P, Steps[T]]) -> Callable[P, T]:
+def drop_pauses(steps: Callable[P, Steps[T]]) -> Callable[P, T]:
     """The same function without pauses."""
 
     @wraps(steps)

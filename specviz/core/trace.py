@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from specviz.core.drafters import method_of
-from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
+from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, join_problems, problems_of
 from specviz.core.files import content_of
 from specviz.core.outside import JsonShape, MostItems, check_density, missing_fields, outside, values_in
 from specviz.core.rounds import Candidate as Candidate  # parts of a round: readers of a trace import them from here
@@ -172,7 +172,7 @@ class Trace:
         return round_frame(self.rounds)
 
 
-def without_candidates(trace: Trace) -> Trace:
+def drop_candidates(trace: Trace) -> Trace:
     """The run without each token's alternatives, which are nine tenths of a trace; every figure can be made of it."""
     rounds = [
         replace(
@@ -237,7 +237,7 @@ def parse_trace(content: str | bytes, limits: TraceLimits = FILE) -> Trace:
         found = problems_of(error)
         if isinstance(outline, dict) and found[0].where != WHOLE:
             found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
-        raise InputError(in_a_sentence("trace", found)) from None
+        raise InputError(join_problems("trace", found)) from None
     return _check_consistency(trace, limits)
 
 
@@ -246,7 +246,7 @@ def check_trace(trace: Trace, limits: TraceLimits = FILE) -> Trace:
     try:
         checked: Trace = _MADE.validate_python(trace, strict=True)
     except ValidationError as error:
-        raise InputError(in_a_sentence("trace", problems_of(error))) from None
+        raise InputError(join_problems("trace", problems_of(error))) from None
     raw = _TRACE.dump_json(checked)  # what is written must be readable
     _check_size(raw, limits)
     check_density(raw, limits.shape)
@@ -274,7 +274,7 @@ def _check_outline(outline: object, *, small: bool) -> None:
     if isinstance(outline, dict) and (missing := list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))):
         absent = [Problem(path, "Field required") for path in missing if not small or "." not in path]
         others = islice(_every_problem(outline), MOST_PROBLEMS + 1) if small else ()
-        raise InputError(in_a_sentence("trace", [*absent, *others]))
+        raise InputError(join_problems("trace", [*absent, *others]))
 
 
 def _every_problem(outline: dict[str, Any]) -> Iterator[Problem]:

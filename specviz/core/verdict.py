@@ -13,7 +13,7 @@ from statistics import geometric_mean, median, mode
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
-from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, Judgement, Label, if_timed_again, judge
+from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, Judgement, Label, judge, widen_for_next_run
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
@@ -56,7 +56,7 @@ class Verdict:
         return self.judgement.headline if self.trusted else f"Not trusted, {self.speedup:.2f}×"
 
 
-def why_no_verdict(trace: Trace) -> str | None:
+def explain_no_verdict(trace: Trace) -> str | None:
     """Why a run has no verdict, to follow "No verdict: "; None where it has one."""
     if trace.output.stopped_by is None:
         return "this run was stopped before its end"
@@ -70,16 +70,16 @@ def why_no_verdict(trace: Trace) -> str | None:
 
 
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
-    """The verdict on one run of one text; None where `why_no_verdict` has a reason.
+    """The verdict on one run of one text; None where `explain_no_verdict` has a reason.
 
-    It is judged by the 95 % interval of the timing (`speedup_interval`), widened by `if_timed_again`. A run whose
+    It is judged by the 95 % interval of the timing (`speedup_interval`), widened by `widen_for_next_run`. A run whose
     decoders did not take turns has no interval. For `costs` see `terms_of` and `quiet`.
     """
     speedup = metrics.speedup(trace)
-    if not speedup or why_no_verdict(trace):
+    if not speedup or explain_no_verdict(trace):
         return None
     timing = speedup_interval(trace)
-    interval = if_timed_again(timing) if timing else None
+    interval = widen_for_next_run(timing) if timing else None
     costs = quiet(trace, costs)
     if _is_busy(trace, speedup, timing, costs):
         unknown = Judgement(UNTOLD, speedup, "interval")
@@ -159,7 +159,7 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
     """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
 
     It is judged by the 95 % interval over the repeats. One pair has none. The costs are medians of few rounds, so they
-    explain a speedup in that interval widened by `if_timed_again`.
+    explain a speedup in that interval widened by `widen_for_next_run`.
     """
     if not ratios:
         return None
@@ -167,7 +167,7 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
         if not 0 < ratio < math.inf:
             raise InputError(f"ratios must be numbers above 0, not {ratio}.")
     interval = interval_of_ratios(ratios) if len(ratios) > 1 else None
-    explained = if_timed_again(interval) if interval else None
+    explained = widen_for_next_run(interval) if interval else None
     return _verdict(judge(geometric_mean(ratios), interval), interval, explained, terms)
 
 
@@ -186,7 +186,7 @@ def compare_texts(trace: Trace) -> str:
         return f"Identical: both wrote the same {len(written)} {'token' if len(written) == 1 else 'tokens'}."
     if at == min(len(written), len(plain.token_ids)):
         return f"The same for {at} tokens, then only one of the two continues: their numbers of new tokens differ."
-    return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at, plain.token_ids[at])}."
+    return f"The texts differ first at token {at + 1}: {_explain_difference(trace, at, plain.token_ids[at])}."
 
 
 def _verdict(judged: Judgement, interval: Interval | None, explained: Interval | None, terms: Terms | None) -> Verdict:
@@ -245,7 +245,7 @@ def _break_even(terms: Terms) -> str:
     return f"and at these costs speculation pays above {_percent(terms.break_even)}"
 
 
-def _why_they_differ(trace: Trace, at: int, plain_id: int) -> str:
+def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
     """Whether rounding explains it, from the probabilities that the speculative run recorded at this place."""
     recorded = (
         candidates

@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
-from specviz.core.names import in_words
+from specviz.core.names import spell_count
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -141,7 +141,7 @@ def percent(share: float) -> str:
 CONVERSIONS: Mapping[str, Callable[[Any], str]] = {
     "p": percent,
     "h": lambda share: f"{100 * share:.0f}",
-    "w": in_words,
+    "w": spell_count,
 }
 
 

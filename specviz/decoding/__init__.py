@@ -4,7 +4,7 @@ It knows no screen and no file.
 Begin with speculative.py, then verification.py.
 """
 
-from specviz.decoding.alternating import take_turns as take_turns
+from specviz.decoding.alternating import alternate as alternate
 from specviz.decoding.autoregressive import AutoregressiveRun as AutoregressiveRun
 from specviz.decoding.autoregressive import autoregressive_decode as autoregressive_decode
 from specviz.decoding.drafters.choose import fit_drafter as fit_drafter

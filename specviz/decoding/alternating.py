@@ -11,7 +11,7 @@ from specviz.decoding.autoregressive import AutoregressiveRun
 from specviz.decoding.speculative import SpeculativeRun
 
 
-def take_turns(speculative: SpeculativeRun, plain: AutoregressiveRun) -> Iterator[Round | tuple[int, float] | None]:
+def alternate(speculative: SpeculativeRun, plain: AutoregressiveRun) -> Iterator[Round | tuple[int, float] | None]:
     """Yields each round and each plain step (token id, seconds) as it ends.
 
     The target alone reads the prompt after the first round, so that this is seen sooner; None between two such passes.

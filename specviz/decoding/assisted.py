@@ -37,7 +37,7 @@ from specviz.core.trace import (
     SourceSystem,
     Trace,
 )
-from specviz.decoding.drafters.protocol import Draft, of_tokens
+from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 from specviz.decoding.recording import Recorder, RoundSeconds
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import Verification, residual
@@ -260,7 +260,7 @@ def verification_of(draft: Draft, target: Tensor, emitted: list[int], *, greedy:
     judged = min(accepted + (not ended), count)
     if greedy:
         return Verification(accepted, emitted[-1], [1.0] * accepted + [0.0] * (judged - accepted))
-    p, q = of_tokens(target, draft.token_ids)[:judged], draft.token_probs
+    p, q = pick_probabilities(target, draft.token_ids)[:judged], draft.token_probs
     accept_probs = [min(1.0, each / q[place]) if q[place] else 1.0 for place, each in enumerate(p)]
     rest = residual(target[last], draft, last) if judged > accepted else None
     return Verification(accepted, emitted[-1], accept_probs, residual=rest)

@@ -104,5 +104,5 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
     return token_ids
 
 
-def until_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
+def cut_at_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
     return token_ids[: next((i + 1 for i, token_id in enumerate(token_ids) if token_id in ends), None)]

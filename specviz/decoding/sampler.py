@@ -52,9 +52,9 @@ class Sampling:
         """Probabilities after temperature, top-k and top-p, each row summing to 1."""
         warped = logits / self._settings.temperature
         if self._settings.top_k is not None:
-            warped = only_top_k(warped, self._settings.top_k)
+            warped = keep_top_k(warped, self._settings.top_k)
         if self._settings.top_p is not None and self._settings.top_p < 1:
-            warped = only_top_p(warped, self._settings.top_p)
+            warped = keep_top_p(warped, self._settings.top_p)
         return warped.softmax(-1)
 
     def choose(self, scores: Tensor) -> int:
@@ -64,13 +64,13 @@ class Sampling:
         return scores
 
 
-def only_top_k(logits: Tensor, count: int) -> Tensor:
+def keep_top_k(logits: Tensor, count: int) -> Tensor:
     """Rows in which only the `count` largest logits are left (Fan et al. 2018); others are -inf."""
     least = logits.topk(min(count, logits.shape[-1])).values[..., -1:]
     return logits.masked_fill(logits < least, -inf)
 
 
-def only_top_p(logits: Tensor, share: float) -> Tensor:
+def keep_top_p(logits: Tensor, share: float) -> Tensor:
     """Rows in which only the most probable tokens are left that together reach `share` (Holtzman et al. 2020)."""
     rising, order = logits.sort()
     unlikely = rising.softmax(-1).cumsum(-1) <= 1 - share

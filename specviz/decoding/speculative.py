@@ -15,7 +15,7 @@ from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.recording import Recorder, RoundSeconds
-from specviz.decoding.run_setup import RunSetup, until_end
+from specviz.decoding.run_setup import RunSetup, cut_at_end
 from specviz.decoding.sampler import LogitsConstraint, Sampler, constrain, make_sampler
 from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.models.cached_model import CachedModel
@@ -56,7 +56,7 @@ def speculative_rounds(
         target_scores = sampler.scores(logits)
         verification = rule.verify(draft, target_scores)
         draft_length.update(len(draft.token_ids), verification.accepted)
-        emitted = until_end([*verification.survivors(draft), verification.token_id], setup.ends)
+        emitted = cut_at_end([*verification.survivors(draft), verification.token_id], setup.ends)
         token_ids.extend(emitted)
 
         # 4. Both caches drop what was not accepted. The last token stays unread: the next round starts with it.

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters.protocol import Draft, of_tokens
+from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class SamplingRule:
         """The accepted tokens, then a draw from the residual; if all were accepted, from the target's own."""
         count = len(draft.token_ids)
         drawn: list[float] = torch.rand(count, generator=self._generator, dtype=torch.float64).tolist()
-        p, q = of_tokens(target_scores, draft.token_ids), draft.token_probs
+        p, q = pick_probabilities(target_scores, draft.token_ids), draft.token_probs
         accept_probs: list[float] = []
         for i in range(count):
             accept_probs.append(min(1.0, p[i] / q[i]))
@@ -178,7 +178,7 @@ class BlockRule:
 
 def _shares(draft: Draft, target_scores: Tensor) -> list[float]:
     """s(0) to s(n)."""
-    p, q = of_tokens(target_scores, draft.token_ids), draft.token_probs
+    p, q = pick_probabilities(target_scores, draft.token_ids), draft.token_probs
     shares = [1.0]
     for i in range(len(p)):
         shares.append(min(1.0, shares[-1] * p[i] / q[i]))

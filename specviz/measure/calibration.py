@@ -14,13 +14,13 @@ from specviz.core.judge import least_check
 from specviz.core.metrics import Costs
 from specviz.core.rounds import Round, known_seconds
 from specviz.core.settings import DYNAMIC, MAX_DRAFT_LENGTH, MAX_NODES, DecodeSettings, parse_tree
-from specviz.core.steps import Steps, at_once
+from specviz.core.steps import Steps, drop_pauses
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import BLOCK, in_turns
+from specviz.models.pass_timing import BLOCK, interleave
 
 TREE_NODES = (2, 4, 6, 8, 12, 16, 20, 32, 48, MAX_NODES)
 LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
@@ -84,7 +84,7 @@ def calibration_steps(
     works |= {("chain", n): runs.of_size(n) for n in lengths}
     works |= {"plain again": runs.plain()}  # every figure is divided by its median
     works |= {("tree", n): runs.of_size(n, f"{DYNAMIC}{n}") for n in trees}
-    found = yield from in_turns(works, turns)
+    found = yield from interleave(works, turns)
     blocks = [_in_steps(turn) for turn in _whole(found)]
     costs = Costs.of_blocks([_costs(step, times, lengths, trees) for step, times in blocks])
     named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
@@ -105,7 +105,7 @@ def calibration_steps(
     return measured
 
 
-calibrate = at_once(calibration_steps)
+calibrate = drop_pauses(calibration_steps)
 
 
 def check_costs(measured: Calibration) -> None:

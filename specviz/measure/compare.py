@@ -14,7 +14,7 @@ from specviz.core.metrics import Costs, count, first_difference
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
-from specviz.core.steps import Steps, at_once
+from specviz.core.steps import Steps, drop_pauses
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
 from specviz.decoding.sampler import LogitsConstraint
@@ -126,8 +126,8 @@ class PairedRuns:
             yield
         return run.trace()
 
-    warm_up = at_once(warm_up_steps)
-    repeat = at_once(repeat_steps)
+    warm_up = drop_pauses(warm_up_steps)
+    repeat = drop_pauses(repeat_steps)
 
 
 def decode_seconds(trace: Trace) -> float:

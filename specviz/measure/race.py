@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import safe_cell
-from specviz.core.errors import InputError, in_a_sentence, problems_of
+from specviz.core.errors import InputError, join_problems, problems_of
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
@@ -124,7 +124,7 @@ def load_lap(item: object) -> Comparison:
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
-        raise InputError(in_a_sentence("race", problems_of(error)[:1])) from None
+        raise InputError(join_problems("race", problems_of(error)[:1])) from None
 
 
 @dataclass(frozen=True, slots=True)

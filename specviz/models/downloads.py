@@ -14,7 +14,7 @@ from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
-from specviz.models.memory import in_words
+from specviz.models.memory import show_size
 
 RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished runs, logs and the system need room too
 DEFAULT_GB = 20  # all models of the catalogue would take 18 in float32
@@ -41,7 +41,7 @@ def limit_bytes() -> int:
     return DEFAULT_GB * 10**9
 
 
-def hold(name: str) -> None:
+def acquire(name: str) -> None:
     """Note that this process uses a downloaded model, until `release`: no process removes it, and it counts as used."""
     model = _model(name)
     if name not in _held and model.is_dir():
@@ -62,14 +62,14 @@ def check_room(name: str, size: int) -> None:
     limit, stored = limit_bytes(), _bytes(_model(name))
     if size > limit:
         raise InputError(
-            f"{name} takes {in_words(size)} of disk, and this machine stores at most {in_words(limit)} of downloaded "
+            f"{name} takes {show_size(size)} of disk, and this machine stores at most {show_size(limit)} of downloaded "
             f"models: choose a smaller one, or set SPECVIZ_CACHE_GB higher."
         )
     room = _free() - RESERVE_BYTES + sum(_bytes(model) for model in _removable(name))
     if size - stored > room:
         raise InputError(
-            f"The disk is too full for {name}: it needs {in_words(size - stored)}, but {in_words(max(0, room))} are "
-            f"free beside a reserve of {in_words(RESERVE_BYTES)}; free some space and load it again."
+            f"The disk is too full for {name}: it needs {show_size(size - stored)}, but {show_size(max(0, room))} are "
+            f"free beside a reserve of {show_size(RESERVE_BYTES)}; free some space and load it again."
         )
 
 
@@ -108,11 +108,11 @@ def _model(name: str) -> Path:
 
 def _removable(name: str) -> list[Path]:
     """The downloaded models, except this one, that no process uses; the least recently used first."""
-    found = [model for model in folder().glob("models--*") if model != _model(name) and not _in_use(model)]
+    found = [model for model in folder().glob("models--*") if model != _model(name) and not _is_in_use(model)]
     return sorted(found, key=lambda model: model.stat().st_mtime)
 
 
-def _in_use(model: Path) -> bool:
+def _is_in_use(model: Path) -> bool:
     if any(_model(name) == model for name in _held):
         return True
     for file in (folder() / ".locks").glob(f"{model.name}.*.lock"):

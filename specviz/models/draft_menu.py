@@ -45,7 +45,7 @@ def offered_names() -> list[str]:
     return known_names() if "catalogue" in sources() else bundled_names()
 
 
-def may_be_typed() -> bool:
+def allows_typing() -> bool:
     return not sources() <= {"catalogue"}
 
 
@@ -64,14 +64,14 @@ def is_allowed(name: str) -> bool:
     return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_names()
 
 
-def why_refused(name: str) -> str:
+def explain_refusal(name: str) -> str:
     """One sentence for a name that is not allowed: what is wrong with it, and what works here.
 
     Where folders are not open to visitors, it does not tell which folders there are.
     """
     if name in known_names():
         return f"{name} is not on this server, which downloads no models: use {_usable()}."
-    if is_path(name) and may_be_typed():
+    if is_path(name) and allows_typing():
         if "folders" not in sources():
             return f"{name[:100]!r} is a folder, and this server reads none: use {_usable()}."
         return f"There is no folder {name[:100]!r} on this server: use {_usable()}."

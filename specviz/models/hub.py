@@ -39,7 +39,7 @@ from huggingface_hub.utils import build_hf_headers, filter_repo_objects, tqdm, v
 from specviz.core.errors import InputError
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
-from specviz.models.memory import in_words
+from specviz.models.memory import show_size
 
 SMALL_FILES = ["*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"]
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
@@ -106,7 +106,7 @@ def look_up(name: str) -> HubModel:
     with hub_errors(name):
         info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
         if info.sha != (pinned(name) or info.sha):
-            raise _not_understood(name)
+            raise _unreadable_answer(name)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         _check_format(name, files)
         small = [
@@ -136,8 +136,8 @@ def _make_room_for_small(name: str, sizes: list[int]) -> None:
     total = sum(sizes)
     if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
         raise InputError(
-            f"{name} has {len(sizes)} files of configuration and vocabulary with {in_words(total)}, and at most "
-            f"{MOST_SMALL_FILES} with {in_words(MOST_SMALL_BYTES)} are downloaded: use another copy of the model."
+            f"{name} has {len(sizes)} files of configuration and vocabulary with {show_size(total)}, and at most "
+            f"{MOST_SMALL_FILES} with {show_size(MOST_SMALL_BYTES)} are downloaded: use another copy of the model."
         )
     downloads.check_room(name, total)
     downloads.make_room(name, total)
@@ -157,9 +157,9 @@ def fetch(name: str) -> Iterator[Progress]:
     Closing the generator stops the download; the next one continues there.
     """
     if find_cached(name):
-        return downloads.hold(name)
+        return downloads.acquire(name)
     model = look_up(name)
-    downloads.hold(name)
+    downloads.acquire(name)
     with hub_errors(name):
         missing = [file for file in model.weights if not (model.folder / file.name).is_file()]
         total = sum(file.size for file in model.weights)
@@ -204,7 +204,7 @@ def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Ite
         sibling = files[file]
         blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
         if not (blob and blob.isalnum()):  # it becomes a file name
-            raise _not_understood(name)
+            raise _unreadable_answer(name)
         yield WeightFile(file, sibling.size or 0, blob, sibling.lfs.sha256 if sibling.lfs else None)
 
 
@@ -226,7 +226,7 @@ def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
             tries = RETRIES if got > before else tries - 1
             if not tries:
                 raise InputError(
-                    f"The download of {model.name} was interrupted after {in_words(got)} of {in_words(file.size)} of "
+                    f"The download of {model.name} was interrupted after {show_size(got)} of {show_size(file.size)} of "
                     f"{file.name}: load it again to continue from there."
                 ) from error
             time.sleep(PAUSE_SECONDS)
@@ -254,7 +254,7 @@ def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
     if size != file.size:
         partial.unlink()
         raise InputError(
-            f"{file.name} of {model.name} has {in_words(size)} instead of {in_words(file.size)}: load it again."
+            f"{file.name} of {model.name} has {show_size(size)} instead of {show_size(file.size)}: load it again."
         )
     if file.sha256 is None:
         return
@@ -314,23 +314,23 @@ def hub_errors(name: str) -> Iterator[None]:
     except (httpx2.HTTPError, OSError) as error:
         if isinstance(error, httpx2.TransportError):
             _silent_since[:] = [monotonic()]
-        raise InputError(_in_one_sentence(name, error)) from error
+        raise InputError(_explain(name, error)) from error
     except errors.SafetensorsParsingError as error:
         raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _not_understood(name) from error
+        raise _unreadable_answer(name) from error
     finally:
         logger.setLevel(level)
 
 
-def _not_understood(name: str) -> InputError:
+def _unreadable_answer(name: str) -> InputError:
     return InputError(f"The Hub's answer about {name} cannot be understood.")
 
 
-def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
+def _explain(name: str, error: httpx2.HTTPError | OSError) -> str:
     match error:
         case errors.LocalEntryNotFoundError(__cause__=(httpx2.HTTPError() | OSError()) as cause):
-            return _in_one_sentence(name, cause)  # the client says "not in the cache", whatever the Hub answered
+            return _explain(name, cause)  # the client says "not in the cache", whatever the Hub answered
         case errors.GatedRepoError() | errors.RepositoryNotFoundError() if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
             return (
                 f"{name} is not on the Hub, or not public: this server downloads public models only. Its operator can "
@@ -348,7 +348,7 @@ def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
         case errors.HfHubHTTPError():
             return f"The Hub refuses {name}: it answered {error.response.status_code}."
         case errors.FileMetadataError():
-            return str(_not_understood(name))
+            return str(_unreadable_answer(name))
         case httpx2.HTTPError() | ConnectionError():
             return _unreachable(name)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):

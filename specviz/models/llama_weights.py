@@ -41,7 +41,7 @@ Config = Mapping[str, Any]  # config.json as transformers 5 writes it
 Weights = MutableMapping[str, Tensor]  # by the checkpoint's names
 
 
-def unknown_because(config: Config) -> str | None:
+def explain_unsupported(config: Config) -> str | None:
     if config.get("model_type") not in FAMILIES:
         return f"the architecture is {config.get('model_type')}"
     if config.get("hidden_act") != "silu":
@@ -57,7 +57,7 @@ def unknown_because(config: Config) -> str | None:
 
 
 def build(config: Config, weights: Weights) -> Llama:
-    """Join the matrices that read the same input, of an architecture that `unknown_because` has no objection to.
+    """Join the matrices that read the same input, of an architecture that `explain_unsupported` has no objection to.
 
     Every entry of the mapping is replaced by a view of the joined matrix, which is stored by `stored_fast`. So whoever
     holds the mapping holds nothing twice, unless matrices are packed: those are copies.
@@ -71,7 +71,7 @@ def build(config: Config, weights: Weights) -> Llama:
         embedding=embedding,
         layers=[_layer(weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
         norm=weights["model.norm.weight"],
-        output=in_best_order(Linear(output, None)),
+        output=pack_if_faster(Linear(output, None)),
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
@@ -130,10 +130,10 @@ def _layer(weights: Weights, at: str) -> Layer:
 
 def _linear(weights: Weights, *names: str) -> Linear:
     biases = [weights[f"{name}.bias"] for name in names if f"{name}.bias" in weights]
-    return in_best_order(Linear(_matrix(weights, *names), torch.cat(biases) if biases else None))
+    return pack_if_faster(Linear(_matrix(weights, *names), torch.cat(biases) if biases else None))
 
 
-def in_best_order(linear: Linear) -> Linear:
+def pack_if_faster(linear: Linear) -> Linear:
     return packed(linear) if packs(linear.weight) else linear
 
 

@@ -84,7 +84,7 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         folder, parameters = MODELS_FOLDER / name, 0
     else:
         folder, parameters = prepare(name, dtype, progress)
-        downloads.hold(name)
+        downloads.acquire(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
     model, tokenizer = read_folder(name, folder, dtype, device)
     local = name in bundled_names() or find_folder(name)

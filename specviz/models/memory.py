@@ -24,7 +24,7 @@ def needed_bytes(parameters: int, dtype: str) -> int:
 
 def available_bytes() -> int:
     """Memory that this process can still take: the machine's, or its container's if that is less."""
-    machine, container = psutil.virtual_memory().available, _of_container()
+    machine, container = psutil.virtual_memory().available, _read_container_limit()
     return machine if container is None else min(machine, container)
 
 
@@ -33,7 +33,7 @@ def shortage(what: str, needed: int, of: str, advice: str) -> str | None:
     room = available_bytes()
     if needed <= room:
         return None
-    return f"{what} would take {in_words(needed)} of {of}, but {in_words(room)} are free here: {advice}."
+    return f"{what} would take {show_size(needed)} of {of}, but {show_size(room)} are free here: {advice}."
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -44,11 +44,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def in_words(count: int) -> str:
+def show_size(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
 
 
-def _of_container() -> int | None:
+def _read_container_limit() -> int | None:
     """What is left of the control group's limit, which psutil does not know; None without a limit.
 
     File pages that the kernel can drop count as free.

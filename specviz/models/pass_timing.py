@@ -20,7 +20,7 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-def in_turns(works: Mapping[K, Iterator[T]], turns: int) -> Steps[dict[K, list[list[T]]]]:
+def interleave(works: Mapping[K, Iterator[T]], turns: int) -> Steps[dict[K, list[list[T]]]]:
     """A block of each work, then the next block of each, and so on; what each block yielded, but for its first.
 
     Decoding repeats one kind of pass. The first of a block comes after another kind, so it finds other things in the
@@ -46,7 +46,7 @@ def pass_seconds(loaded: LoadedModel, lengths: Iterable[int], turns: int = TURNS
     tokens: list[int] = torch.randint(loaded.rows, (read + max(lengths),), generator=generator).tolist()
     model = CachedModel(loaded, min(loaded.rows, len(loaded.tokens)))
     model.prefill(tokens[:read])
-    found = result_of(in_turns({k: _passes(model, tokens[read : read + k]) for k in lengths}, turns))
+    found = result_of(interleave({k: _passes(model, tokens[read : read + k]) for k in lengths}, turns))
     return {k: median(chain.from_iterable(blocks)) for k, blocks in found.items()}
 
 

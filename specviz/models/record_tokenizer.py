@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FILE = "tokenizer.json"
 
 
-def with_tokenizer() -> list[str]:
+def list_tokenizers() -> list[str]:
     return [name for name in offered_names() if tokenizer_file(name)]
 
 

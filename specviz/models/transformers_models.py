@@ -31,13 +31,13 @@ from transformers import (
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 from transformers.utils import logging as transformers_logging
 
-from specviz.core.errors import InputError, without_folders
+from specviz.core.errors import InputError, hide_folders
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import bundled_heads, find_folder, head_names
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.hub import INDEX, HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
-from specviz.models.llama_weights import build, memory_of, store_fast, unknown_because
+from specviz.models.llama_weights import build, explain_unsupported, memory_of, store_fast
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import is_out_of_memory
 
@@ -62,7 +62,7 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def one_sentence(name: str) -> Iterator[None]:
+def explain_errors(name: str) -> Iterator[None]:
     try:
         yield
     except InputError:
@@ -73,7 +73,7 @@ def one_sentence(name: str) -> Iterator[None]:
         if "ignore_mismatched_sizes" in str(error):
             raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
         # Some messages of libraries are several paragraphs long, and name folders of this machine.
-        why = shorten(without_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
+        why = shorten(hide_folders(str(error)) or type(error).__name__, 200, placeholder=" …")
         raise InputError(f"{name} is not a causal language model that can be loaded: {why}") from error
 
 
@@ -81,7 +81,7 @@ def inspect_configuration(name: str) -> Inspection:
     """Check a model that does not ship with specviz."""
     folder, shapes = _open(name)
     with quiet():
-        with one_sentence(name):
+        with explain_errors(name):
             config: PreTrainedConfig = AutoConfig.from_pretrained(folder, **LOCAL)
         made = _build_without_weights(name, config)
         if stored := shapes():
@@ -89,7 +89,7 @@ def inspect_configuration(name: str) -> Inspection:
             check_kind(name, stored, expected, f"{made.base_model_prefix}.")
             if problem := disagreement(stored, expected, made.base_model_prefix):
                 raise InputError(f"{name} is inconsistent: {problem}.")
-        with one_sentence(name):
+        with explain_errors(name):
             tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
     text = config.get_text_config()
     limit = getattr(text, "max_position_embeddings", None)
@@ -211,11 +211,11 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
     if not isinstance(layers, int) or layers > MOST_LAYERS:
         raise InputError(f"{name} cannot be used: its config.json asks for {layers!r:.40} layers.")
-    with torch.device("meta"), one_sentence(name):
+    with torch.device("meta"), explain_errors(name):
         made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
     croppable = "past_key_values" in signature(made.forward).parameters
     if croppable:
-        with one_sentence(name):
+        with explain_errors(name):
             croppable = DynamicCache(config=config).is_croppable
     if not croppable:
         raise InputError(
@@ -335,7 +335,7 @@ def read_folder(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model and its tokenizer from a folder."""
     options: Any = LOCAL | {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
-    with one_sentence(name), quiet():
+    with explain_errors(name), quiet():
         tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
         both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
         model, report = both
@@ -367,7 +367,7 @@ def agree(light: Reader, other: Reader, rows: int, device: torch.device) -> bool
 def _light(model: PreTrainedModel) -> LightForward | None:
     """The light forward pass for this model, which then shares its matrices; None if there is none that agrees."""
     config = model.config.to_dict()
-    if unknown_because(config) or model.dtype not in MOST_APART:
+    if explain_unsupported(config) or model.dtype not in MOST_APART:
         return None
     forward = LightForward(build(config, _Shared(model)))
     same = agree(forward.reader(), TransformersForward(model, "").reader(), config["vocab_size"], model.device)

@@ -15,7 +15,7 @@ from specviz.core.drafters import Method, exit_layers, menu_title, method_of, na
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, running, speedup_at
 from specviz.core.names import first_words, forward_in_words, pair_name, short_name
-from specviz.core.replay import DraftGuesses, ends_of, every_length
+from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run
@@ -299,7 +299,7 @@ def _lengths(
     if guesses is None:
         return []
     found = list[tuple[float | None, float | None]]()
-    for rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
+    for rounds in replay_lengths(guesses, trace.settings.max_new_tokens, ends_of(trace)).values():
         counts = count(rounds)
         took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
         found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))

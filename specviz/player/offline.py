@@ -13,7 +13,7 @@ from specviz.core.names import forward_in_words, short_name
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
+from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.measure.paired import Comparison
@@ -104,7 +104,7 @@ def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -
         runs = f"{len(repeats.ratios)} pairs of runs" if repeats and len(repeats.ratios) > 1 else "one run"
         lines.append(f"<b>Timed, {runs} of one text on {escape(trace.recorded_on.machine)}:</b> {timed}")
     else:
-        lines.append(f"No verdict: {escape(why_no_verdict(trace) or 'this run has no times')}.")
+        lines.append(f"No verdict: {escape(explain_no_verdict(trace) or 'this run has no times')}.")
     return "\n".join(f"<p>{line}</p>" for line in lines)
 
 

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import TypeVar
 
-from specviz.core.errors import InputError, without_folders
+from specviz.core.errors import InputError, hide_folders
 from specviz.models.memory import is_out_of_memory
 from specviz.service import protocol as say
 from specviz.service.limits import BudgetSpent
@@ -180,7 +180,7 @@ class Bench:
 def _sentence(error: Exception) -> str:
     """What the visitor is told. The log has it with the folders of this machine, if it names some."""
     if isinstance(error, InputError | BudgetSpent):
-        told = without_folders(str(error))
+        told = hide_folders(str(error))
         if told != str(error):
             print(error, file=sys.stderr)
         return told

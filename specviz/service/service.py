@@ -17,7 +17,7 @@ from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import SCHEMA
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, check_heads, head_names, method_named, weights_hash
-from specviz.models.draft_menu import is_allowed, why_refused
+from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.service import protocol as say
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
@@ -50,7 +50,7 @@ def admit(command: say.JobCommand) -> None:
     for name in sorted(command.models):
         fits = method_named(name).loads != "model" and name not in targets
         if not (fits or is_allowed(name)):
-            raise InputError(why_refused(name))
+            raise InputError(explain_refusal(name))
     try:
         say.dump_command(command)
     except ValueError:

@@ -27,7 +27,7 @@ from specviz.models.catalogue import bundled_names, check_heads, known_models, m
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import DtypeChoice, check_known, choose_dtype, download, inspect_model, load_model
-from specviz.models.memory import available_bytes, in_words
+from specviz.models.memory import available_bytes, show_size
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as say
 from specviz.service.limits import number_set
@@ -79,8 +79,8 @@ class ModelCache:
         needed = sum(weight_bytes(parameters, least) for parameters in sizes.values())
         if needed > self._budget:
             raise InputError(
-                f"{' and '.join(sizes)} take {in_words(needed)} in {least}, and this server holds at most "
-                f"{in_words(self._budget)} of models in memory: choose smaller ones, or ask its operator to raise "
+                f"{' and '.join(sizes)} take {show_size(needed)} in {least}, and this server holds at most "
+                f"{show_size(self._budget)} of models in memory: choose smaller ones, or ask its operator to raise "
                 f"SPECVIZ_MODEL_MB."
             )
 

@@ -11,9 +11,9 @@ from specviz.core.replay import (
     DraftGuesses,
     dump_draft_guesses,
     ends_of,
-    every_length,
     parse_draft_guesses,
     replay,
+    replay_lengths,
 )
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.steps import result_of
@@ -89,7 +89,7 @@ def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:
     assert speedup_at([], costs) is None
     all_kept = replay(foreseen(list(range(30)), list(range(30))), 2, 30)
     assert speedup_at(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
-    replays = every_length(foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8]), 8)
+    replays = replay_lengths(foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8]), 8)
     assert list(replays) == list(range(1, MAX_DRAFT_LENGTH + 1))
     assert list(map(len, replays.values())) == sorted(map(len, replays.values()), reverse=True), "a model's guesses"
 

@@ -13,7 +13,7 @@ from specviz.models import transformers_models
 from specviz.models.cached_model import CHUNK, CachedModel
 from specviz.models.key_values import FIRST_ROOM, HiddenStates
 from specviz.models.llama import Llama
-from specviz.models.llama_weights import frequencies, unknown_because
+from specviz.models.llama_weights import explain_unsupported, frequencies
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import TransformersForward
 from tests.support.architectures import KNOWN, REFUSED, SMALL_LIGHT, STRETCHED, random_model, random_weights, ready
@@ -82,7 +82,7 @@ def test_logits_are_those_of_transformers_in_passes_of_every_width(case: str) ->
 def test_other_architectures_stay_with_transformers(kind: str) -> None:
     changes, reason = UNKNOWN[kind]
     model = random_weights(kind, changes)
-    assert reason in str(unknown_because(model.config.to_dict()))
+    assert reason in str(explain_unsupported(model.config.to_dict()))
     assert ready(model).info.forward == "transformers"
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
-from specviz.core.metrics import by_position
+from specviz.core.metrics import count_by_position
 from specviz.core.settings import MAX_DRAFT_LENGTH, UNSURE_BELOW, DraftSchedule
 from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
@@ -89,7 +89,7 @@ def test_the_loop_drafts_as_the_heuristic_says_and_the_figures_know_every_positi
     assert longest > 2
     assert parse_trace(dump_trace(trace)) == trace
     last = drawn_traces(trace)[0]["rounds"][-1]["after"]["positions"]
-    assert last == [[place.accepted, place.judged] for place in by_position(trace.rounds, longest)]
+    assert last == [[place.accepted, place.judged] for place in count_by_position(trace.rounds, longest)]
     assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
 
 

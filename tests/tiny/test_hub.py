@@ -18,7 +18,7 @@ from huggingface_hub import HfApi, close_session, constants, hf_hub_download
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.drafters import PROMPT_LOOKUP
-from specviz.core.errors import without_folders
+from specviz.core.errors import hide_folders
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
 from specviz.models import downloads, memory
@@ -316,7 +316,7 @@ def test_the_oldest_model_makes_room_and_one_in_use_never_does(hub: HubServer, m
     downloads.release()
     for when, name in enumerate((OTHER, NAME)):
         os.utime(downloads._model(name), (1_000 + when, 1_000 + when))
-    downloads.hold(OTHER)  # used again, so that the other one is the older
+    downloads.acquire(OTHER)  # used again, so that the other one is the older
     downloads.release()
     list(fetch(THIRD))
     assert [bool(find_cached(name)) for name in (NAME, OTHER, THIRD)] == [False, True, True]
@@ -388,7 +388,7 @@ def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_a_sentence_names_no_folder_of_the_server(sentence: str, told: str | None) -> None:
-    assert without_folders(sentence) == (told or sentence)
+    assert hide_folders(sentence) == (told or sentence)
 
 
 @pytest.mark.parametrize(
@@ -401,7 +401,7 @@ def test_a_broken_model_names_no_folder(place: str, file: str, hub: HubServer, t
     name = str(folder) if place == "folder" else NAME
     with pytest.raises(InputError) as refused:
         list(all_steps(Workshop(), name))
-    sentence = without_folders(str(refused.value))  # as the bench says it
+    sentence = hide_folders(str(refused.value))  # as the bench says it
     assert not [each for each in (str(tmp_path), "/tmp", "cache/") if each in sentence]
 
 

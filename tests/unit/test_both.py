@@ -9,7 +9,7 @@ from unittest.mock import Mock
 from specviz.core import metrics
 from specviz.core.csv_cells import safe_cell
 from specviz.core.intervals import speedup_interval, student_t
-from specviz.core.judge import if_timed_again, judge
+from specviz.core.judge import judge, widen_for_next_run
 from specviz.core.names import first_words
 from specviz.core.readable import merged, readable, spelled
 from specviz.core.replay import DraftGuesses, replay
@@ -51,7 +51,7 @@ def test_the_figures_after_each_round_and_by_position() -> None:
         states = [(state.counts, state.speedup) for state in metrics.running(trace)]
         after = [[counts.emitted, counts.accepted, counts.drafted, speedup] for counts, speedup in states]
         same(after, case["after"], case["case"])
-        places = metrics.by_position(trace.rounds, len(case["positions"]))
+        places = metrics.count_by_position(trace.rounds, len(case["positions"]))
         assert [[place.accepted, place.judged] for place in places] == case["positions"], case["case"]
 
 
@@ -61,7 +61,7 @@ def test_the_interval_of_a_runs_speedup_and_the_word_for_it() -> None:
     for case in table("intervals")["runs"]:
         trace = run_from(case)
         timing = speedup_interval(trace)
-        found = metrics.speedup(trace), timing and if_timed_again(timing), is_trusted(trace)
+        found = metrics.speedup(trace), timing and widen_for_next_run(timing), is_trusted(trace)
         same(found, [case["speedup"], case["interval"], case["trusted"]], case["case"])
     for speedup, interval, word in table("intervals")["words"]:
         assert judge(speedup, interval and (interval[0], interval[1])).word == word

@@ -16,7 +16,7 @@ from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
-from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here, with_tokenizer
+from specviz.models.record_tokenizer import list_tokenizers, tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
 from specviz.ui.shared.run_controls import (
@@ -123,11 +123,11 @@ def test_each_word_opens_what_it_says_and_a_refusal_names_what_can_be_typed_but_
     assert draft_menu.is_allowed(str(tmp_path)) == folder
     assert (CATALOGUED in draft_menu.offered_names()) == catalogued
     typed = " or ".join(["a Hub id"] * on_hub + ["a folder"] * folder)
-    assert (draft_menu.typed_names(), draft_menu.may_be_typed()) == (typed, bool(typed))
+    assert (draft_menu.typed_names(), draft_menu.allows_typing()) == (typed, bool(typed))
     last = f"or {typed}" if typed else "or one from the catalogue" if catalogued else bundled_names()[-1]
-    assert draft_menu.why_refused("mine").endswith(f"{last}.")
+    assert draft_menu.explain_refusal("mine").endswith(f"{last}.")
     there, gone = str(tmp_path), str(tmp_path / "gone")
-    same = draft_menu.why_refused(there).replace(there, "") == draft_menu.why_refused(gone).replace(gone, "")
+    same = draft_menu.explain_refusal(there).replace(there, "") == draft_menu.explain_refusal(gone).replace(gone, "")
     assert same or folder, "it does not tell which folders there are"
 
 
@@ -162,7 +162,7 @@ def test_a_refusal_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setenv("SPECVIZ_MODELS", setting)
         assert not draft_menu.is_allowed(name)
-        assert draft_menu.why_refused(name).startswith(sentence)
+        assert draft_menu.explain_refusal(name).startswith(sentence)
 
 
 def test_a_tokenizer_is_read_where_the_operator_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,11 +183,11 @@ def test_a_tokenizer_is_read_where_the_operator_allows(tmp_path: Path, monkeypat
 def test_a_downloaded_model_lends_its_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = HUB_MODELS[0].name
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    assert name not in with_tokenizer()
+    assert name not in list_tokenizers()
     folder = tmp_path / "specviz" / f"models--{name.replace('/', '--')}" / "snapshots" / "0123"
     folder.mkdir(parents=True)
     shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", folder)
-    assert name in with_tokenizer()
+    assert name in list_tokenizers()
     assert tokenizer_here(name).encode("Once") == tokenizer_here("wren-base").encode("Once")
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     with pytest.raises(InputError, match="is not on this server"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
-from specviz.core.judge import ONE_RUN, if_timed_again, least_check
+from specviz.core.judge import ONE_RUN, least_check, widen_for_next_run
 from specviz.core.metrics import count
 from specviz.core.settings import SETTINGS
 from specviz.data.lessons.family import family
@@ -51,7 +51,7 @@ def test_runs_without_a_label_are_not_counted_as_the_same_label() -> None:
     of_all = [(median(each["after"]["speedups"]), *end) for each in settings for end in each["after"]["intervals"]]
     inside = sum(low <= middle <= high for middle, low, high in of_all)
     by_times_alone = sum(low * ONE_RUN <= middle <= high / ONE_RUN for middle, low, high in of_all)
-    labelled, said = sum(map(len, labels)), plain(known(if_timed_again.__doc__))
+    labelled, said = sum(map(len, labels)), plain(known(widen_for_next_run.__doc__))
     assert inside == len(of_all)
     assert f"all {inside} intervals" in said
     assert f"{by_times_alone} do without" in said

@@ -14,7 +14,7 @@ from specviz.core.names import pair_name
 from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.core.verdict import verdict_of_run, why_no_verdict
+from specviz.core.verdict import explain_no_verdict, verdict_of_run
 from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
@@ -33,15 +33,15 @@ TRACE = import_run(record("vllm-0.29-chat.json"), "vllm", GIVEN)
 
 def test_counts_are_exact_and_no_figure_is_made_without_times() -> None:
     assert metrics.count(TRACE.rounds).acceptance_rate == pytest.approx(7 / 12)
-    assert [place.judged for place in metrics.by_position(TRACE.rounds, 3)] == [4, 3, 2]
+    assert [place.judged for place in metrics.count_by_position(TRACE.rounds, 3)] == [4, 3, 2]
     assert all(state.speculative_seconds is None for state in metrics.running(TRACE))
     assert metrics.speedup(TRACE) is metrics.costs(TRACE) is terms_of(TRACE) is None
     assert speedup_interval(TRACE) is verdict_of_run(TRACE) is None
-    assert why_no_verdict(TRACE) == "this run has no run of the target alone beside it"
+    assert explain_no_verdict(TRACE) == "this run has no run of the target alone beside it"
     plain = replace(fake_trace(tokens=12).autoregressive, alternating=True)  # type: ignore[type-var]
     both = replace(TRACE, autoregressive=plain)
     assert metrics.speedup(both) is metrics.costs(both) is speedup_interval(both) is verdict_of_run(both) is None
-    assert why_no_verdict(both) == "this run has no times"
+    assert explain_no_verdict(both) == "this run has no times"
 
 
 def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:

@@ -9,7 +9,7 @@ import yaml
 from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.core.metrics import costs, count, speedup
-from specviz.core.names import ORDINALS, in_words, machine_in_words
+from specviz.core.names import ORDINALS, machine_in_words, spell_count
 from specviz.core.trace import Round, Trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan
@@ -206,7 +206,7 @@ def figures_of(run: Trace, round: Round) -> dict[str, object]:
     return {
         **{"run": run, "round": round, "counts": counts, "costs": costs(run), "speed": speedup(run), "own": own},
         **{"judged": counts.accepted + counts.rejected, "length": len(round.drafted), "written": round.emits},
-        "Written": in_words(len(round.emitted_ids)).capitalize(),
+        "Written": spell_count(len(round.emitted_ids)).capitalize(),
         "all": " and ".join([", ".join(quoted[:-1]), *quoted[-1:]]),
         "accepted": " and ".join(quoted[: round.accepted]),
         "rejected": "".join(quoted[round.accepted : round.accepted + 1]),

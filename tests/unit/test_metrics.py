@@ -45,14 +45,14 @@ def a_trace(rounds: list[Round] = ROUNDS, plain: Autoregressive | None = PLAIN) 
 
 
 def test_by_position_and_by_place_judgements_are_counted() -> None:
-    assert metrics.by_position(ROUNDS, 4) == [
+    assert metrics.count_by_position(ROUNDS, 4) == [
         metrics.PositionCounts(1, judged=3, accepted=3),
         metrics.PositionCounts(2, judged=2, accepted=1),  # accepted, rejected; the end of text's was discarded
         metrics.PositionCounts(3, judged=1, accepted=1),
         metrics.PositionCounts(4, judged=0, accepted=0),
     ]
-    assert [position.rate for position in metrics.by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
-    assert len(metrics.by_position(ROUNDS, 1)) == 1
+    assert [position.rate for position in metrics.count_by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
+    assert len(metrics.count_by_position(ROUNDS, 1)) == 1
     assert metrics.first_difference([1, 2, 3], [1, 2, 3]) is metrics.first_difference([], []) is None
     for other, place in (([1, 5, 3], 1), ([1, 2], 2), ([1, 2, 3, 4], 3), ([], 0)):
         assert metrics.first_difference([1, 2, 3], other) == place

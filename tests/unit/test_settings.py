@@ -9,8 +9,8 @@ import pytest
 
 from scripts.write_settings_table import PAGE, page
 from specviz.core.errors import InputError
-from specviz.core.names import ORDINALS, in_words, pair_name, short_name
-from specviz.core.settings import DecodeSettings, parse_tree, with_depth
+from specviz.core.names import ORDINALS, pair_name, short_name, spell_count
+from specviz.core.settings import DecodeSettings, parse_tree, resize_tree
 from tests.support.fake_traces import fake_trace
 
 
@@ -84,7 +84,7 @@ def test_a_tree_is_as_deep_as_the_draft_is_long_and_what_is_unusual_is_named() -
     ],
 )
 def test_a_tree_follows_the_draft_length(tree: str, depth: int, fitted: str) -> None:
-    assert with_depth(tree, depth) == fitted
+    assert resize_tree(tree, depth) == fitted
     assert DecodeSettings(draft_length=depth, tree=fitted).tree_shape
 
 
@@ -111,7 +111,7 @@ def test_numbers_pairs_and_folders_have_names() -> None:
     assert [ORDINALS[place] for place in (0, 15, 16, 20, 21, 22, 23, 63)] == [
         "first", "sixteenth", "17th", "21st", "22nd", "23rd", "24th", "64th",
     ]  # fmt: skip
-    assert [in_words(number) for number in (0, 17, 18)] == ["no", "seventeen", "18"]
+    assert [spell_count(number) for number in (0, 17, 18)] == ["no", "seventeen", "18"]
     trace = fake_trace(tokens=12)
     assert trace.drafter
     own = replace(trace, target=replace(trace.target, name="/srv/models/mine"))

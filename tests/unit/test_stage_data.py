@@ -11,7 +11,7 @@ import pytest
 from specviz.core import metrics
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Costs, count
-from specviz.core.replay import DraftGuesses, ends_of, every_length
+from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.trace import Trace, dump_trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
@@ -47,7 +47,7 @@ def test_the_last_figures_and_times_are_the_runs() -> None:
     assert last["judgement"] == pytest.approx(counts.per_judgement_rate)
     assert last["speedup"] == pytest.approx(metrics.speedup(trace), abs=1e-4)
     assert last["emitted"] == 64
-    positions = metrics.by_position(trace.rounds, trace.settings.draft_length)
+    positions = metrics.count_by_position(trace.rounds, trace.settings.draft_length)
     assert last["positions"] == [[place.accepted, place.judged] for place in positions]
     moments = [moment for round in rounds for moment in round["ms"]]
     assert moments[0] == 0
@@ -228,7 +228,7 @@ def test_at_every_length_the_recorded_run_is_replayed_as_it_would_have_been() ->
         [chip["text"] for chip in each["chips"] if chip["status"] in ("rejected", "discarded")] for each in drawn_rounds
     ]
     assert [(known, unknown) for *_, known, unknown in own["rounds"]] == [(texts, 0) for texts in wrong]
-    for length, rounds in every_length(guesses, trace.settings.max_new_tokens, ends_of(trace)).items():
+    for length, rounds in replay_lengths(guesses, trace.settings.max_new_tokens, ends_of(trace)).items():
         replayed, counts = data["lengths"][str(length)], count(rounds)
         figures = (counts.accepted, counts.rejected, counts.discarded, counts.tokens_per_target_call)
         assert tuple(replayed[name] for name in ("accepted", "rejected", "discarded", "per_call")) == figures

@@ -92,7 +92,7 @@ def test_every_node_and_every_place_counts_once() -> None:
     assert counts.emitted == 8
     assert [round.discarded for round in ROUNDS] == [2, 3, 4, 1]
     assert ROUNDS[1].emitted_ids == [20, 23, 39]
-    places = [(each.position, each.judged, each.accepted) for each in metrics.by_position(ROUNDS, 3)]
+    places = [(each.position, each.judged, each.accepted) for each in metrics.count_by_position(ROUNDS, 3)]
     assert places == [(1, 4, 3), (2, 2, 1), (3, 0, 0)]
     assert metrics.per_place_rate(ROUNDS) == 4 / 6
     assert metrics.per_place_rate([]) is None

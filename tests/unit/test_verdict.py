@@ -13,7 +13,7 @@ from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs, speedup_at
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import Autoregressive, Candidate, DraftedToken, DrafterInfo, EmittedToken, Round, Trace
-from specviz.core.verdict import Verdict, compare_texts, verdict_of_ratios, verdict_of_run, why_no_verdict
+from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, verdict_of_ratios, verdict_of_run
 from tests.support.fake_traces import run_of
 from tests.support.known import known
 
@@ -138,12 +138,12 @@ TIMELESS = replace(
 )
 def test_a_run_without_a_verdict_says_why(trace: Trace, why: str) -> None:
     assert verdict_of_run(trace) is None
-    assert why_no_verdict(trace) == why
+    assert explain_no_verdict(trace) == why
 
 
 def test_a_run_with_a_verdict_has_no_excuse_and_its_texts_are_compared_id_by_id() -> None:
     assert verdict_of_run(GOOD)
-    assert why_no_verdict(GOOD) is None
+    assert explain_no_verdict(GOOD) is None
     assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
     sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
     assert sentence == (

@@ -192,7 +192,7 @@ def test_runs_laps_and_positions_are_points() -> None:
     assert found[0].source == "Race, recorded"
     trace = fake_trace(draft_length=12, tokens=16, seed=1)
     rates = position_rates(trace, 12)
-    judged = [position for position in metrics.by_position(trace.rounds, 12) if position.judged]
+    judged = [position for position in metrics.count_by_position(trace.rounds, 12) if position.judged]
     assert rates == [position.rate for position in judged]
     assert len(rates) < 12
 

@@ -10,7 +10,7 @@ from typing import Literal
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.metrics import costs, count, span, speedup
-from specviz.core.names import ORDINALS, in_words, machine_in_words
+from specviz.core.names import ORDINALS, machine_in_words, spell_count
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
@@ -122,7 +122,7 @@ def _of_sweeps() -> Facts:
         figures=figures,
         on=machine_in_words(figures.recorded_on),
         prompts=len(best.speedups),
-        near_lengths=any_of([in_words(row.draft_length) for row in near], "and"),
+        near_lengths=any_of([spell_count(row.draft_length) for row in near], "and"),
         near_speedups=span((min(row.speedup for row in near), max(row.speedup for row in near))),
         longest=longest,
         fastest=max(drafts, key=lambda row: row.speedup),
@@ -203,10 +203,10 @@ def method_facts() -> Facts:
     return {
         "methods_machine": machine_in_words(measured.machine.machine) if measured else UNKNOWN,
         "methods_load": LOAD if measured and measured.disturbed else "",
-        "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
-        "methods_length": in_words(recorded_runs.DRAFT_LENGTH),
+        "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
+        "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
         **{f"{name}_stories": _of(name, at)[f"{name}_per_call"] for name, at in stories.items()},
-        "equal_length": in_words(equal.way.draft_length) if equal else UNKNOWN,
+        "equal_length": spell_count(equal.way.draft_length) if equal else UNKNOWN,
         **{name: text for key, at in found.items() for name, text in _of(key, at).items()},
     }
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
 from specviz.core.metrics import span, speedup
-from specviz.core.names import in_words, machine_in_words
+from specviz.core.names import machine_in_words, spell_count
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_figures, story_trace
@@ -136,7 +136,7 @@ def _of_one_pair() -> Facts:
         raced_on=machine_in_words(race["laps"][0]["figures"]["machine"]),
         four=four.speedup,
         swept=geometric_mean(swept),
-        swept_prompts=in_words(len(swept)),
+        swept_prompts=spell_count(len(swept)),
         compared=compared.speedup if compared else 0.0,
     )
 

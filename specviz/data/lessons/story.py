@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from specviz.core.metrics import count
-from specviz.core.names import in_words
+from specviz.core.names import spell_count
 from specviz.core.request import RunRequest
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
@@ -176,7 +176,7 @@ def tour_facts(trace: Trace) -> dict[str, str] | None:
     mixed, counts = rounds["mixed"], count(trace.rounds)
     return {
         **{name: f"{{{name}}}" for name in DONE},
-        "guesses": in_words(len(mixed.drafted)),
+        "guesses": spell_count(len(mixed.drafted)),
         "guessed": _quoted(mixed.drafted),
         "kept": _quoted(mixed.drafted[: mixed.accepted]),
         "failed": _quoted(mixed.drafted[mixed.accepted : mixed.accepted + 1]),

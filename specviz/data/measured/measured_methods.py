@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
-from specviz.core.files import RESULTS, of_the_app, read_stored
+from specviz.core.files import RESULTS, read_once, read_stored
 from specviz.core.judge import VerdictWord, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
@@ -205,7 +205,7 @@ def read_methods(path: Path) -> MeasuredMethods:
     return read_stored(path, MeasuredMethods, "the comparison of methods")
 
 
-@of_the_app("No comparison of methods")
+@read_once("No comparison of methods")
 def stored_methods() -> MeasuredMethods | None:
     return read_methods(FILE)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from specviz.core.costs import Costs
-from specviz.core.files import RESULTS, of_the_app, read_stored
+from specviz.core.files import RESULTS, read_once, read_stored
 from specviz.core.trace import Machine, Trace
 from specviz.data.measured.measured_methods import Quiet
 
@@ -61,6 +61,6 @@ def read_quiet_costs(path: Path) -> QuietCosts:
     return read_stored(path, QuietCosts, "the quiet costs")
 
 
-@of_the_app("No quiet costs", QuietCosts(1, []))
+@read_once("No quiet costs", QuietCosts(1, []))
 def quiet_costs() -> QuietCosts:
     return read_quiet_costs(FILE)

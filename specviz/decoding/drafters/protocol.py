@@ -51,10 +51,10 @@ class Draft:
         """q of each guess, where the scores are probabilities."""
         if self.draft_scores is None:
             return [1.0] * len(self.token_ids)
-        return of_tokens(self.draft_scores, self.token_ids)
+        return pick_probabilities(self.draft_scores, self.token_ids)
 
 
-def of_tokens(probabilities: Tensor, token_ids: list[int]) -> list[float]:
+def pick_probabilities(probabilities: Tensor, token_ids: list[int]) -> list[float]:
     """Entry token_ids[i] of row i, for each i."""
     rows: list[float] = probabilities[torch.arange(len(token_ids)), torch.tensor(token_ids, dtype=torch.long)].tolist()
     return rows

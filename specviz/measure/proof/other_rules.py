@@ -14,7 +14,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters.protocol import Draft, of_tokens
+from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.verification import (
     AcceptanceRule,
@@ -43,7 +43,7 @@ class MatchRule(SamplingRule):
     """Lossless: draw the target's own token, and accept the drafted one if it is the same: llama.cpp’s default."""
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        accept_probs = of_tokens(target_scores, draft.token_ids)
+        accept_probs = pick_probabilities(target_scores, draft.token_ids)
         for i, token_id in enumerate(draft.token_ids):
             own = draw(target_scores[i], self._generator)
             if own != token_id:
@@ -115,7 +115,7 @@ class WrongBlock(SamplingRule):
         """Compares the product of min(1, p/q) with the product of random numbers; draws the rest from (p - q)+."""
         count = len(draft.token_ids)
         drawn: list[float] = torch.rand(count, generator=self._generator, dtype=torch.float64).tolist()
-        probs = zip(of_tokens(target_scores, draft.token_ids), draft.token_probs, strict=True)
+        probs = zip(pick_probabilities(target_scores, draft.token_ids), draft.token_probs, strict=True)
         ratios = [min(1.0, p / q) for p, q in probs]
         shares, products = list(accumulate(ratios, mul)), list(accumulate(drawn, mul))
         accepted = max((i + 1 for i in range(count) if shares[i] >= products[i]), default=0)

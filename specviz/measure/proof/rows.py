@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import AliasChoices, Field, TypeAdapter
 
-from specviz.core.files import ASSETS, of_the_app
+from specviz.core.files import ASSETS, read_once
 from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
@@ -202,6 +202,6 @@ def dump_proof(proof: RecordedProof) -> bytes:
     return _PROOF.dump_json(proof, indent=1) + b"\n"
 
 
-@of_the_app("No recorded proof")
+@read_once("No recorded proof")
 def recorded_proof() -> RecordedProof | None:
     return _PROOF.validate_json(PATH.read_bytes())

@@ -70,7 +70,7 @@ def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
 
 def position_rates(trace: Trace, draft_length: int) -> list[float]:
     """Up to the last position that was judged."""
-    positions = metrics.by_position(trace.rounds, draft_length)
+    positions = metrics.count_by_position(trace.rounds, draft_length)
     return [each.rate or 0.0 for each in takewhile(lambda each: each.rate is not None, positions)]
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
-from specviz.core.errors import InputError, without_folders
+from specviz.core.errors import InputError, hide_folders
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.prompts.workloads import Preset, find_preset
@@ -114,7 +114,7 @@ def _progress(job: int, cell: SweepCell, total: int) -> say.JobProgress:
 
 def _problems(job: int, cells: Iterable[SweepCell], error: InputError) -> say.JobSteps:
     for cell in cells:
-        yield say.JobItem(job, "sweep", without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
+        yield say.JobItem(job, "sweep", hide_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
 
 
 def prove_steps(command: say.Prove, workshop: Workshop) -> say.JobSteps:

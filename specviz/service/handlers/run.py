@@ -9,7 +9,7 @@ from specviz.core.replay import Prospect, ends_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, Round
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.decoding import AutoregressiveRun, SpeculativeRun, fit_drafter, take_turns
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, alternate, fit_drafter
 from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
 from specviz.service import protocol as say
@@ -40,7 +40,7 @@ def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> 
     rounds: list[Round] = []
     steps: list[tuple[int, float]] = []
     sent_at = 0.0
-    for made in take_turns(speculative, plain):
+    for made in alternate(speculative, plain):
         if isinstance(made, Round):
             rounds.append(made)
         elif made:

@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
-from specviz.core.names import in_words
+from specviz.core.names import spell_count
 from specviz.data.measured.measured_methods import (
     ALL,
     POSITIONS_AT,
@@ -217,7 +217,9 @@ def reading(part: TemperatureFigures, kind: str) -> str:
         said.append(f"Too close to it to call: {', '.join(near)}.")
     helping = sum(word == HELPS for word in outcomes.values())
     methods = "method helps" if helping == 1 else "methods help"
-    said.append(f"{in_words(helping).capitalize()} {methods} on these prompts." if helping else "No method helps here.")
+    said.append(
+        f"{spell_count(helping).capitalize()} {methods} on these prompts." if helping else "No method helps here."
+    )
     for word, start in ((HURTS, "Hurts"), (EVEN, "About even"), (UNTOLD, "Too close to call")):
         if its := [title for title, outcome in outcomes.items() if outcome == word]:
             said.append(f"{start}: {', '.join(its)}.")
@@ -252,4 +254,4 @@ def heads_sentence(methods: Sequence[Method], kind: str) -> str:
         rates = [rate for rate in at.by_position if rate is not None]
         falls = f"; acceptance {rates[0]:.0%} at the first guess, {rates[-1]:.0%} at the last" if rates else ""
         said.append(f"{method.title}: {at.costs.draft:.2f} target steps{falls}.")
-    return f"A draft of {in_words(POSITIONS_AT)} guesses costs: {' '.join(said)}"
+    return f"A draft of {spell_count(POSITIONS_AT)} guesses costs: {' '.join(said)}"

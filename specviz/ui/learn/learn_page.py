@@ -4,7 +4,7 @@ from typing import Literal
 
 import streamlit as st
 
-from specviz.core.errors import InputError, without_folders
+from specviz.core.errors import InputError, hide_folders
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
 from specviz.data.measured.batches import pass_shares
@@ -40,7 +40,7 @@ def begin() -> LearnState | None:
         story_figures()
         pass_shares()
     except InputError as error:
-        sentence = without_folders(f"Some recorded runs of the story are missing. {error}")
+        sentence = hide_folders(f"Some recorded runs of the story are missing. {error}")
         st.error(plain(sentence), icon=":material/error:")
         return None
     return state

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.core.names import in_words
+from specviz.core.names import spell_count
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.facts import facts_in
@@ -80,7 +80,7 @@ def show_quiz(state: LearnState) -> None:
     asked, (right, given) = quiz_questions(), score(state)
     send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
     if not given:
-        st.markdown(SAYS["quiz"].format(questions=in_words(len(asked)).capitalize()))
+        st.markdown(SAYS["quiz"].format(questions=spell_count(len(asked)).capitalize()))
     else:
         line, comment = f"**{right} of {given} right so far.**", ""
         if given == len(asked):

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
-from specviz.core.files import ASSETS, of_the_app
+from specviz.core.files import ASSETS, read_once
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
@@ -146,7 +146,7 @@ STYLES = ("stage/stage.css", "play/play.css", "stage/paper.css")
 picture = component("specviz_play", "play/play.html", STYLES, "play/play.js")  # mounts a `PlayPayload`
 
 
-@of_the_app("No recorded example for the game")
+@read_once("No recorded example for the game")
 def recorded_example() -> Example | None:
     """The turn made by `scripts/record_play.py`; None where it is missing or damaged."""
     saved = json.loads(RECORDED.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, SkipValidation
 
-from specviz.core.files import ASSETS, of_the_app
+from specviz.core.files import ASSETS, read_once
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
@@ -140,7 +140,7 @@ class RaceState:
             self.in_lanes, self.places = "", {}
 
 
-@of_the_app("No recorded race for the first screen", otherwise=[])
+@read_once("No recorded race for the first screen", otherwise=[])
 def recorded_race() -> list[Comparison]:
     """The race made by `scripts/record_race.py`; empty where it is missing or damaged."""
     return parse_race(RECORDED.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.data.links.hidden import PARAMETER, VIEWS, View, hidden_in, unknown_line, written
-from specviz.models.draft_menu import linked_names, may_be_typed
+from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
@@ -57,7 +57,7 @@ def only_here() -> bool:
 
 def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
     """The names of models and heads that a link may hold: the menus', or what it says where the operator allows any."""
-    asked = [*link.get("target", []), *link.get("draft", [])] if may_be_typed() else []
+    asked = [*link.get("target", []), *link.get("draft", [])] if allows_typing() else []
     return [*linked_names(), *asked]
 
 

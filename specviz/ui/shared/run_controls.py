@@ -11,7 +11,7 @@ import streamlit as st
 from specviz.core.drafters import menu_title, named
 from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
-from specviz.core.settings import NO_TREE, Setting, parse_tree, with_depth
+from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
 from specviz.data.prompts.workloads import WORKLOADS, find_preset, workload_of
 from specviz.data.texts import page_texts
 from specviz.models.catalogue import (
@@ -24,7 +24,7 @@ from specviz.models.catalogue import (
     known_models,
     weight_bytes,
 )
-from specviz.models.draft_menu import draft_groups, may_be_typed, offered_drafts, offered_names, typed_names
+from specviz.models.draft_menu import allows_typing, draft_groups, offered_drafts, offered_names, typed_names
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import (
     fresh_key,
@@ -184,7 +184,7 @@ class RunControls:
         held = {key.removeprefix(self.prefix): st.session_state.get(key, value) for key, value in default.items()}
         shown = unlocked({name: round(value, 4) if isinstance(value, float) else value for name, value in held.items()})
         if shown["tree"] != NO_TREE:
-            shown["tree"] = with_depth(shown["tree"], shown["gamma"])
+            shown["tree"] = resize_tree(shown["tree"], shown["gamma"])
         request = RunRequest.of(prompt, shown["target"], shown["draft"], shown)
         return replace(request, settings=replace(request.settings, stop_at_eos=stop_at_eos))
 
@@ -193,7 +193,7 @@ class RunControls:
 
         With `first`, the menu has these, and the others once "More models…" was chosen: then nothing else changes.
         """
-        key, typed = self._key(name), may_be_typed() and not first
+        key, typed = self._key(name), allows_typing() and not first
         chosen, short = st.session_state[key], f"{key}_all" not in st.session_state and 0 < len(first) < len(names)
         options = list(dict.fromkeys([*(first if short else names), chosen]))
         say = draft_label if name == "draft" else model_label
@@ -228,7 +228,7 @@ class RunControls:
         """The draft length was chosen: a tree of a fixed shape gets as many depths."""
         state, key = st.session_state, self._key("tree")
         tree = state.get(key, NO_TREE)
-        fitted = tree if tree == NO_TREE else with_depth(tree, state[self._key("gamma")])
+        fitted = tree if tree == NO_TREE else resize_tree(tree, state[self._key("gamma")])
         if fitted != tree:
             set_widgets({key: fitted})
 

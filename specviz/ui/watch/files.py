@@ -18,8 +18,8 @@ from specviz.core.trace import dump_trace
 from specviz.data.links.permalink import link_of
 from specviz.data.systems.importers import RecordOptions, open_run, system_of
 from specviz.data.texts import page_texts
-from specviz.models.draft_menu import may_be_typed
-from specviz.models.record_tokenizer import with_tokenizer
+from specviz.models.draft_menu import allows_typing
+from specviz.models.record_tokenizer import list_tokenizers
 from specviz.player.live import IN_ONE_FILE, MODELS, WEIGHTS, live_file_with
 from specviz.player.offline import offline_page
 from specviz.ui.shared.address import only_here, own_address
@@ -49,7 +49,7 @@ def _record_fields(changed: dict[str, Any]) -> None:
     target.text_input("Name of its target", key=TARGET, placeholder=AS_RECORDED, **changed)
     draft.text_input("Name of its draft", key=DRAFT, placeholder=AS_RECORDED, **changed)
     menu: dict[str, Any] = {"index": None, "key": TOKENIZER, "placeholder": "none", "help": SAYS["tokenizer_help"]}
-    st.selectbox("Tokenizer of its target", with_tokenizer(), accept_new_options=may_be_typed(), **menu, **changed)
+    st.selectbox("Tokenizer of its target", list_tokenizers(), accept_new_options=allows_typing(), **menu, **changed)
 
 
 def _open_another(watching: WatchState) -> None:

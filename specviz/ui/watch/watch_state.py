@@ -9,7 +9,7 @@ from uuid import uuid4
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
-from specviz.core.trace import Trace, without_candidates
+from specviz.core.trace import Trace, drop_candidates
 from specviz.core.verdict import doubts
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.prompts.workloads import DEFAULT_PRESET
@@ -149,7 +149,7 @@ class PastRuns:
         """Add a run that was measured here, in the memory that its figures need; one that is shown again is there."""
         if shown.stored_id and shown.stored_id in self.ids:
             return
-        slim = replace(shown, trace=without_candidates(shown.trace), plain_text=None, draft_guesses=None)
+        slim = replace(shown, trace=drop_candidates(shown.trace), plain_text=None, draft_guesses=None)
         self.finished.append(slim)
         while len(self.finished) > 1 and sum(tokens_in(run.trace) for run in self.finished) > MAX_TOKENS:
             self.finished.popleft()
@@ -167,7 +167,7 @@ class PastRuns:
             self.finish(run)
 
     def open(self, trace: Trace) -> None:
-        self.opened, self.count = without_candidates(trace), self.count + 1
+        self.opened, self.count = drop_candidates(trace), self.count + 1
         self.opened_as = self.count
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.core.errors import MOST_PROBLEMS, InputError, Problem, in_a_sentence, problems_of
+from specviz.core.errors import MOST_PROBLEMS, InputError, Problem, join_problems, problems_of
 from specviz.core.outside import JsonShape, MostItems, check_density, outside, shape_hook
 from specviz.core.trace import MAX_TOKENS
 
@@ -126,7 +126,7 @@ def _read(pieces: Sequence[RecordPiece], shape: TypeAdapter[T]) -> list[T]:
         if len(problems) > MOST_PROBLEMS:
             break
     if problems:
-        raise InputError(in_a_sentence("record", problems))
+        raise InputError(join_problems("record", problems))
     return read
 
 
