@@ -16,7 +16,7 @@ from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, D
 from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import as_json, names_apart
+from specviz.measure.sweep.rows import dump_row, names_apart
 from specviz.measure.sweep.spread import ClusterSweep, NoNodeLeft
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
     if options.prompts_file:  # what the conclusion does not cover
         prompts = read_prompt_file(options.prompts_file)
         said += [f"{options.prompts_file}: {line}" for line in (*prompts.notes, *prompts.problems)]
-    if write_json(options.json, json.dumps({"rows": list(map(as_json, file.rows)), "conclusion": said}, indent=2)):
+    if write_json(options.json, json.dumps({"rows": list(map(dump_row, file.rows)), "conclusion": said}, indent=2)):
         if before == len(file.rows):
             say(f"Nothing left to measure: {options.csv} holds all rows.")
         varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]

@@ -48,7 +48,7 @@ def times(ratio: Ratio) -> str:
     return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
 
 
-def where(study: BatchStudy) -> str:
+def describe_place(study: BatchStudy) -> str:
     clock = "processor" if study.clock == "processor" else "clock"
     load, threads = "" if study.quiet else say("uncontrolled"), study.recorded_on.threads
     return say("where", study=study, threads=threads, clock=clock, prompts=len(study.prompts), load=load)

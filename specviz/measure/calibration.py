@@ -85,7 +85,7 @@ def calibration_steps(
     works |= {"plain again": runs.plain()}  # every figure is divided by its median
     works |= {("tree", n): runs.of_size(n, f"{DYNAMIC}{n}") for n in trees}
     found = yield from interleave(works, turns)
-    blocks = [_in_steps(turn) for turn in _whole(found)]
+    blocks = [_convert_to_steps(turn) for turn in _whole(found)]
     costs = Costs.of_blocks([_costs(step, times, lengths, trees) for step, times in blocks])
     named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
     measured = Calibration(
@@ -143,7 +143,7 @@ def _whole(found: Mapping[object, list[list[_Times]]]) -> list[_Turn]:
     return [turn for turn in turns if all(turn.values())]
 
 
-def _in_steps(turn: _Turn) -> tuple[float, dict[object, _Times]]:
+def _convert_to_steps(turn: _Turn) -> tuple[float, dict[object, _Times]]:
     """The seconds of a plain step in one turn, and the medians of everything else in it, in such steps."""
     step = median(each.verify for name in ("plain", "plain again") for each in turn[name])
     return step, {

@@ -215,12 +215,12 @@ def calibration_seconds(costs: Costs) -> float:
     return CALIBRATION * rounds * costs.step_seconds
 
 
-def in_minutes(seconds: float) -> str:
+def show_duration(seconds: float) -> str:
     if seconds < 90:
         return f"about {max(5, 5 * round(seconds / 5))} s"
     return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
 
 
-def left_of(began: float, done: int, total: int) -> str:
+def show_rest(began: float, done: int, total: int) -> str:
     """How long the rest takes, if it goes on as since `began`, by the monotonic clock; empty: nothing is done yet."""
-    return f"; {in_minutes((monotonic() - began) / done * (total - done))} left" if done else ""
+    return f"; {show_duration((monotonic() - began) / done * (total - done))} left" if done else ""

@@ -13,9 +13,9 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import DrafterInfo
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import MeasuredMethods
+from specviz.measure.batch_sentences import describe_place
 from specviz.measure.batch_sentences import reading as batch_reading
-from specviz.measure.batch_sentences import where
-from specviz.measure.paired import in_minutes
+from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.by_draft import (
     _elsewhere,
@@ -63,7 +63,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     assert len(figures_of(page)) >= 7
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}
-    for said in (batch_reading(recorded_batches()), where(recorded_batches())):
+    for said in (batch_reading(recorded_batches()), describe_place(recorded_batches())):
         assert said in texts(page).replace("\\", "")
     for start in ("Speedup against the number of texts", "The cost of checking k tokens of each text"):
         assert any(alt.startswith(start) for alt in figures_of(page))
@@ -272,7 +272,7 @@ def test_a_comparison_of_drafts_says_how_long_it_takes() -> None:
     assert "how long that takes here is not known yet" in size_sentence([], [])
     costs = Costs(0.01, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # each round takes a step
     seconds = len(drafts_to_compare()) * 16 * 27 * 0.01
-    took = f"are measured: {in_minutes(seconds)}, going by"
+    took = f"are measured: {show_duration(seconds)}, going by"
     assert f"{took} this server’s own measurements; longer beside" in size_sentence([costs], [])
     assert f"{took} a quiet machine’s recorded costs" in size_sentence([], [costs])
 

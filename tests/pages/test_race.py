@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from specviz.measure.paired import Comparison
-from specviz.measure.sweep.beside_race import beside
+from specviz.measure.sweep.beside_race import compare_with_race
 from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race import race_page
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
@@ -72,7 +72,7 @@ def test_the_first_screen_plays_a_recorded_race_with_its_verdict_plot_and_table(
 
 @pytest.mark.usefixtures("through_the_app")
 def test_the_other_word_of_when_it_helps_is_explained_with_a_way_there(page: AppTest) -> None:
-    (random,) = (each for each in beside(recorded_race(), recorded_studies()) if each.differs)
+    (random,) = (each for each in compare_with_race(recorded_race(), recorded_studies()) if each.differs)
     both = f"0.60× on Race (hurts), {random.swept.speedup:.2f}× on When it helps ({random.swept.outcome})"
     assert "**Why When it helps and this page differ: random words.**" in texts(page)
     assert both in texts(page)

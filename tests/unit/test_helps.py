@@ -10,11 +10,11 @@ import pytest
 
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.theory import break_even_acceptance
-from specviz.measure.paired import Pace, in_minutes
+from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep import sentences, study
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import each_row, frame_of
+from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.models.draft_menu import linked_names
 from specviz.ui.helps import figures
 from specviz.ui.helps.helps_state import MAX_CELLS, SweepChoice, choice_from_link, estimated_seconds, pace_of
@@ -95,7 +95,7 @@ def test_what_cannot_be_started_says_so_and_what_can_how_long_it_takes() -> None
     pace = pace_of(frame_of([a_row(), a_row(draft="lookup", draft_dtype=None)]), "wren-base", "wren-nano")
     assert pace == Pace(pytest.approx(0.4 / 64), pytest.approx(0.01))
     assert pace_of(frame_of([a_row()]), "wren-base", PROMPT_LOOKUP) is None
-    said = [in_minutes(seconds) for seconds in (1, 72, 200, 6000)]
+    said = [show_duration(seconds) for seconds in (1, 72, 200, 6000)]
     assert said == ["about 5 s", "about 70 s", "about 3 min", "about 1.7 h"]
 
 
@@ -104,7 +104,7 @@ def fair_of(rows: list[SweepRow]) -> pd.DataFrame:
 
 
 def points_of(rows: list[SweepRow]) -> pd.DataFrame:
-    return study.with_rivals(study.points(frame_of(rows)), frame_of(rows))
+    return study.mark_rivals(study.points(frame_of(rows)), frame_of(rows))
 
 
 def columns(frame: pd.DataFrame, *names: str) -> list[tuple[Any, ...]]:
@@ -113,7 +113,7 @@ def columns(frame: pd.DataFrame, *names: str) -> list[tuple[Any, ...]]:
 
 def test_points_pool_their_rows() -> None:
     pair = [row_at("story", 4, 4.0, 1.0), row_at("story", 4, 1.0, 0.5, number=2)]
-    (point,) = each_row(study.points(frame_of(pair)))
+    (point,) = iterate_rows(study.points(frame_of(pair)))
     assert point.speedup == pytest.approx(2.0)  # the geometric mean
     assert point.acceptance_rate == pytest.approx(150 / 200)
     assert (point.runs, point.prompts, point.outcome, point.sure) == (2, 2, "too close to call", False)
@@ -122,7 +122,7 @@ def test_points_pool_their_rows() -> None:
     assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
     assert study.points(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")])).empty
     nothing = {"drafted": 0, "accepted": 0, "rejected": 0, "discarded": 0}
-    (point,) = each_row(study.points(frame_of([a_row(**nothing, acceptance_rate=None, per_judgement_rate=None)])))
+    (point,) = iterate_rows(study.points(frame_of([a_row(**nothing, acceptance_rate=None, per_judgement_rate=None)])))
     assert math.isnan(point.acceptance_rate)
     assert math.isnan(point.per_judgement_rate)
     assert study.costs_of(frame_of([a_row(**nothing)])) is None
@@ -205,7 +205,7 @@ def test_an_impossible_time_is_reported_and_luck_does_not_choose_a_draft_length(
         row_at("story", 1, 3.2, number=1), row_at("story", 1, 1.0, number=2),  # best on average, by one lucky prompt
         row_at("story", 4, 1.1, number=1), row_at("story", 4, 1.3, number=2),
     ]  # fmt: skip
-    (best,), (fair,) = each_row(study.best_points(study.points(frame_of(lucky)))), each_row(fair_of(lucky))
+    (best,), (fair,) = iterate_rows(study.best_points(study.points(frame_of(lucky)))), iterate_rows(fair_of(lucky))
     assert (best.draft_length, fair.lengths) == (1, (1, 4))
     assert best.speedup == pytest.approx((3.2 * 1.0) ** 0.5)
     assert fair.speedup == pytest.approx((1.1 * 1.0) ** 0.5)  # each at the length best on the other

@@ -14,7 +14,7 @@ from specviz.core.verdict import verdict_of_ratios, verdict_of_run
 from specviz.data.measured.batches import Ratio
 from specviz.data.systems.serving_counters import ServingCounters
 from specviz.measure.batch_sentences import outcome
-from specviz.measure.sweep.beside_race import RaceComparison, beside
+from specviz.measure.sweep.beside_race import RaceComparison, compare_with_race
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.sentences import OUTCOMES, conclusions, workload_sentence
 from specviz.measure.sweep.study import points, studies_of
@@ -130,7 +130,7 @@ def swept(*rows: SweepRow, **changes: Any) -> list[RaceComparison]:
     lap, run = replace(LAP, speculative_seconds=[each / 0.6 for each in LAP.plain_seconds]), LAP.speculative
     made = {"target": run.target.name, "draft": "wren-nano", "machine": run.recorded_on.machine}
     made |= {"max_new_tokens": run.settings.max_new_tokens} | changes
-    return beside([lap], studies_of(frame_of(replace(row, **made) for row in rows)))
+    return compare_with_race([lap], studies_of(frame_of(replace(row, **made) for row in rows)))
 
 
 def of_random_words(alone: float, others: float, length: int = 4) -> list[SweepRow]:
@@ -140,7 +140,7 @@ def of_random_words(alone: float, others: float, length: int = 4) -> list[SweepR
 
 
 def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_why() -> None:
-    found = {each.raced.name: each for each in beside(recorded_race(), recorded_studies())}
+    found = {each.raced.name: each for each in compare_with_race(recorded_race(), recorded_studies())}
     assert set(found) == {"story", "code", "structured", "random"}
     random = found["random"]
     assert [each.raced.name for each in found.values() if each.differs] == ["random"]

@@ -23,7 +23,7 @@ from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent
 from specviz.measure.proof.rows import recorded_proof
-from specviz.measure.sweep.study import fair_rows, of_kind, pooled
+from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
 from specviz.ui.learn.learn_state import LearnState, take
@@ -189,7 +189,7 @@ def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -
 def test_the_lesson_on_stopping_pools_the_sweep_as_when_it_helps_does() -> None:
     found, rows = stopping(), pd.read_csv(SWEEP)
     rows = rows[(rows["draft"] == DRAFT) & (rows["temperature"] == 0)]
-    for schedule, its in (("fixed", fair_rows(rows)), ("confidence", of_kind(rows, "confidence"))):
+    for schedule, its in (("fixed", fair_rows(rows)), ("confidence", select_kind(rows, "confidence"))):
         point = pooled(its, ["target"]).iloc[0]
         assert found.speedups[schedule].value == pytest.approx(point["speedup"])
         assert found.wasted[schedule] == pytest.approx(1 - point["acceptance_rate"])

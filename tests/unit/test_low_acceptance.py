@@ -106,13 +106,13 @@ def test_a_collapse_between_two_lines_is_told_apart_from_a_draft_that_never_fitt
     assert found.before == pytest.approx(2.071)  # the positions of the line: 1 + 0.7 + 0.371
     assert "The acceptance collapsed: the lines before have 2.07" in parts(found)["What it points to"]
     assert "after a restart" in parts(found)["Measure next"]
-    assert "lines before the last one have 2.07" in advice.before_note(found)
+    assert "lines before the last one have 2.07" in advice.note_earlier(found)
     sglang = "Decode batch, accept len: {}, accept rate: 0.{}, cuda graph: True"
     log = "\n".join([sglang.format("2.80", 60), sglang.format("2.40", 50), sglang.format("1.02", 10)])
     assert tokens_before(log, "SGLang") == pytest.approx(2.6)
     assert "The acceptance collapsed" in said(pasted(log))
     steady = "\n".join([sglang.format("2.80", 60)] * 2)
-    assert advice.before_note(pasted(steady)) == ""
+    assert advice.note_earlier(pasted(steady)) == ""
     assert tokens_before(sglang.format("2.80", 60), "SGLang") is None
     assert tokens_before(log, "llama.cpp") is None
 

@@ -19,7 +19,7 @@ from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.measured_methods import ALL, FILE, KINDS, MethodSetting, read_methods, stored_methods
 from specviz.data.published import GPU_ROUNDS, PUBLISHED_METHODS
-from specviz.measure.batch_sentences import checks_sentence, compared, reading, times, where
+from specviz.measure.batch_sentences import checks_sentence, compared, describe_place, reading, times
 from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
@@ -201,9 +201,9 @@ def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> Non
 
 
 def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
-    said = where(STUDY)
+    said = describe_place(STUDY)
     assert "Recorded on a machine, 1 thread, clock time: nano → base (float32), greedy, 2 prompts of 64 new" in said
-    assert "processor time" in where(replace(STUDY, clock="processor"))
+    assert "processor time" in describe_place(replace(STUDY, clock="processor"))
     assert compared(STUDY) == "All 80 texts have the token ids that the target writes alone."
     assert "3 of 80 texts differ somewhere" in compared(fake_study(1.5, different=3))
     alone, four = known(checks_sentence(STUDY, 4, 1)), known(checks_sentence(STUDY, 4, 4))

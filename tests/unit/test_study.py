@@ -26,16 +26,16 @@ from specviz.measure.sweep.study import (
     RISK,
     costs_of,
     errors,
+    mark_rivals,
     points,
     pooled,
     predictions,
     rivals_t,
     split_by_series,
     studies_of,
-    with_rivals,
 )
-from specviz.measure.sweep.table import each_row, frame_of
-from specviz.measure.worksheet.runs import of_rows
+from specviz.measure.sweep.table import frame_of, iterate_rows
+from specviz.measure.worksheet.runs import collect_rows
 from specviz.ui.helps.figures import break_even_tokens_figure
 from specviz.ui.helps.helps_page import temperature_table
 from specviz.ui.helps.helps_state import HERE, RECORDED, HelpsState, recorded_studies, recorded_sweep, studied
@@ -57,11 +57,11 @@ def test_prompt_lookup_is_predicted_and_drawn_from_its_counts() -> None:
     rows = frame_of([LOOKUP])
     costs = known(costs_of(rows))
     assert costs.verification == {5: pytest.approx(1.1)}
-    (found,) = each_row(predictions(rows, costs))
+    (found,) = iterate_rows(predictions(rows, costs))
     assert found.counted == pytest.approx(1.5 / 1.1) == pytest.approx(found.speedup)
     assert found.formula == pytest.approx(expected_tokens(10 / 12, 4) / 1.1)
     assert errors(pd.Series([2.0, 0.5]), pd.Series([1.0, 1.0])).to_list() == [1.0, 1.0]
-    (worksheet,) = of_rows(rows, recorded=True)
+    (worksheet,) = collect_rows(rows, recorded=True)
     assert worksheet.terms.speedup == pytest.approx(found.counted)
     assert "off by 0 % in the median and 0 % at most (1 runs)" in prediction_sentence(predictions(rows, costs))
     slow = replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)
@@ -231,7 +231,7 @@ def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> No
 
 def falsely_told_apart(rows: pd.DataFrame) -> float:
     """The share of the workloads on which a length is told apart from the best."""
-    found = with_rivals(points(rows), rows)
+    found = mark_rivals(points(rows), rows)
     return float((~found["may_be_best"]).groupby(found["workload"]).any().mean())
 
 

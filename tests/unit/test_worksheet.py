@@ -33,7 +33,15 @@ from specviz.measure.worksheet.model import (
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.runs import MeasuredRun, first_series, gap_of, of_laps, of_rows, of_runs, position_rates
+from specviz.measure.worksheet.runs import (
+    MeasuredRun,
+    collect_laps,
+    collect_rows,
+    collect_runs,
+    first_series,
+    gap_of,
+    position_rates,
+)
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
@@ -179,13 +187,13 @@ def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
 
 def test_runs_laps_and_positions_are_points() -> None:
     older, newer = fake_trace(draft_length=2), fake_trace(draft_length=5)
-    found = of_runs([older, newer, fake_trace(plain=False)], recorded=False)
+    found = collect_runs([older, newer, fake_trace(plain=False)], recorded=False)
     assert [each.terms.draft_length for each in found] == [5, 2]
     assert found[1].terms == terms_of(older)
     assert found[1].measured == pytest.approx(metrics.speedup(older))
     assert found[0].source == "Watch, yours"
     laps = recorded_race()
-    found = of_laps(laps, recorded=True)
+    found = collect_laps(laps, recorded=True)
     assert [each.measured for each in found] == [lap.verdict.speedup for lap in laps if gap_of(lap.both)]
     gap = known(found[0].gap)
     assert gap.by_position + gap.rest == pytest.approx(laps[0].verdict.speedup)
@@ -199,7 +207,7 @@ def test_runs_laps_and_positions_are_points() -> None:
 
 def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     rows = frame_of([row_at("story", 4, 2.0, 0.8), row_at("story", 4, 0.5, 0.6, number=2), row_at("copy", 4, 1.5, 0.9)])
-    story, copy = of_rows(rows, recorded=False)
+    story, copy = collect_rows(rows, recorded=False)
     assert story.measured == pytest.approx(1.0)  # twice and half as fast
     assert story.terms.alpha == pytest.approx(0.7)
     costs, terms = known(costs_of(rows)), story.terms
@@ -207,7 +215,7 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     assert times == (costs.cost_ratio, costs.verification[5], costs.overhead)
     assert story.terms.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
     assert copy.gap is None
-    assert of_rows(frame_of([]), recorded=False) == []
+    assert collect_rows(frame_of([]), recorded=False) == []
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
     assert first_series(frame_of(rows)).equals(frame_of(rows[:1]))
     assert first_series(frame_of([])).empty

@@ -117,8 +117,8 @@ def _critical(degrees: int, threshold: float) -> float:
 
 
 def looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
-    counts = _so_far(batch.speculative if way == "speculative" else batch.plain for batch in batches)
-    means = _so_far(batch.expected for batch in batches)
+    counts = _accumulate(batch.speculative if way == "speculative" else batch.plain for batch in batches)
+    means = _accumulate(batch.expected for batch in batches)
     return [look(*each) for each in zip(counts, means, strict=True)]
 
 
@@ -126,10 +126,10 @@ def place_looks(batches: Sequence[DrawBatch], way: DecoderName = "speculative") 
     every = [batch.speculative_places if way == "speculative" else batch.plain_places for batch in batches]
     if any(len(places) != PLACES for places in every):
         return []
-    return [look(counts, [sum(counts) / PLACES] * PLACES) for counts in _so_far(every)]
+    return [look(counts, [sum(counts) / PLACES] * PLACES) for counts in _accumulate(every)]
 
 
-def _so_far(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
+def _accumulate(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
     return accumulate(rows, lambda total, row: [sum(each) for each in zip(total, row, strict=True)])
 
 

@@ -87,7 +87,7 @@ def lossless(p: Tensor, token_id: int, q: float) -> float:
     return min(1.0, float(p[token_id]) / q)
 
 
-def in_top_k(p: Tensor, token_id: int, q: float) -> float:
+def accept_top_k(p: Tensor, token_id: int, q: float) -> float:
     """WRONG: accepts every token among the target's most probable ones, and nothing else."""
     return float(token_id in p.topk(min(TOP_ACCEPTED, len(p))).indices)
 
@@ -149,7 +149,7 @@ _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
     "match": MatchRule,
     "block": BlockRule,
     "no-residual": partial(AlteredRule, acceptance=lossless, corrects_from_p=True),
-    "top-k": partial(AlteredRule, acceptance=in_top_k),
+    "top-k": partial(AlteredRule, acceptance=accept_top_k),
     "lenient": partial(AlteredRule, acceptance=lenient),
     "one-rare-token": OneRareToken,
     "wrong-block": WrongBlock,

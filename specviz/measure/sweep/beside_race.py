@@ -12,8 +12,8 @@ from specviz.data.texts import Sentences, any_of
 from specviz.measure.paired import Comparison
 from specviz.measure.race import RaceKind, kinds_of
 from specviz.measure.sweep.rows import MADE_BY, SERIES
-from specviz.measure.sweep.study import PROMPT, Study, of_kind, pooled
-from specviz.measure.sweep.table import each_row
+from specviz.measure.sweep.study import PROMPT, Study, pooled, select_kind
+from specviz.measure.sweep.table import iterate_rows
 
 MACHINE = ("threads", "machine")
 say = Sentences("race-beside-sweep")
@@ -82,13 +82,13 @@ class RaceComparison:
         return say("why", most=", then ".join(causes)) if causes else ""
 
 
-def beside(laps: Sequence[Comparison], studies: Sequence[Study]) -> list[RaceComparison]:
+def compare_with_race(laps: Sequence[Comparison], studies: Sequence[Study]) -> list[RaceComparison]:
     wanted = _made_by(laps)
     study = next((each for each in studies if wanted == {name: getattr(each.series, name) for name in wanted}), None)
     if study is None:
         return []
-    swept = {point.workload: point for point in each_row(study.fair)}
-    return [_beside(kind, laps, study, swept[kind.name]) for kind in kinds_of(laps) if kind.name in swept]
+    swept = {point.workload: point for point in iterate_rows(study.fair)}
+    return [_compare_kind(kind, laps, study, swept[kind.name]) for kind in kinds_of(laps) if kind.name in swept]
 
 
 def _made_by(laps: Sequence[Comparison]) -> dict[str, object]:
@@ -100,10 +100,10 @@ def _made_by(laps: Sequence[Comparison]) -> dict[str, object]:
     return made | {name: getattr(run.settings, name) for name in SERIES if name not in MADE_BY}
 
 
-def _beside(kind: RaceKind, laps: Sequence[Comparison], study: Study, swept: Any) -> RaceComparison:
+def _compare_kind(kind: RaceKind, laps: Sequence[Comparison], study: Study, swept: Any) -> RaceComparison:
     its = [lap for lap in laps if lap.name in kind.prompts]
     length = its[0].speculative.settings.draft_length
-    fixed = of_kind(study.possible)
+    fixed = select_kind(study.possible)
     there = fixed[(fixed["workload"] == kind.name) & (fixed["draft_length"] == length)]
     own = there[there["preset"].isin(kind.prompts)]
     known = own.drop_duplicates(PROMPT)["preset"].nunique() == len(kind.prompts)
@@ -114,15 +114,15 @@ def _beside(kind: RaceKind, laps: Sequence[Comparison], study: Study, swept: Any
         swept,
         _point(there),
         _point(own) if known else None,
-        [*_elsewhere(its, study)],
+        [*_list_differences(its, study)],
     )
 
 
 def _point(rows: pd.DataFrame) -> Any | None:
-    return None if rows.empty else next(iter(each_row(pooled(rows, ["workload"]))))
+    return None if rows.empty else next(iter(iterate_rows(pooled(rows, ["workload"]))))
 
 
-def _elsewhere(laps: Sequence[Comparison], study: Study) -> Iterator[str]:
+def _list_differences(laps: Sequence[Comparison], study: Study) -> Iterator[str]:
     machine, series = laps[0].speculative.recorded_on, study.series
     if (machine.machine, machine.threads) != (series.machine, series.threads):
         yield say("machines", one=machine, other=series, threads=machine.threads, other_threads=series.threads)

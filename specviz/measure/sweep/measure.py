@@ -44,7 +44,7 @@ def sweep(
             check(models, cell)
         for numbered in groups(chosen):
             number += len(numbered)
-            left = [cell for cell in numbered if not _take(known, cell_key(models, cell))]
+            left = [cell for cell in numbered if not _remove_known(known, cell_key(models, cell))]
             if left:
                 progress(f"{left[0].label}: {number} of {len(cells)}")
                 yield from result_of(measure(models, left))
@@ -67,7 +67,7 @@ def naming(cell: SweepCell) -> Iterator[None]:
         raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
 
 
-def _take(known: Counter[tuple[str, ...]], key: tuple[str, ...]) -> bool:
+def _remove_known(known: Counter[tuple[str, ...]], key: tuple[str, ...]) -> bool:
     """Whether there is a row with this key; it is then taken away, because it stands for one cell."""
     known[key] -= 1
     return known[key] >= 0

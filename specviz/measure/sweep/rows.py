@@ -76,7 +76,7 @@ class SweepRow(SweepSeries):
 
     @property
     def key(self) -> tuple[str, ...]:
-        return _as_text(getattr(self, name) for name in KEY)
+        return _spell(getattr(self, name) for name in KEY)
 
 
 MADE_BY = ("target", "target_dtype", "draft", "draft_dtype", "threads", "machine")
@@ -118,14 +118,14 @@ def names_apart(prompts: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{name} ({text_hash})" if texts[name] > 1 else name for name, text_hash in prompts]
 
 
-def as_json(row: SweepRow) -> dict[str, Any]:
+def dump_row(row: SweepRow) -> dict[str, Any]:
     return {column: getattr(row, column) for column in COLUMNS}
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:
     """The key of a row that is not measured yet, from `made_by`, `Cell.named` and the run's settings."""
-    return _as_text((*made_by, *cell, *(getattr(settings, name) for name in SETTINGS)))
+    return _spell((*made_by, *cell, *(getattr(settings, name) for name in SETTINGS)))
 
 
-def _as_text(values: Iterable[object]) -> tuple[str, ...]:
+def _spell(values: Iterable[object]) -> tuple[str, ...]:
     return tuple("" if value is None else str(value) for value in values)

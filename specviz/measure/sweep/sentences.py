@@ -16,12 +16,12 @@ from specviz.measure.sweep.study import (
     Study,
     break_even_line,
     errors,
-    of_kind,
     pooled,
     round_steps,
+    select_kind,
     studies_of,
 )
-from specviz.measure.sweep.table import each_row
+from specviz.measure.sweep.table import iterate_rows
 
 NOTHING = "Nothing is measured yet."
 say = Sentences("sweep")
@@ -81,17 +81,17 @@ def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
     most = helps.sort_values("speedup", ascending=False, kind="stable").iloc[0]
     fastest = len(helps) > 1 and most["speedup"] >= fair["speedup"].max()
     such = ", most on" if fastest else ", such as" if len(helps) > 1 else ":"
-    return say("helps_on", helps=len(helps), all=len(fair), such=such, most=_with_figure(most, HELPS))
+    return say("helps_on", helps=len(helps), all=len(fair), such=such, most=_add_figure(most, HELPS))
 
 
-def _with_figure(point: Any, outcome: VerdictWord) -> str:
+def _add_figure(point: Any, outcome: VerdictWord) -> str:
     speedup, accepted = f"{point.speedup:.1f}×", f"{percent(point.acceptance_rate)} accepted"
     figures: dict[VerdictWord, str] = {EVEN: "", UNTOLD: "", HELPS: f" ({speedup})", HURTS: f" ({accepted})"}
-    return f"{_in_a_sentence(point.workload)}{figures[outcome]}"
+    return f"{_spell_workload(point.workload)}{figures[outcome]}"
 
 
 def _named(words: str, its: pd.DataFrame, outcome: VerdictWord) -> str:
-    names = [_with_figure(point, outcome) for point in each_row(its[its["outcome"] == outcome])]
+    names = [_add_figure(point, outcome) for point in iterate_rows(its[its["outcome"] == outcome])]
     return f"{words} {', '.join(names)}" if names else ""
 
 
@@ -112,7 +112,7 @@ def length_sentence(every: pd.DataFrame) -> str:
         return say("no_length", prompts=prompts, lengths=any_of(everywhere), alone=clearly)
     may_be = {str(name): [int(length) for length in grid.columns[row]] for name, row in grid.iterrows()}
     shortest, longest = min(may_be, key=lambda name: max(may_be[name])), max(may_be, key=lambda name: min(may_be[name]))
-    ends = " and ".join(f"γ = {any_of(may_be[name])} on {_in_a_sentence(name)}" for name in (shortest, longest))
+    ends = " and ".join(f"γ = {any_of(may_be[name])} on {_spell_workload(name)}" for name in (shortest, longest))
     return say("lengths", prompts=prompts, ends=ends, alone=clearly)
 
 
@@ -150,8 +150,8 @@ def repetition_sentence(fair: pd.DataFrame) -> str:
         return ""
     most = measured.sort_values("repetition", ascending=False, kind="stable")
     named = [
-        f"{_in_a_sentence(point.workload)} ({percent(point.repetition)})"
-        for point in each_row(most)
+        f"{_spell_workload(point.workload)} ({percent(point.repetition)})"
+        for point in iterate_rows(most)
         if point.repetition >= REPEATS
     ]
     if not named:
@@ -180,7 +180,7 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
     return say("adaptive", prompts=prompts_each(found), near=", ".join(parts))
 
 
-def _in_a_sentence(workload: str) -> str:
+def _spell_workload(workload: str) -> str:
     title = workload_title(workload)
     return title[0].lower() + title[1:] if find_workload(workload) else title
 
@@ -205,23 +205,23 @@ def _conclusion(study: Study) -> list[str]:
 
 
 def _speeds(study: Study) -> list[str]:
-    found, fixed = list[str](), not of_kind(study.possible).empty
+    found, fixed = list[str](), not select_kind(study.possible).empty
     if fixed:
-        found += [_speed(study.fair_rows, _how(study)), _best_length(study)]
+        found += [_speed(study.fair_rows, _describe_choice(study)), _best_length(study)]
         if len(study.fair) > 1:
             found.append(workload_sentence(study.fair))
-    chosen = {name: of_kind(study.possible, schedule) for schedule, name in ADAPTIVE.items()}
+    chosen = {name: select_kind(study.possible, schedule) for schedule, name in ADAPTIVE.items()}
     found += [_speed(its, f"with the {name}") for name, its in chosen.items() if not its.empty]
     if fixed and not all(its.empty for its in chosen.values()):
         found.append(adaptive_sentence(study.adaptive))
     return [doubted(sentence, study.spoilt) for sentence in found if sentence]
 
 
-def _how(study: Study) -> str:
+def _describe_choice(study: Study) -> str:
     lengths = sorted(set(study.points["draft_length"]))
     if len(lengths) == 1:
         return f"at draft length {lengths[0]}"
-    if _no_prompt_has_others(study):
+    if _has_single_prompts(study):
         return "at each prompt's own best draft length, which flatters,"
     return "with each prompt at the draft length that did best on the other prompts,"
 
@@ -235,7 +235,7 @@ def _speed(rows: pd.DataFrame, how: str) -> str:
 
 
 def _best_length(study: Study) -> str:
-    if study.points["draft_length"].nunique() == 1 or _no_prompt_has_others(study):
+    if study.points["draft_length"].nunique() == 1 or _has_single_prompts(study):
         return ""
     votes = study.fair_rows.drop_duplicates(["workload", *PROMPT])["draft_length"].value_counts()
     first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {votes.sum()} prompts"
@@ -244,7 +244,7 @@ def _best_length(study: Study) -> str:
     return say("chosen_lengths", chosen=chosen)
 
 
-def _no_prompt_has_others(study: Study) -> bool:
+def _has_single_prompts(study: Study) -> bool:
     return bool((study.fair["prompts"] == 1).all())
 
 

@@ -71,13 +71,13 @@ def _prompts(cells: Iterable[SweepCell]) -> Iterator[_Prompt]:
         yield _Prompt(its)
 
 
-def _anywhere(key: tuple[str, ...]) -> tuple[str, ...]:
+def _drop_machine(key: tuple[str, ...]) -> tuple[str, ...]:
     """The key without the machine: a cluster stays the same place when one of its nodes is replaced."""
     return (*key[:MACHINE], *key[MACHINE + 1 :])
 
 
 def _counted(row: SweepRow) -> tuple[str, ...]:
-    return _anywhere(row.key) if row.node else row.key
+    return _drop_machine(row.key) if row.node else row.key
 
 
 class ClusterSweep:
@@ -154,7 +154,7 @@ class ClusterSweep:
         """Whether a row stands for the cell; it is then taken away: repeats of one measurement have the same key."""
         self._number += 1
         key = row_key(self._loaded[node][1], cell.named, cell.settings)
-        found = next((each for each in (_anywhere(key), key) if self._known[each] > 0), None)
+        found = next((each for each in (_drop_machine(key), key) if self._known[each] > 0), None)
         if found is not None:
             self._known[found] -= 1
         return found is not None

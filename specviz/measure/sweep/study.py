@@ -17,7 +17,7 @@ from specviz.core.judge import UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance, expected_tokens
 from specviz.measure.sweep.rows import SERIES, SweepSeries, names_apart
-from specviz.measure.sweep.table import each_row
+from specviz.measure.sweep.table import iterate_rows
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedules that choose the length, as shown
@@ -34,7 +34,7 @@ def split_by_series(rows: pd.DataFrame) -> dict[SweepSeries, pd.DataFrame]:
     return found
 
 
-def of_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
+def select_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
     return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
 
 
@@ -61,7 +61,7 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     found = sums.assign(
         **{
             "runs": groups.size(),
-            "lengths": groups["draft_length"].agg(_each_once),
+            "lengths": groups["draft_length"].agg(_drop_repeats),
             "speedup": speedup,
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
@@ -69,17 +69,17 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
             "repetition": groups["repetition"].mean(),
         }
     )
-    found = found.join(_over_prompts(logs, by)).reset_index()
+    found = found.join(_average_prompts(logs, by)).reset_index()
     each = zip(found["speedup"], found["low"], found["high"], strict=True)
     outcomes = [judge(speedup, (low, high)).word for speedup, low, high in each]
     return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNTOLD))
 
 
-def _each_once(lengths: Any) -> Any:
+def _drop_repeats(lengths: Any) -> Any:
     return tuple(sorted(set(lengths)))
 
 
-def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def _average_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
     count, mean = prompts.size(), prompts.mean()
     quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
@@ -89,7 +89,7 @@ def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def points(rows: pd.DataFrame) -> pd.DataFrame:
-    return pooled(of_kind(rows), ["workload", "draft_length"])
+    return pooled(select_kind(rows), ["workload", "draft_length"])
 
 
 def best_points(every: pd.DataFrame) -> pd.DataFrame:
@@ -104,14 +104,14 @@ def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
     own luck. A prompt without others is shown at its own best length.
     """
     prompt = ["workload", *PROMPT]
-    logs = of_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
+    logs = select_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
     own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].agg(["sum", "count"]).reset_index()
     others = own.groupby(["workload", "draft_length"])[["sum", "count"]].transform("sum") - own[["sum", "count"]]
     score = others["sum"] / others["count"].where(others["count"] > 0)
     has_others = score.notna().groupby([own[name] for name in prompt]).transform("any")
     own["score"] = score.where(has_others, own["sum"] / own["count"])
     chosen = own.loc[own.groupby(prompt, sort=False)["score"].idxmax(), [*prompt, "draft_length"]]
-    return of_kind(rows).merge(chosen)
+    return select_kind(rows).merge(chosen)
 
 
 def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 def costs_of(rows: pd.DataFrame) -> Costs | None:
     """c, v(γ+1) and o from the times of chains of a fixed length without a grammar; None without any."""
-    its = of_kind(rows)
+    its = select_kind(rows)
     its = its[(its["drafted"] > 0) & its["tree"].isna()]
     if its.empty:
         return None
@@ -163,7 +163,7 @@ def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = fair_points(fair_rows(rows))[["workload", "speedup", "prompts", "lengths"]]
     for schedule in ADAPTIVE:
-        its = pooled(of_kind(rows, schedule), ["workload"])
+        its = pooled(select_kind(rows, schedule), ["workload"])
         its[f"{schedule}_length"] = its["lengths"].map(lambda lengths: lengths[0])
         its = its.rename(columns={"speedup": schedule})[["workload", schedule, f"{schedule}_length"]]
         found = found.merge(its, on="workload", how="left")
@@ -182,7 +182,7 @@ def rivals_t(freedom: int, lengths: int) -> float:
     return student_t(freedom, 1 - RISK / (lengths * (lengths - 1)))
 
 
-def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+def mark_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """`points(rows)` with a column `may_be_best`: whether the prompts do not tell it apart from its workload's best.
 
     The best is the highest of these very figures. Another length is told apart from it if the simultaneous t-interval
@@ -192,7 +192,7 @@ def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     if every.empty:
         return every.assign(may_be_best=pd.Series(dtype="bool"))
     prompt = ["workload", *PROMPT]
-    logs = of_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
+    logs = select_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
     own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].mean().reset_index()
     best = best_points(every)[["workload", "draft_length"]]
     top = own.merge(best, on=["workload", "draft_length"])[[*prompt, "log"]].rename(columns={"log": "top"})
@@ -200,10 +200,10 @@ def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     behind = (pairs["top"] - pairs["log"]).groupby([pairs["workload"], pairs["draft_length"]])
     found = every.merge(behind.agg(["mean", "std", "size"]).reset_index(), how="left")
     found["lengths"] = every.groupby("workload")["draft_length"].transform("size").to_numpy()
-    return every.assign(may_be_best=[not _told_apart(point) for point in each_row(found)])
+    return every.assign(may_be_best=[not _is_behind(point) for point in iterate_rows(found)])
 
 
-def _told_apart(point: Any) -> bool:
+def _is_behind(point: Any) -> bool:
     if not point.size > 1:  # a single prompt, or none
         return False
     return bool(point.mean > rivals_t(int(point.size) - 1, point.lengths) * point.std / point.size**0.5)
@@ -211,7 +211,7 @@ def _told_apart(point: Any) -> bool:
 
 def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
     """For each judged run of a fixed length: its speedup, and as predicted from counted tokens and by E(γ)."""
-    its = of_kind(rows).dropna(subset="per_judgement_rate")
+    its = select_kind(rows).dropna(subset="per_judgement_rate")
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
     expected = [
         expected_tokens(alpha, length)
@@ -258,7 +258,7 @@ class Study:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        return with_rivals(points(self.possible), self.possible)
+        return mark_rivals(points(self.possible), self.possible)
 
     @cached_property
     def fair_rows(self) -> pd.DataFrame:

@@ -61,7 +61,7 @@ _ONE_ROW: TypeAdapter[list[SweepRow]] = outside(
 )
 
 
-def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
+def iterate_rows(frame: "pd.DataFrame") -> Iterator[Any]:
     return iter(frame.itertuples(index=False))
 
 
@@ -224,14 +224,14 @@ def _header(content: str, name: str) -> Header:
     for column in columns:
         if column and column not in known:
             raise InputError(
-                f"{name} has a column {_said(column)}, which no sweep has: remove it, or measure into a new file."
+                f"{name} has a column {_quote(column)}, which no sweep has: remove it, or measure into a new file."
             )
         if columns.count(column) > 1:
-            raise InputError(f"{name} has the column {_said(column)} twice.")
+            raise InputError(f"{name} has the column {_quote(column)} twice.")
     return Header(columns, separator)
 
 
-def _said(column: str) -> str:
+def _quote(column: str) -> str:
     return repr(column[:40])
 
 

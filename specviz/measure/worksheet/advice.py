@@ -32,13 +32,13 @@ def headline(found: Production, costs: str) -> str:
         where = say("measured_share", found=found) if found.share < 1 else ""
         assumed = say("measured_assumed", length=found.draft_length) if found.counters.calls_assumed else ""
         return say("measured", found=found, judged=judge(found.speed, None), where=where, assumed=assumed)
-    told = f" {at_costs(found, costs)}" if costs_are_told(costs) else ""
+    told = f" {describe_at_costs(found, costs)}" if costs_are_told(costs) else ""
     if never_pays(found):
         return verdict(found, counted_calls(found)) + told
-    return f"**{UNTOLD}** {known_without_costs(found)}{told}"
+    return f"**{UNTOLD}** {describe_known(found)}{told}"
 
 
-def known_without_costs(found: Production) -> str:
+def describe_known(found: Production) -> str:
     ahead = outlook(found)
     slowest, fastest = ahead.places[0], ahead.places[-1]
     ways = say("block", drafter=found.counters.drafter) if found.model.block else ""
@@ -71,7 +71,7 @@ def counted_calls(found: Production) -> str:
     return say("counted_calls", tokens=tokens)
 
 
-def at_costs(found: Production, costs: str) -> str:
+def describe_at_costs(found: Production, costs: str) -> str:
     judged, even = judge(found.speed, None, modelled=True), break_even_sentence(found.model)
     return say("at_costs", found=found, costs=costs, judged=judged, tree=_tree(found), break_even=even)
 
@@ -221,7 +221,7 @@ def _tree(found: Production) -> str:
     return say("tree", nodes=nodes, checked=checked, speed=found.tokens / wider)
 
 
-def before_note(found: Production) -> str:
+def note_earlier(found: Production) -> str:
     """That earlier lines of the log differ from the last one, where they differ by more than a fifth."""
     before, now = found.before or found.tokens, found.tokens
     return say("before_last", before=before) if abs(before - now) > max(before, now) / 5 else ""

@@ -31,10 +31,10 @@ class Exercise:
 
 def exercises(trace: Trace) -> list[Exercise]:
     trace = readable(trace)
-    return [*_on_a_round(trace), *_on_counts(trace), *_on_costs(trace)]
+    return [*_make_round(trace), *_make_counts(trace), *_make_costs(trace)]
 
 
-def _on_a_round(trace: Trace) -> Iterator[Exercise]:
+def _make_round(trace: Trace) -> Iterator[Exercise]:
     """One round in full: the first with a rejection and a discarded token, else the first with a rejection."""
     rounds = (round for round in trace.rounds if round.rejected and not round.is_tree)
     chosen = max(rounds, key=lambda round: bool(round.accepted) + bool(round.discarded), default=None)
@@ -49,10 +49,10 @@ def _on_a_round(trace: Trace) -> Iterator[Exercise]:
     )
     rejected = chosen.drafted[chosen.accepted]
     if rejected.target_prob is not None and rejected.draft_prob is not None:
-        yield _on_the_rule(rejected, trace.settings.greedy)
+        yield _make_rule(rejected, trace.settings.greedy)
 
 
-def _on_the_rule(token: DraftedToken, greedy: bool) -> Exercise:
+def _make_rule(token: DraftedToken, greedy: bool) -> Exercise:
     p, q = token.target_prob or 0.0, token.draft_prob or 0.0
     rule = say("rule", token=quoted(token.shown), p=p, q=q)
     if greedy or not q:
@@ -62,13 +62,13 @@ def _on_the_rule(token: DraftedToken, greedy: bool) -> Exercise:
     return Exercise(say("rule_sampled", rule=rule, drawn=drawn), answer)
 
 
-def _on_counts(trace: Trace) -> Iterator[Exercise]:
+def _make_counts(trace: Trace) -> Iterator[Exercise]:
     counts = metrics.count(trace.rounds)
     rate, alpha, tokens = counts.acceptance_rate, counts.per_judgement_rate, counts.tokens_per_target_call
     if rate is None or alpha is None or tokens is None:
         return
-    yield Exercise(say("rate", counts=counts), say("rate_answer", counts=counts, rate=_three(rate)))
-    yield Exercise(say("alpha"), say("alpha_answer", counts=counts, alpha=_three(alpha)))
+    yield Exercise(say("rate", counts=counts), say("rate_answer", counts=counts, rate=_round_half_up(rate)))
+    yield Exercise(say("alpha"), say("alpha_answer", counts=counts, alpha=_round_half_up(alpha)))
     saved = counts.emitted - counts.rounds
     yield Exercise(say("calls", counts=counts), say("calls_answer", counts=counts, saved=saved))
     length = trace.settings.draft_length
@@ -80,7 +80,7 @@ def _on_counts(trace: Trace) -> Iterator[Exercise]:
     yield Exercise(say("expected", length=length), answer)
 
 
-def _on_costs(trace: Trace) -> Iterator[Exercise]:
+def _make_costs(trace: Trace) -> Iterator[Exercise]:
     costs, terms = metrics.costs(trace), terms_of(trace)
     if costs is None or terms is None:
         return
@@ -92,17 +92,17 @@ def _on_costs(trace: Trace) -> Iterator[Exercise]:
         say("costs_answer", costs=costs, checked=checked, terms=terms, step=step),
     )
     measured = metrics.speedup(trace) or 0.0
-    yield _on_speedup(terms, measured)
-    yield _on_break_even(terms, metrics.count(trace.rounds).acceptance_rate or 0.0, measured)
-    yield _on_other_lengths(terms)
+    yield _make_speedup(terms, measured)
+    yield _make_break_even(terms, metrics.count(trace.rounds).acceptance_rate or 0.0, measured)
+    yield _make_lengths(terms)
 
 
-def _on_speedup(terms: Terms, measured: float) -> Exercise:
+def _make_speedup(terms: Terms, measured: float) -> Exercise:
     which = "second" if abs(terms.speedup - measured) <= abs(terms.ideal - measured) else "first"
     return Exercise(say("speedup", terms=terms), say("speedup_answer", terms=terms, measured=measured, which=which))
 
 
-def _on_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
+def _make_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
     needed = terms.break_even
     if needed is None:
         return Exercise(say("break_even"), say("break_even_none"))
@@ -112,15 +112,15 @@ def _on_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
         needed=needed,
         terms=terms,
         share=share,
-        alpha=_three(terms.alpha),
-        rate=_three(rate),
+        alpha=_round_half_up(terms.alpha),
+        rate=_round_half_up(rate),
         above="is above both" if terms.alpha > needed and rate > share else "is not above both",
         refuted=say("refuted", measured=measured) if (measured - 1) * (terms.alpha - needed) < 0 else "",
     )
     return Exercise(say("break_even"), answer)
 
 
-def _on_other_lengths(terms: Terms) -> Exercise:
+def _make_lengths(terms: Terms) -> Exercise:
     length, cost, overhead = terms.draft_length, terms.cost_ratio, terms.overhead
     table = {1: 1.0, length + 1: terms.verification}
     best = theory.best_draft_length(terms.alpha, cost, table, overhead)
@@ -134,14 +134,14 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
     """The sheet as one HTML page to print: questions with room to write, or with their answers. All text escaped."""
     room, heading = "<div class=room></div>", f"{title}: answer key" if key else title
     items = "".join(
-        f"<li><p>{as_html(each.question)}</p>{f'<p class=answer>{as_html(each.answer)}</p>' if key else room}</li>"
+        f"<li><p>{to_html(each.question)}</p>{f'<p class=answer>{to_html(each.answer)}</p>' if key else room}</li>"
         for each in exercises(trace)
     )
     texts = {"heading": heading, "source": source, "prompt": trace.prompt.text}
     return SHEET.substitute({name: escape(text) for name, text in texts.items()}, items=items)
 
 
-def as_html(text: str) -> str:
+def to_html(text: str) -> str:
     """A question or an answer; no browser translates the tokens that it quotes."""
     return re.sub(r"‘.+?’(?!\w)", r"<bdi translate=no>\g<0></bdi>", escape(text))
 
@@ -150,6 +150,6 @@ def quoted(text: str) -> str:
     return "‘" + text.replace("\n", "↵").replace("\t", "⇥").replace(" ", "␣") + "’"
 
 
-def _three(value: float) -> str:
+def _round_half_up(value: float) -> str:
     """Three decimals, a tie rounded up as by hand: 43 / 80 is 0.538."""
     return f"{value + 1e-9:.3f}"

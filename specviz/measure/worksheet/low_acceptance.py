@@ -48,7 +48,7 @@ def reasons(found: Production, counted: str) -> str:
         bound = say("bound_assumed", percent=percent, longest=MAX_DRAFT_LENGTH, ceiling=most)
     else:
         bound = say("bound", ceiling=most, small=say("small", least=LEAST_GUESS) if f"{most:.2f}" > "1.00" else "")
-    few = _few(found)
+    few = _count_few(found)
     return say(
         "reasons",
         counted=counted,
@@ -72,12 +72,12 @@ def settle(found: Production) -> str:
     """The measurement that tells the causes apart."""
     if found.counters.bounded:
         return say("settle_bounded")
-    if _seldom(found):
+    if _drafts_seldom(found):
         return say("settle_seldom", enough=ENOUGH)
     if _collapsed(found):
         return say("settle_collapsed")
     said = say("settle_copies") if _copies(found) else say("settle_rejected")
-    return say("settle_few", settle=said) if _few(found) else said
+    return say("settle_few", settle=said) if _count_few(found) else said
 
 
 def _points(found: Production) -> tuple[str, bool]:
@@ -85,11 +85,11 @@ def _points(found: Production) -> tuple[str, bool]:
     counters = found.counters
     if counters.bounded:
         return say("bounded"), False
-    if _seldom(found):
+    if _drafts_seldom(found):
         drafted = (counters.draft_length or 0.0) * found.share
         return say("seldom", rate=counters.acceptance_rate, drafted=drafted), False
     if _collapsed(found):
-        return say("collapsed", before=_before(found), tokens=found.tokens), False
+        return say("collapsed", before=_earlier(found), tokens=found.tokens), False
     if _copies(found):
         return say("copies", drafter=counters.drafter), False
     if never_pays(found):
@@ -99,11 +99,11 @@ def _points(found: Production) -> tuple[str, bool]:
     return say("low", at=at, tokens=ceiling(found), least=min(tokens), most=max(tokens), url=GPU_ROUNDS[0].url), True
 
 
-def _before(found: Production) -> float:
+def _earlier(found: Production) -> float:
     return found.before or 1.0
 
 
-def _seldom(found: Production) -> bool:
+def _drafts_seldom(found: Production) -> bool:
     """Whether most calls had no guess to check, though the guesses were right."""
     counters = found.counters
     drafted = (counters.draft_length or found.draft_length) * found.share
@@ -111,14 +111,14 @@ def _seldom(found: Production) -> bool:
 
 
 def _collapsed(found: Production) -> bool:
-    return _before(found) - 1 > max(COLLAPSED, 2 * (found.tokens - 1))
+    return _earlier(found) - 1 > max(COLLAPSED, 2 * (found.tokens - 1))
 
 
 def _copies(found: Production) -> bool:
     return found.counters.drafter.lower().startswith(COPIES)
 
 
-def _few(found: Production) -> int | None:
+def _count_few(found: Production) -> int | None:
     """How many rounds were counted, where these are few; None where they are many, or not known."""
     rounds = found.rounds
     return round(rounds) if rounds is not None and rounds < FEW else None

@@ -16,7 +16,7 @@ from specviz.core.verdict import is_trusted
 from specviz.measure.paired import Comparison
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import costs_of, points, split_by_series
-from specviz.measure.sweep.table import each_row
+from specviz.measure.sweep.table import iterate_rows
 
 MeasuringPage = Literal["Watch", "Race", "When it helps"]
 
@@ -88,7 +88,7 @@ class MeasuredRun:
         return f"{self.where}, recorded" if self.recorded else f"{self.where}, yours"
 
 
-def of_runs(traces: Sequence[Trace], recorded: bool) -> list[MeasuredRun]:
+def collect_runs(traces: Sequence[Trace], recorded: bool) -> list[MeasuredRun]:
     return [
         MeasuredRun("Watch", recorded, f"{pair_name(trace)}{_doubt(trace, recorded)}", gap.terms, gap.measured, gap)
         for trace in reversed(traces)
@@ -100,7 +100,7 @@ def _doubt(trace: Trace, recorded: bool) -> str:
     return "" if recorded or is_trusted(trace) else " (busy machine: its time is not trusted)"
 
 
-def of_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun]:
+def collect_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun]:
     return [
         MeasuredRun("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps
@@ -108,12 +108,12 @@ def of_laps(laps: Sequence[Comparison], recorded: bool) -> list[MeasuredRun]:
     ]
 
 
-def of_rows(rows: pd.DataFrame, recorded: bool) -> list[MeasuredRun]:
+def collect_rows(rows: pd.DataFrame, recorded: bool) -> list[MeasuredRun]:
     found = []
     for series, its in split_by_series(rows).items():
         if not (costs := costs_of(its)):
             continue
-        for point in each_row(points(its).dropna(subset="per_judgement_rate")):
+        for point in iterate_rows(points(its).dropna(subset="per_judgement_rate")):
             length, checked = point.draft_length, verification_steps(costs.verification, point.draft_length + 1)
             counted = None
             if series.draft_dtype is None:  # prompt lookup: it often finds fewer tokens than it may draft

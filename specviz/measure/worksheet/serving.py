@@ -247,7 +247,7 @@ def outlook(found: Production) -> Outlook:
     """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
     costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
     costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
-    places = [_elsewhere(found, name, *each, block) for name, each in costs.items() for block in _ways(found)]
+    places = [_estimate(found, name, *each, block) for name, each in costs.items() for block in _ways(found)]
     return Outlook(sorted(places, key=lambda each: each.speed))
 
 
@@ -259,17 +259,17 @@ def _ways(found: Production) -> tuple[bool, ...]:
     return (False, True) if unnamed and found.draft_length >= LONG else (False,)
 
 
-def _elsewhere(
+def _estimate(
     found: Production, name: str, cost_ratio: float, checks: Mapping[int, float], block: bool
 ) -> OtherMachine:
     def cost(length: int) -> float:
         return theory.round_steps(length, cost_ratio / length if block else cost_ratio, checks or 1.0)
 
-    speeds = {length: _over_all_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
+    speeds = {length: _speed_over_calls(found, length, cost(length)) for length in range(1, found.draft_length + 1)}
     return OtherMachine(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks, block)
 
 
-def _over_all_calls(found: Production, length: int, cost: float) -> float:
+def _speed_over_calls(found: Production, length: int, cost: float) -> float:
     """The speedup if a round drafts `length` tokens and takes `cost` steps; calls without a draft are plain steps."""
     plain = 1 - found.share
     return (found.share * found.model.at(length).tokens + plain) / (found.share * cost + plain)
@@ -298,7 +298,7 @@ def draft_lengths(found: Production) -> list[Length]:
 
 def _speed(found: Production, length: int, growing: float) -> float:
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
-    return _over_all_calls(found, length, cost)
+    return _speed_over_calls(found, length, cost)
 
 
 def recommended(lengths: Sequence[Length]) -> list[int]:

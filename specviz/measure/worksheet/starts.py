@@ -159,7 +159,7 @@ def calibrated(
     acceptance = "from your newest run of this pair" if terms else f"not measured, {OPENING_ALPHA} is assumed"
     start = WorksheetStart(
         f"this machine, calibrated: {short_name(draft)} → {short_name(target)} ({precision})",
-        f"Costs measured here by calibration, {between(costs, draft_length)}; acceptance {acceptance}.",
+        f"Costs measured here by calibration, {describe_interval(costs, draft_length)}; acceptance {acceptance}.",
         model,
         counts.drafted,
         counts.accepted,
@@ -169,7 +169,7 @@ def calibrated(
     return start, newest
 
 
-def between(costs: Costs, draft_length: int) -> str:
+def describe_interval(costs: Costs, draft_length: int) -> str:
     """How sure calibrated costs are, in words."""
     draft, check = costs.of_draft, costs.of_check(draft_length + 1)
     if draft is None or check is None:
@@ -177,7 +177,7 @@ def between(costs: Costs, draft_length: int) -> str:
     return f"95 % intervals: c {metrics.span(draft)}, v({draft_length + 1}) {metrics.span(check)}"
 
 
-def with_passes(start: WorksheetStart, passes: MeasuredPasses | None) -> WorksheetStart:
+def add_passes(start: WorksheetStart, passes: MeasuredPasses | None) -> WorksheetStart:
     """The same, where its target is the one whose passes over several texts were measured, with those."""
     if passes is None or start.target != passes.target:
         return start

@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.data.measured.batches import BatchPass, BatchStudy, Ratio, recorded_batches
 from specviz.data.texts import page_texts
-from specviz.measure.batch_sentences import compared, outcome, reading, times, where
+from specviz.measure.batch_sentences import compared, describe_place, outcome, reading, times
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import GREY, Figure, FigurePart, axis, figure, interval, level, look, scatter, two_charts
 from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, notices, numbers
@@ -64,7 +64,7 @@ def show_batches() -> None:
     except InputError as error:
         return notices([str(error)], "info")
     st.markdown(f"**{plain(reading(study))}**")
-    st.caption(f":material/history: {plain(where(study))}.")
+    st.caption(f":material/history: {plain(describe_place(study))}.")
     two_charts((batch_figure(study), "batches-speedup", ""), (check_figure(study.passes), "batches-checks", ""))
     data_table(batch_table(study), "batches_table", columns=COLUMNS)
     note(f"{SAYS['batches']} {compared(study)}", "batches")

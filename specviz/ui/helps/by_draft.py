@@ -19,7 +19,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts.workloads import WORKLOADS, find_preset
 from specviz.data.texts import page_texts
-from specviz.measure.paired import calibration_seconds, in_minutes, left_of
+from specviz.measure.paired import calibration_seconds, show_duration, show_rest
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
@@ -202,7 +202,7 @@ def size_sentence(known: Sequence[Costs], recorded: Sequence[Costs]) -> str:
         return f"{each} and its costs are measured; {UNKNOWN}. {limit_sentence()}"
     seconds = len(drafts_to_compare()) * max(map(calibration_seconds, costs))
     source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
-    going_by = f"{in_minutes(seconds)}, going by {source}; longer beside other programs"
+    going_by = f"{show_duration(seconds)}, going by {source}; longer beside other programs"
     return f"{each} and its costs are measured: {going_by}. {limit_sentence(seconds)}"
 
 
@@ -257,7 +257,7 @@ def _progress_line(began: float, view: JobView) -> str:
         return line
     if (progress := view.progress) is None:
         return "starting"
-    left = left_of(began, progress.done, progress.total)
+    left = show_rest(began, progress.done, progress.total)
     return f"{progress.done} of {progress.total} drafts{left}; now what {spoken(progress.draft)} would have guessed"
 
 

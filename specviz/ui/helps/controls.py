@@ -10,7 +10,7 @@ from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.links.permalink import VARIED
 from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.data.texts import page_texts
-from specviz.measure.paired import Pace, in_minutes
+from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep.plan import SweepPair, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, offered_drafts
@@ -107,7 +107,7 @@ def _size_sentence(sweeps: HelpsState) -> str:
     for source, pace_in in sources:
         seconds = estimated_seconds(cells, {pair: pace for pair in plan.pairs if (pace := pace_in(pair))})
         if seconds is not None:
-            return f"{runs}: {in_minutes(seconds)}, going by {source}. {limit_sentence(seconds)}"
+            return f"{runs}: {show_duration(seconds)}, going by {source}. {limit_sentence(seconds)}"
     return f"{runs}; {UNKNOWN}. {limit_sentence()}"
 
 

@@ -9,7 +9,7 @@ from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
 from specviz.measure.sweep.sentences import percent, workload_title
 from specviz.measure.sweep.study import ADAPTIVE, best_points, break_even_line, round_steps
-from specviz.measure.sweep.table import each_row
+from specviz.measure.sweep.table import iterate_rows
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
 
@@ -48,7 +48,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
                 _titles(its["workload"]),
                 its["speedup"].to_list(),
                 "%{x}: %{y:.2f}×<extra></extra>",
-                text=[_bar_label(word, point.speedup, point.lengths) for point in each_row(its)],
+                text=[_bar_label(word, point.speedup, point.lengths) for point in iterate_rows(its)],
                 textposition="inside",
                 insidetextanchor="start",
                 textangle=0,
@@ -57,7 +57,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
                 error_y=ends,
             )
             found.append(bar)
-    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
+    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in iterate_rows(rows)]
     said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
     dot = plot.marker("circle", 8, "#ffffff", edge="#1b1f24", width=1.5)
     dots: plot.FigurePart = {"mode": "markers", "marker": dot, "customdata": data}
@@ -120,7 +120,7 @@ def _grid_marks(word: VerdictWord, its: pd.DataFrame) -> plot.FigurePart:
         text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
         textfont={"color": "#ffffff"} if mark.shape == "square" else {},
         marker=plot.marker(mark.shape, MARK / WIDER.get(mark.shape, 1), mark.fill),
-        customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in each_row(its)],
+        customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in iterate_rows(its)],
     )
 
 
@@ -158,7 +158,7 @@ def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Fi
         ("measured slower", every[~faster], plot.ORANGE, "x"),
     ):
         marker = plot.marker(symbol, 10, color, edge="#ffffff", width=1)
-        points = [[_title(point.workload), point.speedup] for point in each_row(its)]
+        points = [[_title(point.workload), point.speedup] for point in iterate_rows(its)]
         x, y = its["draft_length"].to_list(), its[column].to_list()
         parts.append(plot.scatter(name, x, y, hover, mode="markers", marker=marker, customdata=points))
     return parts

@@ -11,11 +11,11 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.judge import UNTOLD
 from specviz.data.texts import page_texts
-from specviz.measure.paired import left_of
+from specviz.measure.paired import show_rest
 from specviz.measure.sweep import sentences
 from specviz.measure.sweep.rows import SweepSeries
 from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
-from specviz.measure.sweep.table import dump_frame, each_row
+from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
 from specviz.ui.helps import figures
 from specviz.ui.helps.batches import show_batches
@@ -65,7 +65,7 @@ def _progress_line(sweeps: HelpsState, view: JobView) -> str:
         return f"{done}{line}"
     if progress is None:
         return "starting"
-    left = left_of(sweeps.began, progress.done, progress.total)
+    left = show_rest(sweeps.began, progress.done, progress.total)
     schedule = "" if progress.schedule == "fixed" else f" ({progress.schedule})"
     constrained = ", constrained" if progress.constrained else ""
     step = f"{progress.prompt}, γ = {progress.draft_length}{schedule}{constrained}, drafted by {spoken(progress.draft)}"
@@ -159,7 +159,7 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
 
     columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
     for study in studies:
-        points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
+        points = {point.workload: point for point in iterate_rows(study.as_sure(study.fair))}
         temperature = study.series.temperature
         name = f"temperature {temperature:g}" if temperature else "greedy"
         for title, said in ((name, speedup), (f"repeated, {name}", repeated)):

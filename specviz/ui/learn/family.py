@@ -81,7 +81,7 @@ def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[BestSetti
 
 
 def figures_of(best: BestSetting | None, beside: BestSetting | None = None) -> tuple[str, ...]:
-    """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `beside`."""
+    """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `compare_with_race`."""
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
     figures = best.costs.tokens_per_target_call, best.costs.draft_step, best.speedup

@@ -12,7 +12,7 @@ from specviz.core.trace import Trace
 from specviz.data.links.permalink import left_out_of_link
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
-from specviz.measure.paired import Comparison, Pace, in_minutes
+from specviz.measure.paired import Comparison, Pace, show_duration
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
@@ -111,7 +111,7 @@ def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = 
         return f"{written}; {UNKNOWN}. {limit_sentence()}"
     seconds = entry.tokens * pace.both
     source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
-    both = f"{in_minutes(seconds)} for both, going by {source}"
+    both = f"{show_duration(seconds)} for both, going by {source}"
     return f"{written}, {both}. {limit_sentence(seconds)}"
 
 
@@ -209,7 +209,7 @@ def progress_line(view: JobView, laps: Sequence[Comparison]) -> str:
     if view.progress is None:
         return "Starting: nothing is measured yet."
     left = race_left(view.progress, laps)
-    return f"{race_step(view.progress)}." + (f" {in_minutes(left).capitalize()} of measuring left." if left else "")
+    return f"{race_step(view.progress)}." + (f" {show_duration(left).capitalize()} of measuring left." if left else "")
 
 
 def race_step(progress: JobProgress) -> str:

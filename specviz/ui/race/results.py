@@ -14,7 +14,7 @@ from specviz.data.texts import page_texts
 from specviz.measure import race
 from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality
 from specviz.measure.race import RaceKind, burst_texts
-from specviz.measure.sweep.beside_race import RaceComparison, beside
+from specviz.measure.sweep.beside_race import RaceComparison, compare_with_race
 from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
 from specviz.ui.helps.helps_state import HelpsState, recorded_studies, studied
@@ -281,13 +281,13 @@ def show_race_beside(study: Study, races: Iterable[Sequence[Comparison]]) -> Non
 
 def _beside(laps: Sequence[Comparison], study: Study) -> list[RaceComparison]:
     known = _both_recorded().get(id(study)) if laps is recorded_race() else None
-    return beside(laps, [study]) if known is None else known
+    return compare_with_race(laps, [study]) if known is None else known
 
 
 @cache
 def _both_recorded() -> dict[int, list[RaceComparison]]:
     """For each recorded study: the same for every visitor, and a tenth of a second of the processor's time."""
-    return {id(study): beside(recorded_race(), [study]) for study in recorded_studies()}
+    return {id(study): compare_with_race(recorded_race(), [study]) for study in recorded_studies()}
 
 
 def _show(every: Iterable[list[RaceComparison]], page: str, key: str) -> None:

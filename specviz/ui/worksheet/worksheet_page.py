@@ -23,20 +23,20 @@ from specviz.data.texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet import model as terms
-from specviz.measure.worksheet.exercises import as_html, exercises, sheet
+from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.low_acceptance import NEVER, ceiling, never_pays, reasons
 from specviz.measure.worksheet.model import measured_passes
-from specviz.measure.worksheet.runs import MeasuredRun, first_series, gap_of, of_laps, of_rows, of_runs
+from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, first_series, gap_of
 from specviz.measure.worksheet.serving import Production, contain_load, outlook
 from specviz.measure.worksheet.starts import (
     OPENING_DRAFT_LENGTH,
     WorksheetStart,
+    add_passes,
     batch_starts,
-    between,
     calibrated,
+    describe_interval,
     start_of_file,
     starts,
-    with_passes,
 )
 from specviz.ui.helps.helps_state import HERE, recorded_sweep
 from specviz.ui.race.race_state import recorded_race
@@ -80,12 +80,12 @@ class KnownFigures:
 
 @cache
 def recorded_laps() -> list[MeasuredRun]:
-    return of_laps(recorded_race(), True)
+    return collect_laps(recorded_race(), True)
 
 
 @cache
 def recorded_rows() -> list[MeasuredRun]:
-    return of_rows(first_series(recorded_sweep()), True)
+    return collect_rows(first_series(recorded_sweep()), True)
 
 
 def known_runs(visitor: Session) -> KnownFigures:
@@ -93,9 +93,9 @@ def known_runs(visitor: Session) -> KnownFigures:
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.race.laps
     swept = visitor.sweeps.rows_of(HERE)
     measured = [
-        *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
-        *(of_laps(raced, False) or recorded_laps()),
-        *(of_rows(swept, False) or recorded_rows()),
+        *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
+        *(collect_laps(raced, False) or recorded_laps()),
+        *(collect_rows(swept, False) or recorded_rows()),
     ]
     measured.sort(key=lambda each: each.recorded)
     found = starts(finished, recorded, costs, {lap.name: lap.both for lap in raced}, past.opened)
@@ -105,7 +105,7 @@ def known_runs(visitor: Session) -> KnownFigures:
     with suppress(InputError):  # the page works without it
         batches = recorded_batches()
     passes = measured_passes(batches) if batches else None
-    every = [*(with_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
+    every = [*(add_passes(start, passes) for start in found), *(batch_starts(batches) if batches else ())]
     source = f"The recorded run, made on {recorded.recorded_on.machine}." if recorded else ""
     source, last = ("Your last run, measured here.", finished[-1]) if finished else (source, recorded)
     return KnownFigures(finished, past.count, costs, batches, measured, every, last, source)
@@ -168,7 +168,7 @@ def show_exercises(known: KnownFigures) -> None:
 
 
 def _list(texts: list[str]) -> None:
-    st.html(f"<ol>{''.join(f'<li>{as_html(text)}</li>' for text in texts)}</ol>")
+    st.html(f"<ol>{''.join(f'<li>{to_html(text)}</li>' for text in texts)}</ol>")
 
 
 def calculator(worksheet: Worksheet, known: KnownFigures) -> None:
@@ -225,7 +225,7 @@ def _counters_alone(found: Production) -> tuple[VerdictLook, str, str, list[tupl
         return LOOKS[HURTS], NEVER, reasons(found, advice.counted_calls(found)), [most, speeds]
     below = ("Pays below", f"{found.tokens:.2f} steps", "below_help")
     shown = [speeds, below, ("Best length", ahead.lengths, "lengths_help")]
-    return LOOKS[UNTOLD], advice.UNTOLD, advice.known_without_costs(found), shown
+    return LOOKS[UNTOLD], advice.UNTOLD, advice.describe_known(found), shown
 
 
 def _all_terms(model: terms.WorksheetModel, start: WorksheetStart, study: BatchStudy | None) -> None:
@@ -278,7 +278,7 @@ def _here(known: KnownFigures) -> Iterator[TableCells]:
         start, trace = calibrated(pair, costs, known.finished)
         model, gap = start.model, gap_of(trace) if trace else None
         name = start.label.removeprefix("this machine, calibrated: ")
-        task = f"this machine, calibrated ({between(costs, model.draft_length)})"
+        task = f"this machine, calibrated ({describe_interval(costs, model.draft_length)})"
         alpha, modelled = (f"{model.alpha:.2f}", model.terms.speedup) if trace else (NOT_MEASURED, None)
         speeds = modelled, gap.measured if gap else None, model.verification, model.overhead
         where = trace.recorded_on.machine if trace else "this one"
@@ -366,7 +366,7 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
     notes = [
         found.counters.reading,
         found.counters.convention,
-        advice.before_note(found),
+        advice.note_earlier(found),
         advice.counted_note(found, found.counters.alpha(found.draft_length)),
         *found.counters.notes,
         advice.batch_note(found, loaded=serving.contain_load(costs), told=told),
