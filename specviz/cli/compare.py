@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
-from specviz.cli.output import counts_line, print_table, say, status_line, write_json
+from specviz.cli.output import counts_line, print_line, print_table, status_line, write_json
 from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
 from specviz.core.drafters import as_typed
 from specviz.core.errors import InputError
@@ -148,7 +148,7 @@ def print_comparison(comparison: Comparison) -> None:
     rows = [[name, median(s), float(median(rates)), f"{min(s):.3f} to {max(s):.3f}"] for name, s, rates in timed]
     print_table(("", "median s", "tokens/s", "spread"), rows)
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
-    say(f"{of_all}{counts_line(comparison.counts, 'discarded')}")
+    print_line(f"{of_all}{counts_line(comparison.counts, 'discarded')}")
     predicted, modelled, within = comparison.predicted_speedup, "", ""
     if predicted is not None:
         modelled = f", {predicted:.2f}× modelled"
@@ -157,10 +157,10 @@ def print_comparison(comparison: Comparison) -> None:
     if verdict.interval:
         over = f" over {len(seeds)} seeds" if len(seeds) > 1 else ""
         within = " (95 % interval{} {:.2f} to {:.2f}×)".format(over, *verdict.interval)
-    say(f"speedup {comparison.speedup:.2f}× measured{within}{modelled}; {_sameness(comparison)}")
+    print_line(f"speedup {comparison.speedup:.2f}× measured{within}{modelled}; {_sameness(comparison)}")
     if costs is None:
-        say("The costs were measured on a disturbed machine, so no speedup is modelled: compare again later.")
-    say(f"{judge(comparison.speedup, verdict.interval).headline}: {verdict.reason}")
+        print_line("The costs were measured on a disturbed machine, so no speedup is modelled: compare again later.")
+    print_line(f"{judge(comparison.speedup, verdict.interval).headline}: {verdict.reason}")
 
 
 def _sameness(comparison: Comparison) -> str:

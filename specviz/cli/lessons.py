@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from specviz.cli.options import Command
-from specviz.cli.output import safe, say, write_file
+from specviz.cli.output import print_line, safe, write_file
 from specviz.core.errors import InputError
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
@@ -37,7 +37,9 @@ def _add_address(parser: argparse.ArgumentParser) -> None:
 def export(options: argparse.Namespace) -> None:
     if options.what == ["site"]:
         size = write_site(options.out)
-        say(f"wrote {options.out}: {size / 1e6:,.1f} MB, decodes in the browser; open its index.html from a web server")
+        print_line(
+            f"wrote {options.out}: {size / 1e6:,.1f} MB, decodes in the browser; open its index.html from a web server"
+        )
         return
     if options.what == ["live"]:
         page = live_file()
@@ -47,12 +49,12 @@ def export(options: argparse.Namespace) -> None:
         plan = plan_called(options.what[1])
         if options.notes:
             write_file(options.notes, key_html(plan))
-            say(f"wrote {options.notes}: notes and key for the teacher")
+            print_line(f"wrote {options.notes}: notes and key for the teacher")
         page = lesson_page(plan, options.address)
     else:
         raise InputError("export takes one trace file, the word “lesson” and one plan, “live” or “site”.")
     write_file(options.out, page)
-    say(f"wrote {options.out}: {len(page.encode()) / 1000:,.0f} KB, plays without a network")
+    print_line(f"wrote {options.out}: {len(page.encode()) / 1000:,.0f} KB, plays without a network")
 
 
 def plan_called(name: str) -> LessonPlan:
@@ -88,7 +90,7 @@ def write_sheet(options: argparse.Namespace) -> None:
     address = lesson_address(options.address, plan) if options.address else None
     write_file(options.out, key_html(plan) if options.key else sheet_html(plan, address))
     without = "" if options.key or address else ", without a link: --address gives it one"
-    say(f"wrote {options.out}{without}")
+    print_line(f"wrote {options.out}{without}")
 
 
 def check(options: argparse.Namespace) -> None:
@@ -96,14 +98,14 @@ def check(options: argparse.Namespace) -> None:
     if options.plan is None:
         if problems := text_problems():
             raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
-        say("The texts of the app can be used.")
+        print_line("The texts of the app can be used.")
         return
     try:
         plan = read_plan_file(options.plan, linked_names())
     except PlanError as error:
         raise InputError(f"{options.plan.name} is no lesson plan yet: {_listed(error.problems)}, see above.") from error
     moments = "1 moment" if len(plan.moments) == 1 else f"{len(plan.moments)} moments"
-    say(f"{plan.title}: {moments}, {plan.minutes} minutes. The plan can be used.")
+    print_line(f"{plan.title}: {moments}, {plan.minutes} minutes. The plan can be used.")
 
 
 def _listed(problems: list[str]) -> str:

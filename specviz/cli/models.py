@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from specviz.cli.options import Command, add_pair, load_pair
-from specviz.cli.output import print_table, say, status_line, write_json
+from specviz.cli.output import print_line, print_table, status_line, write_json
 from specviz.core.judge import Interval
 from specviz.models import catalogue
 from specviz.models.catalogue import KnownModel, Pair, weight_bytes
@@ -19,8 +19,8 @@ def list_models(options: argparse.Namespace) -> None:
     result = {
         "bundled": [asdict(model) for model in catalogue.bundled_models()],
         "heads": [asdict(head) for head in catalogue.bundled_heads()],
-        "catalogue": [_with_memory(model) for model in catalogue.HUB_MODELS],
-        "pairs": [_with_memory(pair) for pair in catalogue.PAIRS],
+        "catalogue": [_add_memory(model) for model in catalogue.HUB_MODELS],
+        "pairs": [_add_memory(pair) for pair in catalogue.PAIRS],
     }
     if write_json(options.json, json.dumps(result, indent=2)):
         rows = [
@@ -28,19 +28,19 @@ def list_models(options: argparse.Namespace) -> None:
             for m in catalogue.known_models().values()
         ]
         print_table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
-        say("\npairs worth trying, target first")
+        print_line("\npairs worth trying, target first")
         for pair in catalogue.PAIRS:
             memory = "{} in float32, {} in bfloat16".format(*_sizes(pair))
-            say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
+            print_line(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
             for statement in pair.statements:
-                say(f"    {statement.text} [{statement.source}]")
-        say("\nheads, each for one target")
+                print_line(f"    {statement.text} [{statement.source}]")
+        print_line("\nheads, each for one target")
         for head in catalogue.bundled_heads():
             most = f", at most {head.longest} tokens a round" if head.longest else ""
-            say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
+            print_line(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
-def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
+def _add_memory(what: KnownModel | Pair) -> dict[str, Any]:
     memory = {dtype: weight_bytes(what.parameters, dtype) for dtype in catalogue.BYTES_OF}
     return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
 
@@ -80,25 +80,25 @@ def _intervals(measured: "Calibration") -> dict[str, Any]:
 
 
 def print_costs(result: dict[str, Any]) -> None:
-    say(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
+    print_line(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
     intervals = result["intervals"]
-    draft, overhead = (_between(intervals[name]) for name in ("cost_ratio", "overhead"))
-    say(f"c                {result['cost_ratio']:.3f}   {draft}   one draft step, in target steps")
-    say(f"overhead         {result['overhead']:.3f}   {overhead}   per round, in target steps")
-    rows = [[k, v, _between(intervals["verification"][k])] for k, v in result["verification"].items()]
+    draft, overhead = (_show_interval(intervals[name]) for name in ("cost_ratio", "overhead"))
+    print_line(f"c                {result['cost_ratio']:.3f}   {draft}   one draft step, in target steps")
+    print_line(f"overhead         {result['overhead']:.3f}   {overhead}   per round, in target steps")
+    rows = [[k, v, _show_interval(intervals["verification"][k])] for k, v in result["verification"].items()]
     print_table(("k", "v(k)", "95 % interval"), rows)
     if trees := result["tree_verification"]:
-        say("\nthe target checks a tree of so many guesses in one pass")
+        print_line("\nthe target checks a tree of so many guesses in one pass")
         print_table(("nodes", "v of a tree"), [[nodes, v] for nodes, v in trees.items()])
     for choice in filter(None, result["dtypes"].values()):
-        say(f"\n{choice['reason']}")
+        print_line(f"\n{choice['reason']}")
         dtypes = list(choice["seconds"])
         lengths = choice["seconds"][dtypes[0]]
         rows = [[k, *(1000 * choice["seconds"][dtype][k] for dtype in dtypes)] for k in lengths]
         print_table(("k", *(f"{dtype} ms" for dtype in dtypes)), rows)
 
 
-def _between(interval: Interval | None) -> str:
+def _show_interval(interval: Interval | None) -> str:
     return f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "interval not known"
 
 

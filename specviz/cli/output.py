@@ -66,7 +66,7 @@ def console(*, stderr: bool = False) -> "Console":
     )
 
 
-def say(line: "str | Text" = "") -> None:
+def print_line(line: "str | Text" = "") -> None:
     console().print(safe(line) if isinstance(line, str) else line, soft_wrap=True)
 
 
@@ -239,23 +239,23 @@ def print_trace(trace: Trace) -> None:
     origin = "on " + ", ".join(filter(None, (trace.recorded_on.machine, forward_in_words(trace))))
     if trace.imported:
         origin = f"imported from {trace.imported.system}"
-    say(f"{trace.target.name}{drafter}, {origin}")
+    print_line(f"{trace.target.name}{drafter}, {origin}")
     for note in trace.imported.notes if trace.imported else []:
-        say(f"note     {note}")
-    say(f"prompt   {visible(trace.prompt.text)}")
+        print_line(f"note     {note}")
+    print_line(f"prompt   {visible(trace.prompt.text)}")
     for round in readable(trace).rounds:
         for line in round_lines(round):
-            say(line)
-    say(f"\n{trace.prompt.text}{trace.output.text}\n")
+            print_line(line)
+    print_line(f"\n{trace.prompt.text}{trace.output.text}\n")
     if not trace.rounds:
         return
     counts = count(trace.rounds)
-    say(f"{counts.emitted} tokens in {counts_line(counts, 'not taken' if trace.settings.tree else 'discarded')}")
-    say(compare_texts(trace))
+    print_line(f"{counts.emitted} tokens in {counts_line(counts, 'not taken' if trace.settings.tree else 'discarded')}")
+    print_line(compare_texts(trace))
     if verdict := verdict_of_run(trace):
-        say(f"{verdict.headline} (one run of one text). {verdict.reason}")
+        print_line(f"{verdict.headline} (one run of one text). {verdict.reason}")
     else:
-        say(f"No verdict: {explain_no_verdict(trace)}.")
+        print_line(f"No verdict: {explain_no_verdict(trace)}.")
 
 
 def counts_line(counts: Counts, unjudged: str) -> str:

@@ -77,7 +77,7 @@ def speedup_by_length(axes: Any, study: "Study") -> None:
     for style, its in _workloads(study):
         bars = [(its["speedup"] - its["low"]).fillna(0), (its["high"] - its["speedup"]).fillna(0)]
         axes.errorbar(its["draft_length"], its["speedup"], yerr=bars, capsize=3, **style)
-    _by_length(axes, study, "speedup over the target alone, measured")
+    _draw_lengths(axes, study, "speedup over the target alone, measured")
 
 
 def acceptance_by_length(axes: Any, study: "Study") -> None:
@@ -85,7 +85,7 @@ def acceptance_by_length(axes: Any, study: "Study") -> None:
     for style, its in _workloads(study):
         axes.plot(its["draft_length"], its["acceptance_rate"], **style)
     axes.set_ylim(0, 1)
-    _by_length(axes, study, "accepted / drafted, counted")
+    _draw_lengths(axes, study, "accepted / drafted, counted")
 
 
 def speedup_by_prompt(axes: Any, study: "Study") -> None:
@@ -111,7 +111,7 @@ def _workloads(study: "Study") -> Iterator[tuple[dict[str, Any], "pd.DataFrame"]
         yield style | {"label": _plain(workload_title(str(name)))}, its.sort_values("draft_length")
 
 
-def _by_length(axes: Any, study: "Study", measured: str) -> None:
+def _draw_lengths(axes: Any, study: "Study", measured: str) -> None:
     axes.set_xlabel("draft length γ")
     axes.set_ylabel(measured)
     axes.set_xticks(sorted(set(study.points["draft_length"])))

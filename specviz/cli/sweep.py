@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from specviz.cli.options import Command, add_pair, add_prompts_file, load_models, settings_of
-from specviz.cli.output import StatusLine, note, print_table, say, status_line, write_json
+from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_json
 from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
@@ -56,9 +56,9 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
             for row in _rows(options, plan, file, status):
                 file.add(row)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(file, before, options.csv)) from None
+        raise KeyboardInterrupt(_explain_resume(file, before, options.csv)) from None
     except NoNodeLeft as error:
-        raise InputError(f"{error}; {_how_to_go_on(file, before, options.csv)}") from None
+        raise InputError(f"{error}; {_explain_resume(file, before, options.csv)}") from None
     from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
@@ -68,14 +68,14 @@ def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
         said += [f"{options.prompts_file}: {line}" for line in (*prompts.notes, *prompts.problems)]
     if write_json(options.json, json.dumps({"rows": list(map(dump_row, file.rows)), "conclusion": said}, indent=2)):
         if before == len(file.rows):
-            say(f"Nothing left to measure: {options.csv} holds all rows.")
+            print_line(f"Nothing left to measure: {options.csv} holds all rows.")
         varied = [column for column in VARIED if len({getattr(row, column) for row in file.rows}) > 1]
         columns = (SHOWN[0], *varied, *SHOWN[1:])
         named = zip(names_apart((row.preset, row.text_hash) for row in file.rows), file.rows, strict=True)
         print_table(columns, ([name, *(getattr(row, column) for column in columns[1:])] for name, row in named))
-        say()
+        print_line()
         for sentence in said:
-            say(sentence)
+            print_line(sentence)
     if options.plots:
         for path in write_plots(options.plots, frame):
             note(f"wrote {path}")
@@ -108,7 +108,7 @@ def _rows(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", statu
             note(sentence)
 
 
-def _how_to_go_on(file: "SweepFile", before: int, path: Path | None) -> str:
+def _explain_resume(file: "SweepFile", before: int, path: Path | None) -> str:
     """What to do after Ctrl-C, or when no node of a cluster is left."""
     measured = f"measured now: {_counted(len(file.rows) - before)}"
     if path is None:

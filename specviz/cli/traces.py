@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
-from specviz.cli.output import print_trace, say, status_line, write_file, write_json
+from specviz.cli.output import print_line, print_trace, status_line, write_file, write_json
 from specviz.core.files import content_of, text_of
 from specviz.core.trace import dump_trace, read_trace
 from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
@@ -36,7 +36,7 @@ def show(options: argparse.Namespace) -> None:
     if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
         print_trace(trace)
         for change in changed_weights(trace):
-            say(f"note: {change}")
+            print_line(f"note: {change}")
 
 
 def _import_options(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def import_command(options: argparse.Namespace) -> None:
     if write_json(options.json, text):
         print_trace(trace)
         if options.out:
-            say(f"wrote {options.out}")
+            print_line(f"wrote {options.out}")
 
 
 COMMANDS = (

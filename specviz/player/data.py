@@ -121,7 +121,7 @@ def _trace(trace: Trace) -> to.TraceJson:
     plain, output = plain and replace(plain, token_ids=[]), replace(trace.output, token_ids=[], text="")
     kept = replace(trace, prompt=prompt, rounds=[], autoregressive=plain, output=output)
     rest = _TRACE.dump_python(kept, mode="json")
-    rounds = _ROUNDS.dump_python([_as_shown(round) for round in trace.rounds], mode="json", exclude_defaults=True)
+    rounds = _ROUNDS.dump_python([_shorten_round(round) for round in trace.rounds], mode="json", exclude_defaults=True)
     long = {"rounds": rounds, "prompt": rest["prompt"], "autoregressive": rest["autoregressive"]}
     return to.TraceJson(rest | _shortened(long))
 
@@ -130,10 +130,10 @@ def method_payload(drafter: DrafterInfo | None) -> to.MethodPayload:
     """What the stage says of a way to draft; None: the target alone."""
     method = method_of(drafter.kind if drafter else None)
     facts = {name: getattr(method, name) for name in to.MethodPayload.__annotations__ if name != "says"}
-    return cast(to.MethodPayload, facts | {"says": _says(method, drafter.name if drafter else "")})
+    return cast(to.MethodPayload, facts | {"says": _describe_method(method, drafter.name if drafter else "")})
 
 
-def _says(method: Method, name: str) -> str:
+def _describe_method(method: Method, name: str) -> str:
     subject = method.subject
     if method.takes:
         with suppress(InputError):  # its name need not say how many
@@ -160,10 +160,10 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
     verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
     if verdict and not verdict.trusted:
         quietly = "estimated from quiet measurements of this pair"
-        return _times(trace, known, None, quietly + _unsure(known)) if known else _no_times("this machine was busy")
+        return _times(trace, known, None, quietly + _unsure(known)) if known else _refuse_times("this machine was busy")
     used = pair or costs(trace)
     if used is None:
-        return _no_times("this run has no times")
+        return _refuse_times("this run has no times")
     and_costs = f" and the pair’s calibrated costs{_unsure(pair)}" if pair else ""
     return _times(trace, used, verdict, f"estimated from this run’s times{and_costs}")
 
@@ -172,7 +172,7 @@ def _unsure(costs: Costs) -> str:
     return "" if costs.of_draft else ", whose interval is not known"
 
 
-def _no_times(why: str) -> to.ReplayTimes:
+def _refuse_times(why: str) -> to.ReplayTimes:
     return {"steps": None, "between": None, "said": f"not known: {why}"}
 
 
@@ -202,14 +202,14 @@ def tokens_of(round: Round) -> list[to.TokenPayload]:
     return tokens
 
 
-def _as_shown(round: Round) -> Round:
+def _shorten_round(round: Round) -> Round:
     own = round.emitted
     residual = sorted(own.residual_top, key=lambda c: (c.id != own.id, -c.r))[:SHOWN_CANDIDATES]
     emitted = replace(own, candidates=_candidates(own.candidates, own.id), residual_top=residual)
-    return replace(round, drafted=[_token_as_shown(token) for token in round.drafted], emitted=emitted)
+    return replace(round, drafted=[_shorten_token(token) for token in round.drafted], emitted=emitted)
 
 
-def _token_as_shown(token: DraftedToken) -> DraftedToken:
+def _shorten_token(token: DraftedToken) -> DraftedToken:
     if token.status in ("accepted", "rejected"):
         return replace(token, candidates=_candidates(token.candidates, token.id))
     target_prob = None if token.status == "discarded" else token.target_prob  # never judged: what the target thought

@@ -82,7 +82,7 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
         "title": "Speculative decoding, live in this browser",
         "stage": asset("stage/stage.html"),
         "weights": stored,
-        "live": inline_json(_made(models)),
+        "live": inline_json(_collect(models)),
         "engine": _script("engine/worker.js").replace("</", "<\\/"),
         "footer": f"Made with specviz: speculative decoding, token by token. {works}",
         "script": bundle(ASSETS / "live/live.js"),
@@ -100,7 +100,7 @@ def _fonts() -> Iterator[str]:
             yield FONT_FACE.format(name=name, content=b64encode(file.read_bytes()).decode())
 
 
-def _made(models: dict[str, Any]) -> dict[str, Any]:
+def _collect(models: dict[str, Any]) -> dict[str, Any]:
     """What the page is made with; see `Made` in assets/live/live.js."""
     first = ((each.title, each.prompts[0]) for each in WORKLOADS)
     papers = {run.pair: run for run in reversed(PUBLISHED)}

@@ -54,7 +54,7 @@ def offline_page(
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
-    _say_no_lengths(data, guesses)
+    _explain_no_lengths(data, guesses)
     drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
     parts = {
         "title": escape(f"One run: {drafter}{short_name(trace.target.name)}"),
@@ -71,7 +71,7 @@ def offline_page(
     return html_file("offline/page.html", parts, scheme)
 
 
-def _say_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
+def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
     """A file cannot run another draft length: without guesses it plays one. The trace of a tree says why itself."""
     if guesses is None and data["run"]["trace"]["settings"]["tree"] is None:
         data["why_not"] = ONE_LENGTH
@@ -213,7 +213,7 @@ def _played(plan: LessonPlan) -> OfflineLesson:
             continue
         guesses, run_id = first_draft_guesses() if trace is first_trace() else None, f"moment-{number}"
         sent = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, guesses=guesses)
-        _say_no_lengths(sent, guesses)
+        _explain_no_lengths(sent, guesses)
         # A room's view and a frame's are for a room and a frame: a student gets the tokens and what explains them.
         sent["view"] = "full" if screen.last("view") in (None, "full") else "simple"
         sent["hide"] = sorted(screen.hides)

@@ -54,7 +54,7 @@ def _question(plan: LessonPlan, at: int) -> str:
     lines, height = next((lines, height) for most, lines, height in ROOM if len(plan.moments) <= most)
     room = f'<div class="line" style="height: {height}mm"></div>' * lines
     return (
-        f'<section class="moment"><div>{_title(at + 1, moment)} {escape(moment.question)} {_where(moment)}</div>'
+        f'<section class="moment"><div>{_title(at + 1, moment)} {escape(moment.question)} {_name_place(moment)}</div>'
         f"{_open_round(plan, at)}{room}</section>"
     )
 
@@ -71,7 +71,7 @@ def _answer(number: int, moment: Moment) -> str:
     picture = result_picture(run, moment.screen.step) if run else ""
     facts = {"Do": moment.do, "Ask": moment.question, "Answer": moment.answer, "Often wrong": moment.mistakes}
     listed = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items() if text)
-    minutes = f' <span class="minutes">({moment.minutes} min)</span> {_where(moment)}'
+    minutes = f' <span class="minutes">({moment.minutes} min)</span> {_name_place(moment)}'
     return f'<section class="moment">{_title(number, moment)}{minutes}<dl>{listed}</dl>{picture}</section>'
 
 
@@ -79,7 +79,7 @@ def _title(number: int, moment: Moment) -> str:
     return f"<h2>{number}. {escape(moment.title)}</h2>"
 
 
-def _where(moment: Moment) -> str:
+def _name_place(moment: Moment) -> str:
     page = PAGE_NAMES.get(moment.screen.page)
     return f'<span class="minutes">(On the page “{page}”.)</span>' if page else ""
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from specviz.core.errors import InputError, hide_folders
 from specviz.models.memory import is_out_of_memory
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
@@ -22,8 +22,8 @@ CROWD = 4  # jobs at once
 SILENT = 0.2  # seconds without a message after which the engine says that it is alive
 PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
 
-Send = Callable[[say.Event], None]
-DoJob = Callable[[say.JobCommand], say.JobSteps]  # see `handlers.job_steps`
+Send = Callable[[wire.Event], None]
+DoJob = Callable[[wire.JobCommand], wire.JobSteps]  # see `handlers.job_steps`
 
 CYCLE = 2.0  # seconds
 LONG_SHARE = 0.5  # seconds of a cycle that long jobs have while others are watched
@@ -32,7 +32,7 @@ TURN = 4.0  # seconds for each long job in turn; whole cycles, so that each gets
 T = TypeVar("T")
 
 
-def whose_turn(watched: Sequence[T], long: Sequence[T], now: float) -> T:
+def choose_job(watched: Sequence[T], long: Sequence[T], now: float) -> T:
     """The job that works now; there is at least one. Jobs that somebody watches go first.
 
     Long jobs (races, sweeps, proofs) take turns, and still get a share of every cycle, so that they end however many
@@ -49,10 +49,10 @@ class Mailbox:
     """Commands from the server, which another thread puts in."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[say.JobCommand] = SimpleQueue()
+        self._jobs: SimpleQueue[wire.JobCommand] = SimpleQueue()
         self._wanted: set[int] = set()  # jobs that came and are neither over nor stopped
 
-    def next(self, wait: bool) -> say.JobCommand | None:
+    def next(self, wait: bool) -> wire.JobCommand | None:
         with suppress(Empty):
             return self._jobs.get(block=wait)
         return None
@@ -68,11 +68,11 @@ class Mailbox:
     def take(self, line: bytes) -> None:
         """Put in what a line says; one that is no command is in the log."""
         try:
-            command = say.parse_command(line)
+            command = wire.parse_command(line)
         except ValueError:
             traceback.print_exc()
             return
-        if isinstance(command, say.Stop):
+        if isinstance(command, wire.Stop):
             self._wanted.discard(command.job)
         else:
             self._wanted.add(command.job)
@@ -82,7 +82,7 @@ class Mailbox:
 @dataclass(slots=True, eq=False)
 class AtWork:
     job: int
-    steps: say.JobSteps
+    steps: wire.JobSteps
     watched: bool  # by a visitor who waits for it; all others are long jobs
     begun: bool  # whether the visitor has something to look at
     loading: bool = True  # models are being loaded: that is not counted
@@ -93,7 +93,7 @@ class Bench:
     """The jobs at work.
 
     A new run is begun at once, up to its first rounds, so that in a class everyone soon sees something. Then the jobs
-    go on as `whose_turn` says: watched ones one after the other, the oldest first, and long ones in turns. Each round
+    go on as `choose_job` says: watched ones one after the other, the oldest first, and long ones in turns. Each round
     is timed by itself, so taking turns changes no figure.
     """
 
@@ -124,16 +124,16 @@ class Bench:
             self._begin(command)
         elif self._tasks:
             watched, long = ([task for task in self._tasks if task.watched is each] for each in (True, False))
-            self._step(whose_turn(watched, long, self._clock()))
+            self._step(choose_job(watched, long, self._clock()))
         for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
             self._end(task)
             self._spent[task.job] = task.seconds
             while len(self._spent) > PAUSED_REMEMBERED:
                 self._spent.popitem(last=False)
-            self._send(say.JobStopped(task.job))
+            self._send(wire.JobStopped(task.job))
 
-    def _begin(self, command: say.JobCommand) -> None:
-        task = AtWork(command.job, self._do_job(command), command.task.watched, begun=not isinstance(command, say.Run))
+    def _begin(self, command: wire.JobCommand) -> None:
+        task = AtWork(command.job, self._do_job(command), command.task.watched, begun=not isinstance(command, wire.Run))
         task.seconds = self._spent.pop(task.job, 0.0)
         self._tasks.append(task)
         self._most = max(self._most, len(self._tasks))
@@ -160,14 +160,14 @@ class Bench:
             self._end(task)
         except Exception as error:
             self._end(task)
-            self._send(say.JobFailed(task.job, _sentence(error)))
+            self._send(wire.JobFailed(task.job, _sentence(error)))
         else:
             now = self._clock()
             if event and not self._mail.stopped(task.job):
-                task.begun = task.begun or isinstance(event, say.Rounds)
-                task.loading = isinstance(event, say.Loading)
+                task.begun = task.begun or isinstance(event, wire.Rounds)
+                task.loading = isinstance(event, wire.Loading)
             elif now - self._said_at >= SILENT:
-                event = say.EngineAlive(task.job)
+                event = wire.EngineAlive(task.job)
             else:
                 event = None
             if event:

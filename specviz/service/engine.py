@@ -34,7 +34,7 @@ def listen(lines: BinaryIO, inbox: Mailbox) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group, but the server ends the engine
-    send = _take_stdout()
+    send = _reserve_stdout()
     inbox = Mailbox()
     Thread(target=listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
     do_job = open_workshop(send)
@@ -43,7 +43,7 @@ def main() -> None:
         bench.work()
 
 
-def _take_stdout() -> Send:
+def _reserve_stdout() -> Send:
     """Reserve stdout for events: what a library prints goes to stderr from now on."""
     events = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -14,7 +14,7 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Literal
 
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.child import Child, RunningEngine, StartEngine
 from specviz.service.job import Job, advance
 from specviz.service.limits import ServiceLimits
@@ -226,7 +226,7 @@ class EngineDriver:
             if job.wanted != "end" and not job.stop_sent:
                 job.stop_sent = True
                 job.due = now + (self._limits.stop if job.started else self._limits.stop_loading)
-                return say.dump_command(say.Stop(job.id))
+                return wire.dump_command(wire.Stop(job.id))
         return self._hand_over(now)
 
     def _hand_over(self, now: float) -> bytes | None:
@@ -239,7 +239,7 @@ class EngineDriver:
         job.due = now + self._limits.silence
         self._fleet.note_busy()
         self._changed.notify_all()
-        return say.dump_command(job.command)
+        return wire.dump_command(job.command)
 
     def _due(self) -> float | None:
         due = [job.due for job in self.running if job.due is not None]
@@ -263,7 +263,7 @@ class EngineDriver:
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
         try:
-            event = say.parse_event(line)
+            event = wire.parse_event(line)
             if event is None:
                 _log.warning("The engine wrote a line that is not an event: %r", line[:200])
                 return
@@ -277,8 +277,8 @@ class EngineDriver:
                 if child is self._child:
                     self._give_up_engine()
 
-    def _hear(self, event: say.Event) -> None:
-        if isinstance(event, say.EngineReady):
+    def _hear(self, event: wire.Event) -> None:
+        if isinstance(event, wire.EngineReady):
             self.ready, self._start_by = True, None
             _log.info("The engine is ready: %s", event.versions)
             return
@@ -286,14 +286,14 @@ class EngineDriver:
             if not job.stop_sent:
                 job.due = monotonic() + self._limits.silence
         for job in [job for job in self.running if job.id == event.job]:
-            job.started = job.started or isinstance(event, say.RunStarted)
-            if job.gives_way and isinstance(event, say.JobStopped):
+            job.started = job.started or isinstance(event, wire.RunStarted)
+            if job.gives_way and isinstance(event, wire.JobStopped):
                 self._put_back(job)
             elif not job.view.finished:
                 job.view = advance(job.view, event)
                 if job.view.state == "done":
                     self._fleet.on_done(job)
-            if isinstance(event, say.Final):
+            if isinstance(event, wire.Final):
                 self.running.remove(job)
 
     def _put_back(self, job: Job) -> None:

@@ -7,7 +7,7 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.request import Precision
 from specviz.core.trace import Trace
 from specviz.models.catalogue import bundled_names, method_named
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 
 Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]  # what a job is for
 State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
@@ -46,7 +46,7 @@ class Items(Generic[T]):
     items: tuple[T, ...] = ()
 
 
-JobResult = RunResult | say.CostsResult | Items[Any]
+JobResult = RunResult | wire.CostsResult | Items[Any]
 
 
 def tokens_in(trace: Trace) -> int:
@@ -61,8 +61,8 @@ class JobView:
     job: int
     state: State = "waiting"  # lost: the service does not know the job, or no longer
     place: int | None = None  # in the queue while waiting; 1 is next
-    loading: say.Loading | None = None  # the model being loaded, while loading
-    progress: say.JobProgress | None = None  # of a task
+    loading: wire.Loading | None = None  # the model being loaded, while loading
+    progress: wire.JobProgress | None = None  # of a task
     result: JobResult | None = None  # what there is so far; it stays when the job fails or is cancelled
     message: str = ""  # one sentence for the visitor: why the job failed, or why it waits for the engine
     stored: bool = False  # found earlier, and not for this job
@@ -92,7 +92,7 @@ class Job:
     session: str
     slot: Slot
     view: JobView
-    command: say.JobCommand
+    command: wire.JobCommand
     wanted: Literal["end", "stop", "give way", "take turns"] = "end"  # what is to happen to it in the engine
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
@@ -129,7 +129,7 @@ class Job:
     @property
     def precision(self) -> Precision | None:
         """In which its models work; None for a job of several pairs."""
-        return self.command.request.precision if isinstance(self.command, say.PairCommand) else None
+        return self.command.request.precision if isinstance(self.command, wire.PairCommand) else None
 
     @property
     def owners(self) -> tuple[str, str, str]:
@@ -167,34 +167,34 @@ class Job:
         self.wanted, self.stop_sent, self.started = "end", False, False
 
 
-def advance(view: JobView, event: say.JobEvent) -> JobView:
+def advance(view: JobView, event: wire.JobEvent) -> JobView:
     result = view.result
     match event:
-        case say.Loading():
+        case wire.Loading():
             return replace(view, state="loading", loading=event)
-        case say.RunStarted(trace=trace):
+        case wire.RunStarted(trace=trace):
             return replace(view, state="running", loading=None, result=RunResult(trace) if trace else result)
-        case say.Rounds() if isinstance(result, RunResult):
+        case wire.Rounds() if isinstance(result, RunResult):
             return replace(view, state="running", result=_run_after(result, event))
-        case say.RunDone() if isinstance(result, RunResult):
+        case wire.RunDone() if isinstance(result, RunResult):
             done = replace(result, plain_text=event.text, draft_guesses=event.draft_guesses)
             return replace(view, state="done", result=done)
-        case say.EngineAlive():
+        case wire.EngineAlive():
             return view
-        case say.JobProgress():
+        case wire.JobProgress():
             return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
-        case say.JobItem():
-            return _with_item(view, event)
-        case say.JobFinished():
+        case wire.JobItem():
+            return _add_item(view, event)
+        case wire.JobFinished():
             return replace(view, state="done")
-        case say.JobFailed(message=message):
+        case wire.JobFailed(message=message):
             return replace(view, state="failed", message=message)
-        case say.JobStopped():
+        case wire.JobStopped():
             return replace(view, state="cancelled")
     return replace(view, state="failed", message=UNEXPECTED)
 
 
-def _run_after(run: RunResult, event: say.Rounds) -> RunResult:
+def _run_after(run: RunResult, event: wire.Rounds) -> RunResult:
     """Rounds, plain steps and output accumulate in the run's trace."""
     trace, plain = run.trace, event.plain
     if (before := trace.autoregressive) and plain:
@@ -204,8 +204,8 @@ def _run_after(run: RunResult, event: say.Rounds) -> RunResult:
     return replace(run, trace=replace(trace, rounds=rounds, output=event.output, autoregressive=plain or before))
 
 
-def _with_item(view: JobView, event: say.JobItem) -> JobView:
-    if isinstance(event.item, say.CostsResult):
+def _add_item(view: JobView, event: wire.JobItem) -> JobView:
+    if isinstance(event.item, wire.CostsResult):
         return replace(view, state="running", loading=None, result=event.item)
     before = view.result.items if isinstance(view.result, Items) else ()
     progress = view.progress and replace(view.progress, done=len(before) + 1)

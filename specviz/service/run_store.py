@@ -76,7 +76,7 @@ class RunFiles:
     def read(self, name: str) -> bytes | None:
         """The file's content; None where it is too large to be ours."""
         path = f"{self._path}/{name}"
-        with _as_os_errors():
+        with _raise_os_errors():
             return None if self._files.size(path) > LARGEST_FILE else bytes(self._files.cat_file(path))
 
     def write(self, name: str, content: bytes) -> None:
@@ -89,7 +89,7 @@ class RunFiles:
             write_whole(self._where / name, content)
             return
         new = f"{self._path}/{PREFIX}{uuid4().hex}"
-        with _as_os_errors():
+        with _raise_os_errors():
             self._files.makedirs(self._path, exist_ok=True)
             try:
                 self._files.pipe_file(new, content)
@@ -100,7 +100,7 @@ class RunFiles:
                 raise
 
     def remove(self, name: str) -> None:
-        with suppress(FileNotFoundError), _as_os_errors():  # another server may have been first
+        with suppress(FileNotFoundError), _raise_os_errors():  # another server may have been first
             self._files.rm_file(f"{self._path}/{name}")
 
     def used(self, name: str) -> None:
@@ -149,7 +149,7 @@ class RunFiles:
         No patterns: Python remembers each of the last 32,768, and each link of a visitor would be another one.
         """
         found: list[tuple[str, float, int]] = []
-        with _as_os_errors(), suppress(FileNotFoundError):  # nothing was ever written
+        with _raise_os_errors(), suppress(FileNotFoundError):  # nothing was ever written
             for details in self._files.ls(self._path, detail=True):
                 name = str(details["name"]).rsplit("/", 1)[-1]
                 if name.startswith(begin) and name.endswith(end):
@@ -160,7 +160,7 @@ class RunFiles:
 
 
 @contextmanager
-def _as_os_errors() -> Iterator[None]:
+def _raise_os_errors() -> Iterator[None]:
     try:
         yield
     except OSError:

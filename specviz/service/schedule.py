@@ -45,7 +45,7 @@ class Schedule:
         return jobs.index(job) + 1 if job in jobs else None
 
     def jobs(self) -> list[Job]:
-        return [job for alike in self._waiting.values() for job in _in_turn(alike)]
+        return [job for alike in self._waiting.values() for job in _interleave_owners(alike)]
 
     def next(self, running: Sequence[Job]) -> Job | None:
         """The next job for an engine that has these.
@@ -88,7 +88,7 @@ class Schedule:
         if job and job.watched:
             for other in self.that_give_way(job, running):
                 other.wanted, self._room_for = "give way", job
-        elif rested := that_had_its_turn(running, now - turn):
+        elif rested := find_turn_over(running, now - turn):
             rested.wanted = "take turns"
 
     def _has_room(self, job: Job, running: Sequence[Job], others_idle: bool) -> bool:
@@ -140,7 +140,7 @@ class Schedule:
         return next(fits, None)
 
 
-def that_had_its_turn(running: Sequence[Job], taken_before: float) -> Job | None:
+def find_turn_over(running: Sequence[Job], taken_before: float) -> Job | None:
     """The long job that waits again so that another one has its turn; None where none has had its own.
 
     Those that found nothing in their turn go on, so that jobs that take turns all get to their end. One stops at a
@@ -157,7 +157,7 @@ def _long(jobs: Sequence[Job]) -> list[Job]:
     return [job for job in jobs if not job.watched]
 
 
-def _in_turn(jobs: Iterable[Job]) -> list[Job]:
+def _interleave_owners(jobs: Iterable[Job]) -> list[Job]:
     """The first job of each owner in the order they came, then the second one of each, and so on."""
     for level in (2, 1, 0):  # sessions, addresses, networks
         before: Counter[str] = Counter()

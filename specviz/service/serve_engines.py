@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from specviz.core.errors import InputError
 from specviz.core.ray_address import LOCAL, parse_ray_address
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
 from specviz.service.limits import ServiceLimits
 from specviz.service.wanted import TOKEN_VARIABLE, token_wanted
@@ -41,31 +41,31 @@ class Engine:
         os.environ.update(environment)
         self._command, self._limits = command, limits
         self._loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[say.Event | None]
+        self._events: asyncio.Queue[wire.Event | None]
         self._child: Child | None = None
         self._at_work: int | None = None  # a job whose last event has not come
         await self._start()
 
     async def work(self, line: bytes) -> AsyncIterator[bytes]:
         """The lines about one job, to its last one; they end without it where the process ends."""
-        command = say.parse_command(line)
+        command = wire.parse_command(line)
         await self._settle()
         child = self._child or await self._start()
         self._at_work = command.job
         child.send(line)
         try:
             async for event in self._heard(self._limits.silence):
-                yield say.dump_event(event)
+                yield wire.dump_event(event)
         finally:
             if self._at_work is not None:  # nobody listens any more
-                child.send(say.dump_command(say.Stop(command.job)))
+                child.send(wire.dump_command(wire.Stop(command.job)))
 
     async def _start(self) -> Child:
         self._events = asyncio.Queue()
         self._child = child = Child(self._command, self._on_line, self._on_end)
         child.listen()
         async with asyncio.timeout(self._limits.start):
-            if not isinstance(await self._events.get(), say.EngineReady):
+            if not isinstance(await self._events.get(), wire.EngineReady):
                 raise RuntimeError("The engine ended before it was ready.")
         return child
 
@@ -74,7 +74,7 @@ class Engine:
         async for _ in self._heard(self._limits.stop_loading):
             pass
 
-    async def _heard(self, patience: float) -> AsyncIterator[say.Event]:
+    async def _heard(self, patience: float) -> AsyncIterator[wire.Event]:
         """The events about the job at work; a process without any for too long is ended."""
         while (job := self._at_work) is not None:
             try:
@@ -87,20 +87,20 @@ class Engine:
                     self._child = None
             if event is None:
                 self._at_work = None
-            elif not isinstance(event, say.EngineReady) and event.job == job:  # not a late word about the one before
-                if isinstance(event, say.Final):
+            elif not isinstance(event, wire.EngineReady) and event.job == job:  # not a late word about the one before
+                if isinstance(event, wire.Final):
                     self._at_work = None
                 yield event
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        if event := say.parse_event(line):
+        if event := wire.parse_event(line):
             self._loop.call_soon_threadsafe(self._hear, child, event)
 
     def _on_end(self, child: RunningEngine, status: int) -> None:
         print(f"The engine ended with status {status}.", file=sys.stderr)
         self._loop.call_soon_threadsafe(self._hear, child, None)
 
-    def _hear(self, child: RunningEngine, event: say.Event | None) -> None:
+    def _hear(self, child: RunningEngine, event: wire.Event | None) -> None:
         """None: the process has ended. One that was replaced is not heard any more."""
         if child is self._child:
             self._events.put_nowait(event)
@@ -118,17 +118,17 @@ class Door:
         if not hmac.compare_digest(sha256(given.encode()).digest(), self._digest):
             return PlainTextResponse("the token is wrong", 401)
         if request.method == "GET":
-            return PlainTextResponse(say.dump_event(say.EngineReady({"ray": ray.__version__})))
+            return PlainTextResponse(wire.dump_event(wire.EngineReady({"ray": ray.__version__})))
         try:
-            command = say.parse_command(await _body(request))
+            command = wire.parse_command(await _body(request))
         except ValueError:
             command = None
-        if command is None or isinstance(command, say.Stop):
+        if command is None or isinstance(command, wire.Stop):
             return PlainTextResponse("not a job", 400)
         return StreamingResponse(self._lines(command), media_type="application/x-ndjson")
 
-    async def _lines(self, command: say.JobCommand) -> AsyncIterator[bytes]:
-        said = self._engines.work.remote(say.dump_command(command))
+    async def _lines(self, command: wire.JobCommand) -> AsyncIterator[bytes]:
+        said = self._engines.work.remote(wire.dump_command(command))
         coming: asyncio.Future[bytes] | None = None
         try:
             while True:
@@ -137,7 +137,7 @@ class Door:
                     line, coming = coming.result(), None
                     yield line
                 else:
-                    yield say.dump_event(say.EngineAlive(command.job))
+                    yield wire.dump_event(wire.EngineAlive(command.job))
         except StopAsyncIteration:
             pass
         finally:

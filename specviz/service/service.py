@@ -18,7 +18,7 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import SCHEMA
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, check_heads, head_names, method_named, weights_hash
 from specviz.models.draft_menu import explain_refusal, is_allowed
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobResult, JobView, RunResult, Slot
@@ -35,7 +35,7 @@ EXPIRED = "This run has expired."
 CROWDED = "{most} other visitors from your internet address have jobs here: try again when one of them is over."
 
 
-def admit(command: say.JobCommand) -> None:
+def admit(command: wire.JobCommand) -> None:
     """Let a command pass, or say why not: InputError.
 
     A visitor may name the models that the operator allows, see `specviz.models.draft_menu`.
@@ -52,19 +52,19 @@ def admit(command: say.JobCommand) -> None:
         if not (fits or is_allowed(name)):
             raise InputError(explain_refusal(name))
     try:
-        say.dump_command(command)
+        wire.dump_command(command)
     except ValueError:
         raise InputError("The prompt holds characters that are not text.") from None
 
 
-def sharing_key(command: say.JobCommand) -> str | None:
+def sharing_key(command: wire.JobCommand) -> str | None:
     """The same text for commands that ask for the same; None for a command whose result belongs to one visitor.
 
     A run's key holds its settings, its prompt, the weights of its models and the format in which it is stored.
     """
-    if isinstance(command, say.Run):
+    if isinstance(command, wire.Run):
         asked: dict[str, object] = asdict(command.request)
-    elif isinstance(command, say.Calibrate):
+    elif isinstance(command, wire.Calibrate):
         request = command.request
         asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
     else:
@@ -101,7 +101,7 @@ class EngineService:
         self._numbers = count(randrange(1, FIRST_NUMBERS))  # an engine may have jobs of several servers
         self._changed = Condition()  # guards all below; notified at each change
         self._store = store or RunStore(None)
-        self._costs: dict[str, say.CostsResult] = {}  # what was measured last, by sharing key
+        self._costs: dict[str, wire.CostsResult] = {}  # what was measured last, by sharing key
         self._sessions = Sessions(limits.reconnect)
         self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
 
@@ -110,7 +110,7 @@ class EngineService:
             if self._fleet.start():
                 atexit.register(self.close)
 
-    def submit(self, session: str, slot: Slot, make: Callable[[int], say.JobCommand], *, fresh: bool = False) -> int:
+    def submit(self, session: str, slot: Slot, make: Callable[[int], wire.JobCommand], *, fresh: bool = False) -> int:
         """Ask for what `make` makes of a job number; returns that number. What is wrong with it is in its view.
 
         What another session asked for and has, or is being made, is given to this one too; `fresh` measures again.
@@ -181,7 +181,7 @@ class EngineService:
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
-        key = sharing_key(say.Calibrate(0, request))
+        key = sharing_key(wire.Calibrate(0, request))
         found = self._costs.get(key) if key else None
         return found.costs if found else None
 
@@ -201,8 +201,8 @@ class EngineService:
         self._store.close()
         atexit.unregister(self.close)
 
-    def _found(self, key: str, command: say.JobCommand) -> JobResult | None:
-        if isinstance(command, say.Calibrate):
+    def _found(self, key: str, command: wire.JobCommand) -> JobResult | None:
+        if isinstance(command, wire.Calibrate):
             costs = self._costs.get(key)
             return costs if costs and costs.attempt >= command.attempt else None
         run = self._store.latest(key)
@@ -222,10 +222,10 @@ class EngineService:
         result = job.view.result
         if job.key is None:
             return
-        if isinstance(result, RunResult) and isinstance(job.command, say.Run):
+        if isinstance(result, RunResult) and isinstance(job.command, wire.Run):
             named = self._store.put(job.key, job.command.request, result)
             job.view = replace(job.view, result=named)
-        elif isinstance(result, say.CostsResult):
+        elif isinstance(result, wire.CostsResult):
             self._costs[job.key] = replace(result, beside=job.view.beside)
             job.view = replace(job.view, result=self._costs[job.key])
 

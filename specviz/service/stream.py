@@ -13,7 +13,7 @@ from threading import Thread
 
 from httpx2 import AsyncClient, HTTPError, Response, Timeout
 
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.child import OnEnd, OnLine
 
 CONNECT = 10.0  # seconds
@@ -48,7 +48,7 @@ class StreamEngine:
     def __init__(self, where: EngineAddress, on_line: OnLine, on_end: OnEnd) -> None:
         self._where, self._on_line, self._on_end = where, on_line, on_end
         self._loop = asyncio.new_event_loop()
-        self._orders: asyncio.Queue[say.JobCommand | say.Stop | None] = asyncio.Queue()
+        self._orders: asyncio.Queue[wire.JobCommand | wire.Stop | None] = asyncio.Queue()
         self._streams: dict[int, asyncio.Task[None]] = {}  # by job
         self._thread = Thread(target=self._run, name="engine-stream", daemon=True)
 
@@ -58,7 +58,7 @@ class StreamEngine:
 
     def send(self, line: bytes) -> None:
         """Send a job, or end one by closing its stream; does nothing after the end."""
-        self._put(say.parse_command(line))
+        self._put(wire.parse_command(line))
 
     def kill(self) -> None:
         """Close every stream; `on_end` follows."""
@@ -68,7 +68,7 @@ class StreamEngine:
         self.kill()
         self._thread.join(patience)
 
-    def _put(self, order: say.JobCommand | say.Stop | None) -> None:
+    def _put(self, order: wire.JobCommand | wire.Stop | None) -> None:
         with suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._orders.put_nowait, order)
 
@@ -88,7 +88,7 @@ class StreamEngine:
         async with self._where.client() as client, asyncio.TaskGroup() as group:
             self._on_line(self, await self._greeted(client))
             while order := await self._orders.get():
-                if isinstance(order, say.Stop):
+                if isinstance(order, wire.Stop):
                     self._stop(order.job)
                 else:
                     self._streams[order.job] = group.create_task(self._follow(client, order))
@@ -98,7 +98,7 @@ class StreamEngine:
     def _stop(self, job: int) -> None:
         stream = self._streams.pop(job, None)
         if stream and stream.cancel():
-            self._on_line(self, say.dump_event(say.JobStopped(job)))
+            self._on_line(self, wire.dump_event(wire.JobStopped(job)))
 
     async def _greeted(self, client: AsyncClient) -> bytes:
         """The engines' own `Ready`. They may just be starting again."""
@@ -110,10 +110,10 @@ class StreamEngine:
                 await asyncio.sleep(self._where.pause)
         return _checked(await client.get("")).content
 
-    async def _follow(self, client: AsyncClient, command: say.JobCommand) -> None:
-        async with client.stream("POST", "", content=say.dump_command(command)) as response:
+    async def _follow(self, client: AsyncClient, command: wire.JobCommand) -> None:
+        async with client.stream("POST", "", content=wire.dump_command(command)) as response:
             async for line in _lines(_checked(response)):
-                if isinstance(say.parse_event(line), say.Final):
+                if isinstance(wire.parse_event(line), wire.Final):
                     self._streams.pop(command.job, None)
                     self._on_line(self, line)
                     return

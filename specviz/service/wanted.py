@@ -31,7 +31,7 @@ def service_wanted() -> EngineService:
     if text.startswith("ray:"):
         raise InputError(OLD_RAY)
     if re.match(r"https?://", text):
-        return _of_streams(text)
+        return _connect(text)
     return EngineService(store=store_wanted(), engines=_count(ENGINES_VARIABLE, 1, OR_URL))
 
 
@@ -42,7 +42,7 @@ def _count(variable: str, default: int, or_else: str = "") -> int:
     return int(text)
 
 
-def _of_streams(url: str) -> EngineService:
+def _connect(url: str) -> EngineService:
     from specviz.service.stream import EngineAddress, StreamEngine  # an HTTP client, which no other server needs
 
     try:

@@ -29,7 +29,7 @@ from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import DtypeChoice, check_known, choose_dtype, download, inspect_model, load_model
 from specviz.models.memory import available_bytes, show_size
 from specviz.models.pairing import check_pair, shared_vocabulary
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.limits import number_set
 
 LEAST_BUDGET = 400 * 10**6  # bytes
@@ -146,7 +146,7 @@ def set_aside() -> None:
     gc.freeze()
 
 
-def aside(work: Callable[[], Value]) -> Generator[None, None, Value]:
+def run_in_thread(work: Callable[[], Value]) -> Generator[None, None, Value]:
     """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
     done = _begin(work)
     while not wait([done], POLL_SECONDS).done:
@@ -214,7 +214,7 @@ class Workshop:
         self._costs: dict[tuple[ModelInfo, DrafterInfo], tuple[int, Costs]] = {}  # and which attempt they are of
         self._races: OrderedDict[int, tuple[int, RepeatedPairs]] = OrderedDict()  # by job: the prompt, and its repeats
 
-    def load_pair(self, job: int, request: RunRequest) -> Generator[say.JobEvent | None, None, LoadedPair]:
+    def load_pair(self, job: int, request: RunRequest) -> Generator[wire.JobEvent | None, None, LoadedPair]:
         """The request's models; loads those that are not in memory, and says which.
 
         InputError: the pair cannot work, or does not fit in memory.
@@ -224,7 +224,7 @@ class Workshop:
         names = [request.target, request.draft] if own else [request.target]
         missing = [name for name in names if not self.models.holds(name, request.precision)]
         if missing:
-            yield say.Loading(job, missing[0])
+            yield wire.Loading(job, missing[0])
             sizes = yield from self._sizes(request, names)
             self.models.check(sizes, request.precision)
             for name in missing:
@@ -233,7 +233,7 @@ class Workshop:
         models: list[LoadedModel] = []
         for name in names:
             if not self.models.holds(name, request.precision):
-                yield say.Loading(job, name)
+                yield wire.Loading(job, name)
             models.append(self.models.get(name, request.precision, keep=names))
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
@@ -251,16 +251,16 @@ class Workshop:
         check_known(names, dtype, self.models.bytes)
         draft, settings = names[1] if len(names) == 2 else None, request.settings
         check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
-        report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
+        report = yield from run_in_thread(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
         if report.problems:
             raise InputError(report.problems[0])
         return report.sizes
 
-    def _download(self, job: int, name: str) -> say.JobSteps:
+    def _download(self, job: int, name: str) -> wire.JobSteps:
         sent, last = 0.0, None
         for step in self._downloads.steps(name):
             due = step != last and monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
-            yield say.Loading(job, name, step.bytes_done, step.bytes_total) if step and due else None
+            yield wire.Loading(job, name, step.bytes_done, step.bytes_total) if step and due else None
             sent, last = (monotonic(), step) if due else (sent, last)
 
     def plain_run(

@@ -14,7 +14,7 @@ from specviz.measure.proof.findings import finding
 from specviz.measure.proof.rows import BATCHES, PATH, RULES, GreedyRow, dump_proof, recorded_proof
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import load_model
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.handlers.long import compare_greedy_steps, prove_steps
 from specviz.service.workshop import Workshop
 from tests.support.fake_workshop import workshop_with
@@ -28,31 +28,31 @@ def workshop() -> Workshop:
     return workshop_with(load_model("wren-base"), load_model("wren-nano"))
 
 
-def found(steps: say.JobSteps) -> list[Any]:
+def found(steps: wire.JobSteps) -> list[Any]:
     """The results as the server has them: after their way through the pipe."""
-    events = [say.parse_event(say.dump_event(event)) for event in steps if event]
-    assert isinstance(events[0], say.RunStarted)
-    assert isinstance(events[-1], say.JobFinished)
-    return [event.item for event in events if isinstance(event, say.JobItem)]
+    events = [wire.parse_event(wire.dump_event(event)) for event in steps if event]
+    assert isinstance(events[0], wire.RunStarted)
+    assert isinstance(events[-1], wire.JobFinished)
+    return [event.item for event in events if isinstance(event, wire.JobItem)]
 
 
 def compared(workshop: Workshop, request: RunRequest, presets: list[str], **more: Any) -> list[GreedyRow]:
-    return found(compare_greedy_steps(say.CompareGreedy(1, request, presets, **more), workshop))
+    return found(compare_greedy_steps(wire.CompareGreedy(1, request, presets, **more), workshop))
 
 
 def test_commands_travel_and_trust_nothing() -> None:
-    prove = say.Prove(3, SAMPLING, "lossless", "after", 500, done=4)
-    compare = say.CompareGreedy(4, SAMPLING, ["story-1"], half=True)
-    assert say.parse_command(say.dump_command(prove)) == prove
-    assert say.parse_command(say.dump_command(compare)) == compare
-    right = say.dump_command(prove)
+    prove = wire.Prove(3, SAMPLING, "lossless", "after", 500, done=4)
+    compare = wire.CompareGreedy(4, SAMPLING, ["story-1"], half=True)
+    assert wire.parse_command(wire.dump_command(prove)) == prove
+    assert wire.parse_command(wire.dump_command(compare)) == compare
+    right = wire.dump_command(prove)
     for old, wrong in ((b":500", b":5"), (b":500", b":9999999"), (b'"lossless"', b'"anything"')):
         with pytest.raises(ValidationError):
-            say.parse_command(right.replace(old, wrong))
+            wire.parse_command(right.replace(old, wrong))
 
 
 def test_a_proof_that_gave_way_ends_as_it_would_have(workshop: Workshop) -> None:
-    command = say.Prove(1, SAMPLING, "lossless", "first", 50)
+    command = wire.Prove(1, SAMPLING, "lossless", "first", 50)
     whole, rest = (found(prove_steps(replace(command, done=done), workshop)) for done in (0, 8))
     assert [batch.draws for batch in whole] == [5] * BATCHES
     assert [(b.speculative, b.plain) for b in rest] == [(b.speculative, b.plain) for b in whole[8:]]

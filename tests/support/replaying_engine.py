@@ -37,7 +37,7 @@ from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepCell
 from specviz.measure.sweep.rows import SweepRow
 from specviz.service import engine
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from tests.support.fake_rows import a_row
 from tests.support.fake_traces import STORY, cut, draft_guesses_of, fake_run, pieces_of, run_of
 from tests.support.fake_turns import a_tree_turn, a_turn
@@ -76,7 +76,7 @@ ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail")
 ONE_A_TURN = "one cell a turn"
 
 
-def obeyed(command: say.Run) -> Steps:
+def obeyed(command: wire.Run) -> Steps:
     """What the prompt orders."""
     order, _, number = command.request.prompt.partition(" ")
     if order == "fail":
@@ -88,15 +88,15 @@ def obeyed(command: say.Run) -> Steps:
         time.sleep(float(number or 1) if order == "slow" else 10**6)
     if order == "hold":
         yield from held()
-    yield say.RunDone(command.job, "plain")
+    yield wire.RunDone(command.job, "plain")
 
 
-def begin(command: say.Run, rounds: int) -> Iterator[say.JobEvent]:
+def begin(command: wire.Run, rounds: int) -> Iterator[wire.JobEvent]:
     """A run that has read its prompt and decodes so many rounds."""
-    yield say.RunStarted(command.job, header(command))
+    yield wire.RunStarted(command.job, header(command))
     for index in range(rounds):
         made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
-        yield say.Rounds(command.job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
+        yield wire.Rounds(command.job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
 
 
 def held() -> Iterator[None]:
@@ -105,7 +105,7 @@ def held() -> Iterator[None]:
         yield None
 
 
-def header(command: say.Run) -> Trace:
+def header(command: wire.Run) -> Trace:
     request = command.request
     return run_of(
         [],
@@ -121,20 +121,20 @@ def output(tokens: int) -> Output:
     return Output(list(range(tokens)), "t" * tokens, None)
 
 
-def one_a_turn(command: say.Sweep) -> Steps:
+def one_a_turn(command: wire.Sweep) -> Steps:
     cell = command.done + 1
-    yield say.JobProgress(command.job, "measuring", 3)
+    yield wire.JobProgress(command.job, "measuring", 3)
     if cell <= 3:  # it may have given way between its last cell and its end
-        yield say.JobItem(command.job, "sweep", f"cell {cell}")
-    yield from held() if cell < 3 else [say.JobFinished(command.job)]
+        yield wire.JobItem(command.job, "sweep", f"cell {cell}")
+    yield from held() if cell < 3 else [wire.JobFinished(command.job)]
 
 
-def run(command: say.Run) -> Steps:
+def run(command: wire.Run) -> Steps:
     if ORDERS.fullmatch(command.request.prompt):
         yield from obeyed(command)
         return
     trace = fake_run(command.request)
-    yield say.RunStarted(command.job, cut(trace, 0))
+    yield wire.RunStarted(command.job, cut(trace, 0))
     before = 0
     for number, made in enumerate(trace.rounds, start=1):
         yield from until_allowed("run", number)
@@ -145,31 +145,31 @@ def run(command: say.Run) -> Steps:
         new = Autoregressive(plain.seconds_per_token[before:], plain.token_ids[before:], alternating=True)
         before = len(plain.token_ids)
         output = trace.output if number == len(trace.rounds) else now.output
-        yield say.Rounds(command.job, [made], output, new)
+        yield wire.Rounds(command.job, [made], output, new)
     guesses = draft_guesses_of(trace) if command.request.settings.greedy else None
-    yield say.RunDone(command.job, trace.output.text, guesses)
+    yield wire.RunDone(command.job, trace.output.text, guesses)
 
 
-def calibrate(command: say.Calibrate) -> Steps:
+def calibrate(command: wire.Calibrate) -> Steps:
     order = command.request.prompt
-    yield say.RunStarted(command.job)
+    yield wire.RunStarted(command.job)
     yield from held() if order == "hold" else working(0 if order == "quick" else 20)
-    yield say.JobItem(command.job, "calibrate", say.CostsResult(COSTS))
-    yield say.JobFinished(command.job)
+    yield wire.JobItem(command.job, "calibrate", wire.CostsResult(COSTS))
+    yield wire.JobFinished(command.job)
 
 
-def race(command: say.Race) -> Steps:
+def race(command: wire.Race) -> Steps:
     job, prompts, repeats = command.job, command.prompts, command.repeats
-    yield say.RunStarted(job)
+    yield wire.RunStarted(job)
     for number, prompt in enumerate(prompts[command.done :], start=command.done + 1):
-        at = say.JobProgress(job, "warming up", len(prompts), prompt=prompt.name, repeats=repeats)
+        at = wire.JobProgress(job, "warming up", len(prompts), prompt=prompt.name, repeats=repeats)
         yield at
         for repeat in range(1, repeats + 1):
             yield replace(at, phase="timing", repeat=repeat)
             yield from working(2 * command.request.settings.max_new_tokens)
         yield from until_allowed("race", number)
-        yield say.JobItem(job, "race", lap(command.request, prompt, repeats))
-    yield say.JobFinished(job)
+        yield wire.JobItem(job, "race", lap(command.request, prompt, repeats))
+    yield wire.JobFinished(job)
 
 
 def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
@@ -189,14 +189,14 @@ def lap(request: RunRequest, prompt: RacePrompt, repeats: int) -> Comparison:
     )
 
 
-def sweep(command: say.Sweep) -> Steps:
+def sweep(command: wire.Sweep) -> Steps:
     cells = command.plan.cells()
     if cells[0].prompt.text == ONE_A_TURN:
         yield from one_a_turn(command)
         return
-    yield say.RunStarted(command.job)
+    yield wire.RunStarted(command.job)
     for number, cell in enumerate(cells[command.done :], start=command.done + 1):
-        yield say.JobProgress(
+        yield wire.JobProgress(
             command.job,
             "measuring",
             len(cells),
@@ -208,8 +208,8 @@ def sweep(command: say.Sweep) -> Steps:
         )
         yield from working(cell.settings.max_new_tokens)
         yield from until_allowed("sweep", number)
-        yield say.JobItem(command.job, "sweep", row(cell))
-    yield say.JobFinished(command.job)
+        yield wire.JobItem(command.job, "sweep", row(cell))
+    yield wire.JobFinished(command.job)
 
 
 def row(cell: SweepCell) -> SweepRow:
@@ -227,27 +227,27 @@ def row(cell: SweepCell) -> SweepRow:
     )
 
 
-def guess_along(command: say.GuessAlong) -> Steps:
+def guess_along(command: wire.GuessAlong) -> Steps:
     trace = fake_run(command.request)
     for draft in command.drafts[command.done :]:
-        yield say.JobProgress(command.job, "guessing", len(command.drafts), draft=draft)
+        yield wire.JobProgress(command.job, "guessing", len(command.drafts), draft=draft)
         yield from working(20)
         guesses = draft_guesses_of(trace)
         found = replace(guesses, drafter=replace(guesses.drafter, name=draft))
-        yield say.JobItem(command.job, "guess along", Prospect(draft, found, COSTS, len(trace.output.token_ids), []))
-    yield say.JobFinished(command.job)
+        yield wire.JobItem(command.job, "guess along", Prospect(draft, found, COSTS, len(trace.output.token_ids), []))
+    yield wire.JobFinished(command.job)
 
 
-def prove(command: say.Prove) -> Steps:
+def prove(command: wire.Prove) -> Steps:
     recorded = next(draws for draws in known(recorded_proof()).draws if draws.rule == command.rule)
     each = command.draws // BATCHES
-    yield say.RunStarted(command.job)
-    yield say.JobProgress(command.job, "drawing", BATCHES, draws=each)
+    yield wire.RunStarted(command.job)
+    yield wire.JobProgress(command.job, "drawing", BATCHES, draws=each)
     for number in range(command.done, BATCHES):
         yield from working(each // 5)
         yield from until_allowed("prove", number + 1)
-        yield say.JobItem(command.job, "prove", thinned(recorded.batches, number, each))
-    yield say.JobFinished(command.job)
+        yield wire.JobItem(command.job, "prove", thinned(recorded.batches, number, each))
+    yield wire.JobFinished(command.job)
 
 
 def thinned(batches: list[DrawBatch], number: int, draws: int) -> DrawBatch:
@@ -270,26 +270,26 @@ def thinned(batches: list[DrawBatch], number: int, draws: int) -> DrawBatch:
     )
 
 
-def compare_greedy(command: say.CompareGreedy) -> Steps:
+def compare_greedy(command: wire.CompareGreedy) -> Steps:
     request, tokens = command.request, command.request.settings.max_new_tokens
     texts = [(name, found.text) for name in command.presets if (found := find_preset(name))]
     prompts = texts or [("", request.prompt)]
-    yield say.RunStarted(command.job)
+    yield wire.RunStarted(command.job)
     for name, text in prompts[command.done :]:
-        yield say.JobProgress(command.job, "comparing", len(prompts), prompt=name)
+        yield wire.JobProgress(command.job, "comparing", len(prompts), prompt=name)
         yield from working(tokens)
         recorded = known(recorded_proof())
         near = recorded.near_tie if command.half else recorded.forgotten_row
         same = GreedyRow(name, text, request.target, request.draft, "float32", 4, tokens, tokens, 80, 48, None)
         broken = near if command.half or command.forgets else None
-        yield say.JobItem(command.job, "compare greedy", replace(broken, preset=name) if broken else same)
-    yield say.JobFinished(command.job)
+        yield wire.JobItem(command.job, "compare greedy", replace(broken, preset=name) if broken else same)
+    yield wire.JobFinished(command.job)
 
 
-def play(command: say.Play) -> Steps:
+def play(command: wire.Play) -> Steps:
     """The target wants the script; the visitor's words are cut as it is."""
     ask, prompt = command.ask, command.request.prompt
-    yield say.RunStarted(command.job)
+    yield wire.RunStarted(command.job)
     ids = ask.text_ids or ids_of(pieces_of(prompt))
     text = "".join(KNOWN[number] for number in ids)
     wanted = SCRIPT[SCRIPT_AFTER + len(ids) - len(pieces_of(prompt)) - 1 :]
@@ -302,7 +302,7 @@ def play(command: say.Play) -> Steps:
         right = next((i for i, piece in enumerate(pieces) if piece != wanted[i]), len(pieces))
         turn = a_turn(pieces, right, emitted=wanted[right], before=text)
     written = pieces_of(turn.text)
-    yield say.JobItem(
+    yield wire.JobItem(
         command.job,
         "play",
         replace(
@@ -311,7 +311,7 @@ def play(command: say.Play) -> Steps:
             offers=offers_after(turn.text, command.request.settings.seed) if ask.offers else [],
         ),
     )
-    yield say.JobFinished(command.job)
+    yield wire.JobFinished(command.job)
 
 
 def guesses_of(ask: GameRequest, text: str) -> list[list[str]]:
@@ -364,14 +364,14 @@ def hash_of(piece: str) -> int:
 
 
 HANDLERS: dict[type, Callable[[Any], Steps]] = {
-    say.Run: run,
-    say.Calibrate: calibrate,
-    say.Race: race,
-    say.Sweep: sweep,
-    say.GuessAlong: guess_along,
-    say.Prove: prove,
-    say.CompareGreedy: compare_greedy,
-    say.Play: play,
+    wire.Run: run,
+    wire.Calibrate: calibrate,
+    wire.Race: race,
+    wire.Sweep: sweep,
+    wire.GuessAlong: guess_along,
+    wire.Prove: prove,
+    wire.CompareGreedy: compare_greedy,
+    wire.Play: play,
 }
 
 
@@ -379,7 +379,7 @@ def open_workshop(send: engine.Send) -> engine.DoJob:
     """In place of the real one: nothing is loaded."""
     for _ in until_allowed("ready", 1):
         pass
-    send(say.EngineReady({"torch": "2.13.0", "transformers": "5.23.0"}))
+    send(wire.EngineReady({"torch": "2.13.0", "transformers": "5.23.0"}))
     return lambda command: HANDLERS[type(command)](command)
 
 

@@ -9,7 +9,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService, JobView
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.job import RunResult, Slot
 
 ENGINE = (sys.executable, "-m", "tests.support.replaying_engine")
@@ -33,7 +33,7 @@ def until_state(service: EngineService, job: int, state: str) -> JobView:
 
 
 def submit(service: EngineService, session: str, request: RunRequest) -> int:
-    return service.submit(session, "run", lambda job: say.Run(job, request))
+    return service.submit(session, "run", lambda job: wire.Run(job, request))
 
 
 def run(service: EngineService, session: str, prompt: str) -> int:
@@ -44,7 +44,7 @@ def run(service: EngineService, session: str, prompt: str) -> int:
 def measure_costs(service: EngineService, session: str, prompt: str, slot: Slot = "costs") -> int:
     """A calibration of its own: the one before was of another pair."""
     request = RunRequest(prompt, draft=next(DRAFTS))
-    return service.submit(session, slot, lambda job: say.Calibrate(job, request))
+    return service.submit(session, slot, lambda job: wire.Calibrate(job, request))
 
 
 def has_begun(view: JobView) -> bool:
@@ -56,6 +56,6 @@ def run_of(view: JobView) -> RunResult:
     return view.result
 
 
-def sweep_of(number: int) -> say.Sweep:
+def sweep_of(number: int) -> wire.Sweep:
     prompts = (SweepPrompt("story", "story-1", "one cell a turn"),)
-    return say.Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))
+    return wire.Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event as Signal
 from threading import Thread
 
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from tests.support.replaying_engine import begin
 
 TOKEN = "a token of the tests"
@@ -46,27 +46,27 @@ class Answer(BaseHTTPRequestHandler):
         """Nothing: the tests need no log."""
 
     def do_GET(self) -> None:
-        self.answer(200, say.dump_event(say.EngineReady({})))
+        self.answer(200, wire.dump_event(wire.EngineReady({})))
 
     def do_POST(self) -> None:
-        command = say.parse_command(self.rfile.read(int(self.headers["content-length"])))
-        assert isinstance(command, say.Run | say.Sweep)
-        order = "sweep" if isinstance(command, say.Sweep) else command.request.prompt
+        command = wire.parse_command(self.rfile.read(int(self.headers["content-length"])))
+        assert isinstance(command, wire.Run | wire.Sweep)
+        order = "sweep" if isinstance(command, wire.Sweep) else command.request.prompt
         self.server.asked.append(order)
         if order == "busy" and self.server.asked.count(order) == 1:
             self.answer(503, b"")
             return
         self.answer(200, None)
         try:
-            for event in self.sweep(command) if isinstance(command, say.Sweep) else self.run(command, order):
-                self.chunk(say.dump_event(event))
+            for event in self.sweep(command) if isinstance(command, wire.Sweep) else self.run(command, order):
+                self.chunk(wire.dump_event(event))
             self.chunk(b"")
         except (BrokenPipeError, ConnectionResetError):  # reset: it left with lines that it had not read
             self.server.left.append(order)
         except ConnectionAbortedError:
             self.close_connection = True
 
-    def run(self, command: say.Run, order: str) -> Iterator[say.Event]:
+    def run(self, command: wire.Run, order: str) -> Iterator[wire.Event]:
         yield from begin(command, int(order.partition(" ")[2] or 1))
         if order == "break" or (order == "once" and self.server.asked.count(order) == 1):
             raise ConnectionAbortedError
@@ -75,21 +75,21 @@ class Answer(BaseHTTPRequestHandler):
             raise ConnectionAbortedError
         quiet = {"hold": float("inf"), "pause": self.server.pause}.get(order, 0.0)
         yield from self.beats(command.job, quiet)
-        yield say.RunDone(command.job, "plain \u2028 text")
+        yield wire.RunDone(command.job, "plain \u2028 text")
 
-    def sweep(self, command: say.Sweep) -> Iterator[say.Event]:
+    def sweep(self, command: wire.Sweep) -> Iterator[wire.Event]:
         for cell in range(command.done + 1, 4):
-            yield say.JobProgress(command.job, "measuring", 3)
-            yield say.JobItem(command.job, "sweep", f"cell {cell}")
+            yield wire.JobProgress(command.job, "measuring", 3)
+            yield wire.JobItem(command.job, "sweep", f"cell {cell}")
             yield from self.beats(command.job, 4 * BEAT)
-        yield say.JobFinished(command.job)
+        yield wire.JobFinished(command.job)
 
-    def beats(self, job: int, seconds: float) -> Iterator[say.Event]:
+    def beats(self, job: int, seconds: float) -> Iterator[wire.Event]:
         while seconds > 0:
             if self.server.closing.wait(BEAT):
                 raise ConnectionAbortedError
             seconds -= BEAT
-            yield say.EngineAlive(job)
+            yield wire.EngineAlive(job)
 
     def answer(self, status: int, body: bytes | None) -> None:
         if self.headers["authorization"] != f"Bearer {TOKEN}":

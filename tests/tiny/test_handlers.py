@@ -20,7 +20,7 @@ from specviz.measure.paired import Comparison
 from specviz.measure.race import RacePrompt, burst_texts
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.handlers import run as handler
 from specviz.service.handlers.long import race_steps
 from specviz.service.handlers.run import run_steps
@@ -48,8 +48,8 @@ def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.M
     monkeypatch.setattr("specviz.service.workshop.calibration_steps", steps)
     workshop, found = workshop_with(TARGET, DRAFT), []
     for attempt in (1, 1, 2, 1, 2):
-        events = handler.calibrate_steps(say.Calibrate(7, RunRequest(""), attempt=attempt), workshop)
-        [item] = [event.item for event in events if isinstance(event, say.JobItem)]
+        events = handler.calibrate_steps(wire.Calibrate(7, RunRequest(""), attempt=attempt), workshop)
+        [item] = [event.item for event in events if isinstance(event, wire.JobItem)]
         assert item.attempt == attempt
         found.append(item.costs)
     first, second = measured
@@ -62,22 +62,22 @@ def test_on_a_busy_machine_drafts_are_compared_by_the_costs_of_a_quiet_one(monke
         yield
 
     monkeypatch.setattr("specviz.service.workshop.calibration_steps", refused)
-    asked = say.GuessAlong(7, RunRequest(PROMPT, settings=DecodeSettings(max_new_tokens=8)), ["draft"])
+    asked = wire.GuessAlong(7, RunRequest(PROMPT, settings=DecodeSettings(max_new_tokens=8)), ["draft"])
     machine, recorded = describe_machine(), Costs(0.01, 0.3, {1: 1.0}, 0.0)
     here = MachineCosts("", "AMD EPYC", machine, "target", "float32", Quiet(3.0), {"draft": recorded})
     monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, [here]))
     events = handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT))
-    [found] = [event.item for event in events if isinstance(event, say.JobItem)]
+    [found] = [event.item for event in events if isinstance(event, wire.JobItem)]
     assert (found.costs, found.costs_of) == (recorded, "AMD EPYC")
     monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, []))
     with pytest.raises(DisturbedError):
         list(handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT)))
 
 
-def command(repeats: int = 2, **settings: Any) -> say.Race:
+def command(repeats: int = 2, **settings: Any) -> wire.Race:
     prompts = [RacePrompt("own-1", "w1 w2 w3"), RacePrompt("own-2", "w4 w2")]
     request = RunRequest("", settings=DecodeSettings(max_new_tokens=12, draft_length=3, **settings))
-    return say.Race(7, request, prompts, repeats)
+    return wire.Race(7, request, prompts, repeats)
 
 
 def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,19 +93,21 @@ def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pyt
         if event:
             events.append(event)
             said.append("said")
-    assert isinstance(events[0], say.RunStarted)
-    assert isinstance(events[-1], say.JobFinished)
+    assert isinstance(events[0], wire.RunStarted)
+    assert isinstance(events[-1], wire.JobFinished)
     pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
     assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2, "said"]
-    assert [isinstance(event, say.JobItem) for event in events[1:-1]] == [False, False, False, False, True] * 2
-    assert events[2] == say.JobProgress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
-    assert {event.total for event in events if isinstance(event, say.JobProgress)} == {2}
+    assert [isinstance(event, wire.JobItem) for event in events[1:-1]] == [False, False, False, False, True] * 2
+    assert events[2] == wire.JobProgress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
+    assert {event.total for event in events if isinstance(event, wire.JobProgress)} == {2}
 
 
-def laps_of(race: say.Race) -> list[Comparison]:
+def laps_of(race: wire.Race) -> list[Comparison]:
     """The laps as the server has them: after their way through the pipe."""
     events = [event for event in race_steps(race, TINY) if event]
-    return [event.item for event in map(say.parse_event, map(say.dump_event, events)) if isinstance(event, say.JobItem)]
+    return [
+        event.item for event in map(wire.parse_event, map(wire.dump_event, events)) if isinstance(event, wire.JobItem)
+    ]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -125,7 +127,7 @@ def until_repeat(steps: Any, repeat: int) -> None:
     """Into the timing of this repeat of the first prompt."""
     while True:
         event = next(steps)
-        if isinstance(event, say.JobProgress) and event.repeat == repeat:
+        if isinstance(event, wire.JobProgress) and event.repeat == repeat:
             next(steps)
             return
 
@@ -136,9 +138,9 @@ def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
     until_repeat(stopped, 3)
     stopped.close()
     events = [event for event in race_steps(command(repeats=3), workshop) if event]
-    timed = [event.repeat for event in events if isinstance(event, say.JobProgress) and event.phase == "timing"]
+    timed = [event.repeat for event in events if isinstance(event, wire.JobProgress) and event.phase == "timing"]
     assert timed == [3, 1, 2, 3]
-    assert [len(event.item.ratios) for event in events if isinstance(event, say.JobItem)] == [3, 3]
+    assert [len(event.item.ratios) for event in events if isinstance(event, wire.JobItem)] == [3, 3]
 
 
 def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
@@ -165,12 +167,12 @@ def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
 
 
 def test_a_race_command_is_read_by_the_engine_as_it_was_written() -> None:
-    assert say.parse_command(say.dump_command(command())) == command()
+    assert wire.parse_command(wire.dump_command(command())) == command()
     assert command().texts == ["w1 w2 w3", "w4 w2"]
     left = [[lap.name for lap in laps_of(replace(command(repeats=1), done=done))] for done in (1, 2)]
     assert left == [["own-2"], []], "it goes on after the laps already sent"
     with pytest.raises(ValueError, match="repeats"):
-        say.parse_command(say.dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
+        wire.parse_command(wire.dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
 
 
 PROMPT = "w1 w2 w3"
@@ -187,18 +189,18 @@ def every_step_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handler, "MESSAGE_SECONDS", 0.0)
 
 
-def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[say.JobEvent | None]:
-    return run_steps(say.Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER))
+def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[wire.JobEvent | None]:
+    return run_steps(wire.Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER))
 
 
-def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[say.JobEvent]:
+def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[wire.JobEvent]:
     """What the server hears."""
-    heard = [say.parse_event(say.dump_event(event)) for event in steps(settings, target) if event]
+    heard = [wire.parse_event(wire.dump_event(event)) for event in steps(settings, target) if event]
     assert all(heard)
     return heard  # type: ignore[return-value]
 
 
-def result_of(events: list[say.JobEvent]) -> RunResult:
+def result_of(events: list[wire.JobEvent]) -> RunResult:
     view = JobView(7)
     for event in events:
         view = advance(view, event)
@@ -207,8 +209,8 @@ def result_of(events: list[say.JobEvent]) -> RunResult:
 
 def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
     first, *going, last = events_of(replace(GREEDY, stop_at_eos=False))
-    assert isinstance(first, say.RunStarted)
-    assert isinstance(last, say.RunDone)
+    assert isinstance(first, wire.RunStarted)
+    assert isinstance(last, wire.RunDone)
     written = alone = 0
     for event in going:
         before = written

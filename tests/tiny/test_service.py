@@ -17,7 +17,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
 from specviz.service import EngineService, JobView, ServiceLimits, fleet
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.bench import Mailbox
 from specviz.service.child import Child
 from specviz.service.engine import listen
@@ -156,16 +156,16 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
 
 
 def test_a_tasks_items_add_up() -> None:
-    view = advance(JobView(1), say.JobProgress(1, "measuring", 3, prompt="story-1"))
+    view = advance(JobView(1), wire.JobProgress(1, "measuring", 3, prompt="story-1"))
     assert (view.state, view.items, view.result) == ("running", 0, None)
     for item in ("a", "b"):
-        view = advance(view, say.JobItem(1, "sweep", item))
+        view = advance(view, wire.JobItem(1, "sweep", item))
     assert view.result == Items("sweep", ("a", "b"))
-    assert view.progress == say.JobProgress(1, "measuring", 3, done=2, prompt="story-1")
-    view = advance(view, say.EngineAlive(1))
+    assert view.progress == wire.JobProgress(1, "measuring", 3, done=2, prompt="story-1")
+    view = advance(view, wire.EngineAlive(1))
     assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
-    assert advance(view, say.JobFinished(1)).state == "done"
-    broken = advance(JobView(1), say.Rounds(1, [], Output([], "", None)))
+    assert advance(view, wire.JobFinished(1)).state == "done"
+    broken = advance(JobView(1), wire.Rounds(1, [], Output([], "", None)))
     assert (broken.state, broken.message) == ("failed", UNEXPECTED), "an engine that breaks the protocol"
 
 
@@ -186,12 +186,12 @@ def test_a_class_that_opens_one_link_has_one_run(service: EngineService) -> None
 
 def test_run_again_measures_again_and_replaces_the_run(service: EngineService) -> None:
     first = run_of(until_state(service, submit(service, "ada", REQUEST), "done"))
-    again = service.submit("ada", "run", lambda job: say.Run(job, REQUEST), fresh=True)
+    again = service.submit("ada", "run", lambda job: wire.Run(job, REQUEST), fresh=True)
     assert not service.view(again).finished
     second = run_of(until_state(service, again, "done"))
     assert second.trace.rounds == first.trace.rounds, "this engine always takes the same time"
-    other = service.submit("bob", "run", lambda job: say.Run(job, REQUEST), fresh=True)
-    third = service.submit("cleo", "run", lambda job: say.Run(job, REQUEST), fresh=True)
+    other = service.submit("bob", "run", lambda job: wire.Run(job, REQUEST), fresh=True)
+    third = service.submit("cleo", "run", lambda job: wire.Run(job, REQUEST), fresh=True)
     until_state(service, other, "done")
     until_state(service, third, "done")
 
@@ -199,7 +199,7 @@ def test_run_again_measures_again_and_replaces_the_run(service: EngineService) -
 def test_a_fresh_run_joins_one_that_has_not_begun_and_no_other(service: EngineService) -> None:
     begun = submit(service, "ada", HELD)
     service.wait(begun, has_begun, PATIENCE)
-    one, two = (service.submit(name, "run", lambda job: say.Run(job, HELD), fresh=True) for name in ("bob", "cleo"))
+    one, two = (service.submit(name, "run", lambda job: wire.Run(job, HELD), fresh=True) for name in ("bob", "cleo"))
     assert service.view(begun).state == "running"
     assert [service.view(job).place for job in (one, two)] == [1, 1]
 
@@ -224,9 +224,9 @@ def test_one_who_asks_for_something_else_leaves_the_shared_run_in_its_place(serv
 
 def test_costs_are_measured_once_for_all(service: EngineService) -> None:
     measured = until_state(service, measure_costs(service, "ada", "quick"), "done").result
-    assert isinstance(measured, say.CostsResult)
+    assert isinstance(measured, wire.CostsResult)
     asked = RunRequest("another prompt", draft=json.loads(next(iter(service._costs)))[1]["draft"])
-    view = service.view(service.submit("bob", "costs", lambda job: say.Calibrate(job, asked)))
+    view = service.view(service.submit("bob", "costs", lambda job: wire.Calibrate(job, asked)))
     assert (view.state, view.result) == ("done", measured)
 
 
@@ -256,14 +256,14 @@ def test_what_is_asked_for_is_settings_prompt_weights_and_format(monkeypatch: py
         replace(REQUEST, draft="early-exit:1"),
         replace(REQUEST, draft="early-exit:2"),
     ]
-    keys = {sharing_key(say.Run(number, request)) for number, request in enumerate(requests)}
+    keys = {sharing_key(wire.Run(number, request)) for number, request in enumerate(requests)}
     assert len(keys) == len(requests)
-    assert sharing_key(say.Run(1, REQUEST)) == sharing_key(say.Run(2, RunRequest("rounds 3")))
-    assert sharing_key(say.Calibrate(1, requests[0])) == sharing_key(say.Calibrate(2, requests[1]))
-    assert sharing_key(say.Calibrate(1, requests[0])) != sharing_key(say.Calibrate(2, requests[2]))
+    assert sharing_key(wire.Run(1, REQUEST)) == sharing_key(wire.Run(2, RunRequest("rounds 3")))
+    assert sharing_key(wire.Calibrate(1, requests[0])) == sharing_key(wire.Calibrate(2, requests[1]))
+    assert sharing_key(wire.Calibrate(1, requests[0])) != sharing_key(wire.Calibrate(2, requests[2]))
     assert sharing_key(sweep_of(1)) is None
     monkeypatch.setattr("specviz.service.service.weights_hash", lambda folder: "other")
-    assert sharing_key(say.Run(1, REQUEST)) not in keys
+    assert sharing_key(wire.Run(1, REQUEST)) not in keys
 
 
 def test_several_engines_work_at_the_same_time_and_say_so_and_background_work_has_the_idle_one(start: Start) -> None:
@@ -497,7 +497,7 @@ def test_the_driver_goes_on_after_an_error_in_itself(
 @pytest.mark.parametrize(
     ("owner", "name", "prompt"),
     [
-        (say, "parse_event", "rounds 1"),
+        (wire, "parse_event", "rounds 1"),
         (fleet, "advance", "rounds 1"),
         (fleet.EngineDriver, "_after_end", "die"),  # while the engine's end is noted
     ],
@@ -632,15 +632,15 @@ def test_deaths_long_apart_begin_no_rest() -> None:
 
 
 def test_commands_and_events_survive_the_pipe() -> None:
-    command = say.Run(7, RunRequest("two\nlines \u2028 and ✓", settings=DecodeSettings(seed=2**63 - 1)))
-    line = say.dump_command(command)
+    command = wire.Run(7, RunRequest("two\nlines \u2028 and ✓", settings=DecodeSettings(seed=2**63 - 1)))
+    line = wire.dump_command(command)
     assert line.count(b"\n") == 1
-    assert say.parse_command(line) == command
+    assert wire.parse_command(line) == command
     for item in ("One sentence.", a_row(draft_dtype=None)):
-        event = say.JobItem(7, "sweep", item)
-        assert say.parse_event(say.dump_event(event)) == event
+        event = wire.JobItem(7, "sweep", item)
+        assert wire.parse_event(wire.dump_event(event)) == event
     nothing = (b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n")
-    assert [line for line in nothing if say.parse_event(line)] == []
+    assert [line for line in nothing if wire.parse_event(line)] == []
 
 
 # ---- first rounds go first, with an engine that takes turns

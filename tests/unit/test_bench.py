@@ -15,8 +15,8 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import Output
 from specviz.data.measured.first_run import first_trace
 from specviz.service import EngineService
-from specviz.service import protocol as say
-from specviz.service.bench import BROKE, NO_MEMORY, SILENT, Bench, whose_turn
+from specviz.service import protocol as wire
+from specviz.service.bench import BROKE, NO_MEMORY, SILENT, Bench, choose_job
 from specviz.service.engine import Mailbox
 from specviz.service.limits import BudgetSpent
 from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
@@ -25,20 +25,20 @@ from tests.support.known import known
 REQUEST = RunRequest("")
 
 
-def rounds(job: int) -> say.Rounds:
-    return say.Rounds(job, [], Output([], "", None))
+def rounds(job: int) -> wire.Rounds:
+    return wire.Rounds(job, [], Output([], "", None))
 
 
 class Script:
     """Stands in for the handlers and for what the server sends: commands, and Stops after so many steps of a job."""
 
-    def __init__(self, *commands: say.JobCommand, stop_after: dict[int, int] | None = None) -> None:
+    def __init__(self, *commands: wire.JobCommand, stop_after: dict[int, int] | None = None) -> None:
         self.commands = list(commands)
         self.stop_after = stop_after or {}
         self.done: dict[int, int] = {}
         self.error: Exception | None = None
 
-    def next(self, wait: bool) -> say.JobCommand | None:
+    def next(self, wait: bool) -> wire.JobCommand | None:
         return self.commands.pop(0) if self.commands else None
 
     def stopped(self, job: int) -> bool:
@@ -47,11 +47,11 @@ class Script:
     def forget(self, job: int) -> None:
         """The mailbox does; here nothing asks again."""
 
-    def steps(self, command: say.JobCommand) -> Generator[say.JobEvent | None]:
+    def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
         job = command.job
         for number, event in enumerate(
-            [say.EngineAlive(job), rounds(job), None, rounds(job), say.JobFinished(job)], start=1
+            [wire.EngineAlive(job), rounds(job), None, rounds(job), wire.JobFinished(job)], start=1
         ):
             self.done[job] = number
             yield event
@@ -59,8 +59,8 @@ class Script:
             raise self.error
 
 
-def sent_by(script: Script, after_crowd: Callable[[], object] = lambda: None) -> list[say.Event]:
-    sent: list[say.Event] = []
+def sent_by(script: Script, after_crowd: Callable[[], object] = lambda: None) -> list[wire.Event]:
+    sent: list[wire.Event] = []
     work(Bench(script.steps, script, sent.append, after_crowd), 60)
     return sent
 
@@ -71,38 +71,43 @@ def work(bench: Bench, times: int) -> None:
 
 
 def test_runs_go_to_their_end_and_a_class_sees_its_first_rounds_before_any_goes_on() -> None:
-    assert sent_by(Script(say.Run(5, REQUEST))) == [say.EngineAlive(5), rounds(5), rounds(5), say.JobFinished(5)]
-    sent = sent_by(Script(say.Run(1, REQUEST), say.Run(2, REQUEST), say.Run(3, REQUEST)))
-    first = [say.EngineAlive(1), rounds(1), say.EngineAlive(2), rounds(2), say.EngineAlive(3), rounds(3)]
-    rest = [rounds(1), say.JobFinished(1), rounds(2), say.JobFinished(2), rounds(3), say.JobFinished(3)]
+    assert sent_by(Script(wire.Run(5, REQUEST))) == [
+        wire.EngineAlive(5),
+        rounds(5),
+        rounds(5),
+        wire.JobFinished(5),
+    ]
+    sent = sent_by(Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST), wire.Run(3, REQUEST)))
+    first = [wire.EngineAlive(1), rounds(1), wire.EngineAlive(2), rounds(2), wire.EngineAlive(3), rounds(3)]
+    rest = [rounds(1), wire.JobFinished(1), rounds(2), wire.JobFinished(2), rounds(3), wire.JobFinished(3)]
     assert sent == first + rest, "then the oldest goes on to its end"
 
 
 def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
-    sent = sent_by(Script(say.Run(1, REQUEST), say.Run(2, REQUEST), stop_after={2: 2}))
-    assert sent.index(say.JobStopped(2)) < sent.index(say.JobFinished(1))
-    assert say.JobFinished(2) not in sent
-    assert sent_by(Script(say.Calibrate(5, REQUEST), stop_after={5: 4})) == [
-        say.EngineAlive(5),
+    sent = sent_by(Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST), stop_after={2: 2}))
+    assert sent.index(wire.JobStopped(2)) < sent.index(wire.JobFinished(1))
+    assert wire.JobFinished(2) not in sent
+    assert sent_by(Script(wire.Calibrate(5, REQUEST), stop_after={5: 4})) == [
+        wire.EngineAlive(5),
         rounds(5),
-        say.JobStopped(5),
+        wire.JobStopped(5),
     ]
 
 
 def test_only_after_a_crowd_memory_is_given_back_and_only_once() -> None:
     for runs, times in ((1, 0), (3, 0), (5, 1)):
         given_back: list[bool] = []
-        sent_by(Script(*(say.Run(number, REQUEST) for number in range(runs))), partial(given_back.append, True))
+        sent_by(Script(*(wire.Run(number, REQUEST) for number in range(runs))), partial(given_back.append, True))
         assert len(given_back) == times
 
 
 def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     errors = {"Too long.": InputError("Too long."), NO_MEMORY: MemoryError(), BROKE: RuntimeError("secret")}
     for message, error in errors.items():
-        script = Script(say.Run(1, REQUEST), say.Run(2, REQUEST))
+        script = Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST))
         script.error = error
-        failed = [event for event in sent_by(script) if isinstance(event, say.JobFailed)]
-        assert failed == [say.JobFailed(job, message) for job in (1, 2)]
+        failed = [event for event in sent_by(script) if isinstance(event, wire.JobFailed)]
+        assert failed == [wire.JobFailed(job, message) for job in (1, 2)]
         assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
 
 
@@ -113,7 +118,7 @@ def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_sa
     def now() -> float:
         return next(ticks) * SILENT / 8  # a step looks at the clock a few times
 
-    script = Endless(say.Calibrate(5, REQUEST), say.Calibrate(6, REQUEST))
+    script = Endless(wire.Calibrate(5, REQUEST), wire.Calibrate(6, REQUEST))
     work(Bench(script.steps, script, lambda _: times.append(now()), clock=now), 400)
     pauses = [later - sooner for sooner, later in pairwise(times)]
     assert len(pauses) > 50
@@ -123,7 +128,7 @@ def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_sa
 
 def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:
     """Who works at each tenth of a second."""
-    return "".join(whose_turn(watched, long, tenth / 10) for tenth in range(round(seconds * 10)))
+    return "".join(choose_job(watched, long, tenth / 10) for tenth in range(round(seconds * 10)))
 
 
 def test_alone_a_job_has_all_the_time_and_beside_visitors_a_quarter() -> None:
@@ -142,13 +147,13 @@ def test_alone_a_job_has_all_the_time_and_beside_visitors_a_quarter() -> None:
 class Endless(Script):
     """A long job yields None for ever; all others are as before."""
 
-    def steps(self, command: say.JobCommand) -> Generator[say.JobEvent | None]:
-        if isinstance(command, say.Run):
+    def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        if isinstance(command, wire.Run):
             yield from super().steps(command)
             return
-        yield say.Loading(command.job, "wren-base")
+        yield wire.Loading(command.job, "wren-base")
         yield None
-        yield say.RunStarted(command.job)
+        yield wire.RunStarted(command.job)
         try:
             for number in count():
                 self.done[command.job] = number
@@ -159,57 +164,57 @@ class Endless(Script):
 
 
 def test_a_watched_run_comes_at_once_while_a_long_job_is_paused_and_goes_on() -> None:
-    script, sent = Endless(say.Calibrate(1, REQUEST)), []
+    script, sent = Endless(wire.Calibrate(1, REQUEST)), []
     bench = Bench(script.steps, script, sent.append, clock=lambda: 0.0)
     work(bench, 20)
     before = script.done[1]
-    script.commands.append(say.Run(2, REQUEST))
+    script.commands.append(wire.Run(2, REQUEST))
     bench.work()
-    assert sent[2:] == [say.EngineAlive(2), rounds(2)], "its first rounds, at once"
+    assert sent[2:] == [wire.EngineAlive(2), rounds(2)], "its first rounds, at once"
     work(bench, 20)
-    assert sent[4:6] == [rounds(2), say.JobFinished(2)]
+    assert sent[4:6] == [rounds(2), wire.JobFinished(2)]
     assert script.done[1] > before, "nothing is begun again"
 
 
 def test_jobs_that_give_way_have_no_more_time_than_others() -> None:
-    script, sent = Endless(say.Calibrate(1, REQUEST)), []
+    script, sent = Endless(wire.Calibrate(1, REQUEST)), []
     each_second = partial(next, count(1.0))
     work(Bench(script.steps, script, sent.append, budget=9, clock=each_second), 30)
     *_, has, failed = sent
     assert has == rounds(1)
-    assert isinstance(failed, say.JobFailed)
+    assert isinstance(failed, wire.JobFailed)
     assert failed.message.startswith("This server gives one job 9 seconds, and they are over")
     assert script.done[1] == 7, "one second a step, without the two that load models"
     script, sent = Endless(), []
     bench = Bench(script.steps, script, sent.append, budget=9, clock=each_second)
     for _ in range(6):
-        script.commands.append(say.Calibrate(1, REQUEST))
+        script.commands.append(wire.Calibrate(1, REQUEST))
         script.stop_after = {}
         work(bench, 6)
         script.stop_after = {1: 0}
         bench.work()
-    assert any(isinstance(event, say.JobFailed) for event in sent)
+    assert any(isinstance(event, wire.JobFailed) for event in sent)
 
 
 def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
     """Found: it kept the number of every cancelled job for ever."""
-    mailbox, sent = Mailbox(), list[say.Event]()
+    mailbox, sent = Mailbox(), list[wire.Event]()
     bench = Bench(Script().steps, mailbox, sent.append)
     for number in range(5):
-        mailbox.take(say.dump_command(say.Run(number, REQUEST)))
+        mailbox.take(wire.dump_command(wire.Run(number, REQUEST)))
         assert not mailbox.stopped(number)
         if number % 2:
-            mailbox.take(say.dump_command(say.Stop(number)))
+            mailbox.take(wire.dump_command(wire.Stop(number)))
         work(bench, 1 if number % 2 else 5)  # its first two steps are one
-        mailbox.take(say.dump_command(say.Stop(number)))  # late: it is over
-    assert [event.job for event in sent if isinstance(event, say.JobStopped)] == [1, 3]
+        mailbox.take(wire.dump_command(wire.Stop(number)))  # late: it is over
+    assert [event.job for event in sent if isinstance(event, wire.JobStopped)] == [1, 3]
     assert mailbox._wanted == set()
-    for command in (say.Calibrate(6, REQUEST), say.Stop(6), say.Calibrate(6, REQUEST)):
-        mailbox.take(say.dump_command(command))
+    for command in (wire.Calibrate(6, REQUEST), wire.Stop(6), wire.Calibrate(6, REQUEST)):
+        mailbox.take(wire.dump_command(command))
         bench.work()
-    assert sent[-1] == say.JobStopped(6)
+    assert sent[-1] == wire.JobStopped(6)
     work(bench, 6)
-    assert sent[-1] == say.JobFinished(6), "a number may come again"
+    assert sent[-1] == wire.JobFinished(6), "a number may come again"
 
 
 def test_there_is_one_engine_whatever_visitors_do() -> None:

@@ -14,7 +14,7 @@ import pytest
 from specviz import InputError, __version__
 from specviz.cli.main import _parser, main
 from specviz.cli.options import PROGRAM, add_pair, settings_of
-from specviz.cli.output import chip, print_table, safe, say, visible
+from specviz.cli.output import chip, print_line, print_table, safe, visible
 from specviz.core.files import APP_FOLDER
 from tests.support.commands import MARKUP
 
@@ -73,7 +73,7 @@ def test_a_tree_of_fixed_shape_sets_the_draft_length_and_another_one_is_refused(
 
 def test_visible_text_replaces_control_characters_and_markup_stays_text(capsys: pytest.CaptureFixture[str]) -> None:
     print_table((MARKUP, "b"), [(MARKUP, 1.0), ("\x1b[31m", None)])
-    say(MARKUP)
+    print_line(MARKUP)
     shown = capsys.readouterr().out
     assert shown.count(MARKUP) == 3
     assert "␛[31m" in shown
@@ -85,7 +85,7 @@ def test_visible_text_replaces_control_characters_and_markup_stays_text(capsys: 
 def test_colour_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def shown() -> list[str]:
         for status in ("accepted", "rejected", "discarded", "correction", "bonus", "own"):
-            say(chip(status, " a"))
+            print_line(chip(status, " a"))
         return capsys.readouterr().out.splitlines()
 
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -95,7 +95,7 @@ def test_colour_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for coloured, text in zip(shown(), plain, strict=True):
         assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", coloured)
-    say(chip("accepted", "\x1b[2J"))
+    print_line(chip("accepted", "\x1b[2J"))
     assert capsys.readouterr().out == "\x1b[34m✓␛[2J\x1b[0m\n"
     monkeypatch.setenv("NO_COLOR", "1")
     assert shown() == plain

@@ -13,7 +13,7 @@ from specviz.core.trace import Autoregressive, EmittedToken, Round, Trace
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service import EngineService
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.limits import seconds_a_job
 from specviz.service.run_store import StoredRun
@@ -34,7 +34,7 @@ from tests.support.replaying_engine import header, output
 from tests.unit.test_verdict import CALIBRATED, in_turns
 
 PLAN = SweepPlan((), (), (1,))
-DOWNLOADING = say.Loading(1, "gpt2", 12_000_000, 548_000_000)
+DOWNLOADING = wire.Loading(1, "gpt2", 12_000_000, 548_000_000)
 LONGEST = RunRequest("", settings=DecodeSettings(max_new_tokens=256))
 GREATEST = RaceEntry(LONGEST, presets=(), own="\n".join("abcdefgh"), repeats=20)
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
@@ -45,7 +45,7 @@ A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
 
 def started() -> JobSlot[Items[str]]:
     slot = JobSlot("sweep", Items)
-    slot.start(lambda job: say.Sweep(job, PLAN))
+    slot.start(lambda job: wire.Sweep(job, PLAN))
     return slot
 
 
@@ -53,15 +53,19 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     slot = JobSlot("sweep", Items)
     assert (slot.state, slot.busy, slot.job, slot.view, slot.result) == ("idle", False, None, None, None)
     assert not slot.refresh()
-    job = slot.start(lambda job: say.Sweep(job, PLAN))
+    job = slot.start(lambda job: wire.Sweep(job, PLAN))
     assert service.started
     assert slot.state == "waiting"
-    events = (say.Loading(job, "wren-base"), say.JobProgress(job, "measuring", 2), say.JobItem(job, "sweep", "a"))
+    events = (
+        wire.Loading(job, "wren-base"),
+        wire.JobProgress(job, "measuring", 2),
+        wire.JobItem(job, "sweep", "a"),
+    )
     for event, state in zip(events, ("loading", "running", "running"), strict=True):
         service.tell(event)
         assert not slot.refresh()
         assert (slot.state, slot.busy) == (state, True)
-    service.tell(say.JobFinished(job))
+    service.tell(wire.JobFinished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
     assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
@@ -69,29 +73,29 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
 
 def test_a_failed_cancelled_or_lost_job_has_what_it_found_and_its_slot_can_be_used_again(service: FakeService) -> None:
     found, slot = Items("sweep", ("a",)), started()
-    service.tell(say.JobItem(1, "sweep", "a"), say.JobFailed(1, "The engine stopped."))
+    service.tell(wire.JobItem(1, "sweep", "a"), wire.JobFailed(1, "The engine stopped."))
     assert slot.refresh()
     assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", found)
     slot = started()
-    service.tell(say.JobItem(2, "sweep", "a"))
+    service.tell(wire.JobItem(2, "sweep", "a"))
     slot.cancel()
     assert slot.refresh()
     assert (slot.state, slot.result) == ("cancelled", found)
     slot.cancel()
     assert service.cancelled == ["sweep"], "there is nothing to cancel a second time"
     slot = started()
-    service.tell(say.JobProgress(3, "measuring", 2), say.JobItem(3, "sweep", "a"))
+    service.tell(wire.JobProgress(3, "measuring", 2), wire.JobItem(3, "sweep", "a"))
     slot.refresh()
     service.expire("ada")
     assert slot.refresh(), "it has ended"
     assert (slot.state, slot.message, slot.result) == ("lost", "This run has expired.", found)
     assert not slot.refresh()
-    slot.start(lambda job: say.Sweep(job, PLAN))
+    slot.start(lambda job: wire.Sweep(job, PLAN))
     assert (slot.state, slot.message, slot.result) == ("waiting", "", None)
     slot.reset()
     assert (slot.state, service.cancelled) == ("idle", ["sweep", "sweep"])
     other = JobSlot("sweep", RunResult)
-    service.tell(say.JobItem(other.start(lambda job: say.Sweep(job, PLAN)), "sweep", "a"))
+    service.tell(wire.JobItem(other.start(lambda job: wire.Sweep(job, PLAN)), "sweep", "a"))
     other.refresh()
     assert other.result is None, "what it found is of another kind"
 
@@ -103,10 +107,10 @@ def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch:
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
     """
     slot = JobSlot("run", Items)
-    slot.start(lambda job: say.Run(job, RunRequest("old")))
+    slot.start(lambda job: wire.Run(job, RunRequest("old")))
 
     def while_waiting(job: int, *_: object) -> JobView:
-        slot.start(lambda job: say.Run(job, RunRequest("new")))
+        slot.start(lambda job: wire.Run(job, RunRequest("new")))
         return FakeService.view(service, job)
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
@@ -120,7 +124,7 @@ def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: p
     assert slot.busy
 
     def end_soon(job: int, *_: object) -> JobView:
-        service.tell(say.JobFinished(job))
+        service.tell(wire.JobFinished(job))
         return service.view(job)
 
     monkeypatch.setattr(service, "wait", end_soon)
@@ -143,7 +147,7 @@ def test_every_wait_is_named() -> None:
         (JobView(1, place=1, message="The engine is starting."), "The engine is starting."),
         (JobView(1), "waiting"),
         (JobView(1, state="loading"), "starting"),
-        (JobView(1, state="loading", loading=say.Loading(1, "wren-small")), "loading wren-small"),
+        (JobView(1, state="loading", loading=wire.Loading(1, "wren-small")), "loading wren-small"),
         (JobView(1, state="loading", loading=DOWNLOADING), "downloading gpt2: 12 of 548 MB (2 %)"),
         (JobView(1, state="running"), None),
         (JobView(1, state="done"), None),
@@ -153,8 +157,8 @@ def test_every_wait_is_named() -> None:
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
     racing = RaceState(RaceEntry(), started=RaceEntry())
-    racing.slot.start(lambda job: say.Race(job, RaceEntry().request, RaceEntry().prompts))
-    service.tell(say.JobProgress(1, "timing", 4), say.JobItem(1, "race", "a lap"))  # type: ignore[arg-type]
+    racing.slot.start(lambda job: wire.Race(job, RaceEntry().request, RaceEntry().prompts))
+    service.tell(wire.JobProgress(1, "timing", 4), wire.JobItem(1, "race", "a lap"))  # type: ignore[arg-type]
     assert not racing.refresh()
     service.expire("ada")
     assert racing.refresh()
@@ -162,8 +166,8 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert racing.finished.startswith("The race has expired")
     assert "the 1 of 4 prompts that were finished are shown" in racing.finished
     sweeps = HelpsState()
-    sweeps.slot.start(lambda job: say.Sweep(job, PLAN))
-    service.tell(say.JobItem(2, "sweep", a_row()), say.JobItem(2, "sweep", "One cannot be measured."))
+    sweeps.slot.start(lambda job: wire.Sweep(job, PLAN))
+    service.tell(wire.JobItem(2, "sweep", a_row()), wire.JobItem(2, "sweep", "One cannot be measured."))
     sweeps.refresh()
     service.expire("ada")
     for _ in range(2):
@@ -205,31 +209,31 @@ def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
     assert pace.both == pytest.approx(pace.plain + pace.speculative)
     service = EngineService(["none"])
     assert service.known_costs(OTHER) is None
-    key = known(sharing_key(say.Calibrate(1, replace(OTHER, prompt="another"))))
-    service._costs[key] = say.CostsResult(COSTS)
+    key = known(sharing_key(wire.Calibrate(1, replace(OTHER, prompt="another"))))
+    service._costs[key] = wire.CostsResult(COSTS)
     assert service.known_costs(OTHER) == COSTS
 
 
 def watching() -> WatchState:
     made = WatchState(asked=(REQUEST, None))
-    made.run.start(lambda job: say.Run(job, REQUEST))
+    made.run.start(lambda job: wire.Run(job, REQUEST))
     return made
 
 
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
     page = watching()
-    service.tell(say.RunStarted(1, header(say.Run(1, REQUEST))))
+    service.tell(wire.RunStarted(1, header(wire.Run(1, REQUEST))))
     page.refresh()
     assert page.notice is page.shown is None, "nothing to show before its first round"
-    service.tell(say.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
+    service.tell(wire.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
     assert known(page.shown).run_id == "live-1"
     assert known(page.shown).trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
-    service.tell(say.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
+    service.tell(wire.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
-    service.tell(say.RunDone(1, "plain"))
+    service.tell(wire.RunDone(1, "plain"))
     page.refresh()
     assert (known(page.shown).plain_text, page.notice) == ("plain", None)
     assert [run.run_id for run in page.past.finished] == ["live-1"]
@@ -240,8 +244,8 @@ def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -
     service.expire("ada")
     page.refresh()
     assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
-    page.run.start(lambda job: say.Run(job, REQUEST))
-    service.tell(say.JobFailed(page.run.job or 0, "Too long."))
+    page.run.start(lambda job: wire.Run(job, REQUEST))
+    service.tell(wire.JobFailed(page.run.job or 0, "Too long."))
     page.refresh()
     assert page.message == "Too long."
 
@@ -250,9 +254,9 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
     """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
     page = WatchState(asked=(REQUEST, None))
     page.costs.measure(REQUEST)
-    service.tell(say.JobItem(1, "calibrate", say.CostsResult(COSTS)), say.JobFinished(1))
+    service.tell(wire.JobItem(1, "calibrate", wire.CostsResult(COSTS)), wire.JobFinished(1))
     ticket = known(service._sessions.ticket(1))
-    ticket.job.view = replace(ticket.job.view, result=say.CostsResult(COSTS, ("Why.",), beside=2))
+    ticket.job.view = replace(ticket.job.view, result=wire.CostsResult(COSTS, ("Why.",), beside=2))
     page.costs.measure(OTHER)
     assert page.costs.known == {pair_key(REQUEST): COSTS}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
@@ -265,12 +269,12 @@ def test_costs_that_were_refused_say_why_and_only_the_next_run_asks_again(servic
     page, refused = WatchState(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
     for job in (1, 3):
         page.costs.measure(REQUEST)
-        service.tell(say.JobFailed(job, refused))
+        service.tell(wire.JobFailed(job, refused))
         for _ in range(2):
             page.costs.measure(REQUEST)
         assert (page.costs.known, page.costs.formats[pair_key(REQUEST)]) == ({}, (refused,))
         page.submit(REQUEST, None, fresh=True)
-    assert sum(isinstance(command, say.Calibrate) for command in service.commands) == 2
+    assert sum(isinstance(command, wire.Calibrate) for command in service.commands) == 2
 
 
 WILD = replace(CALIBRATED, cost_ratio=0.88)  # of a calibration under load
@@ -279,8 +283,8 @@ WILD = replace(CALIBRATED, cost_ratio=0.88)  # of a calibration under load
 def answered(service: FakeService, page: WatchState, costs: Costs, run: Trace) -> None:
     """The engine measures what was asked for last, and the page looks at it."""
     command = service.commands[-1]
-    found = say.CostsResult(costs, attempt=command.attempt)
-    service.tell(say.JobItem(command.job, "calibrate", found), say.JobFinished(command.job))
+    found = wire.CostsResult(costs, attempt=command.attempt)
+    service.tell(wire.JobItem(command.job, "calibrate", found), wire.JobFinished(command.job))
     page.costs.measure(REQUEST, run)
 
 
@@ -299,22 +303,22 @@ def test_costs_that_a_run_doubts_are_measured_again_until_they_explain_it(servic
 def test_costs_are_measured_again_a_few_times_only(service: FakeService) -> None:
     page, steady = WatchState(asked=(REQUEST, None)), in_turns()
     page.costs.measure(REQUEST, steady)
-    for _ in range(say.MOST_ATTEMPTS):
+    for _ in range(wire.MOST_ATTEMPTS):
         answered(service, page, WILD, steady)
     for _ in range(3):
         page.costs.measure(REQUEST, steady)
-    assert [command.attempt for command in service.commands] == list(range(1, say.MOST_ATTEMPTS + 1))
+    assert [command.attempt for command in service.commands] == list(range(1, wire.MOST_ATTEMPTS + 1))
 
 
 def test_what_another_visitor_had_measured_again_is_taken() -> None:
-    service, first = EngineService(["none"]), say.Calibrate(1, REQUEST)
+    service, first = EngineService(["none"]), wire.Calibrate(1, REQUEST)
     key = known(sharing_key(first))
-    service._costs[key] = say.CostsResult(WILD)
+    service._costs[key] = wire.CostsResult(WILD)
     assert known(service._found(key, first)).costs == WILD
-    again = say.Calibrate(2, REQUEST, attempt=2)
+    again = wire.Calibrate(2, REQUEST, attempt=2)
     assert sharing_key(again) == key
     assert service._found(key, again) is None
-    service._costs[key] = say.CostsResult(CALIBRATED, attempt=2)
+    service._costs[key] = wire.CostsResult(CALIBRATED, attempt=2)
     assert all(known(service._found(key, command)).costs == CALIBRATED for command in (first, again))
 
 
@@ -370,8 +374,8 @@ def test_the_first_drawing_has_the_targets_own_tokens(service: FakeService, monk
     plain = known(whole.autoregressive)
     part = replace(plain, token_ids=plain.token_ids[:1], seconds_per_token=plain.seconds_per_token[:1])
     first = next(replace(round, index=0) for round in whole.rounds if len(round.emitted_ids) > 1)
-    steps = [say.Rounds(1, [], whole.output, part) for _ in first.emitted_ids]
-    coming = [say.Rounds(1, [first], whole.output, None), *steps, say.Rounds(1, [], whole.output, part)]
+    steps = [wire.Rounds(1, [], whole.output, part) for _ in first.emitted_ids]
+    coming = [wire.Rounds(1, [first], whole.output, None), *steps, wire.Rounds(1, [], whole.output, part)]
 
     def next_comes(job: int, enough: Callable[[JobView], bool], timeout: float) -> JobView:
         while coming and not enough(service.view(job)):
@@ -381,7 +385,7 @@ def test_the_first_drawing_has_the_targets_own_tokens(service: FakeService, monk
     monkeypatch.setattr(service, "wait", next_comes)
     page = WatchState()
     page.submit(REQUEST, None, fresh=False)
-    service.tell(say.RunStarted(1, header(say.Run(1, REQUEST))))
+    service.tell(wire.RunStarted(1, header(wire.Run(1, REQUEST))))
     page.wait_for_first_round()
     assert len(coming) == 1, "not longer than until there is a speedup so far"
     assert len(known(known(page.shown).trace.autoregressive).token_ids) == len(steps)

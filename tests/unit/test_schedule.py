@@ -5,10 +5,10 @@ from typing import Any
 
 from specviz.core.request import RunRequest
 from specviz.measure.race import RacePrompt
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.job import Job, JobView, RunResult, advance
 from specviz.service.limits import ServiceLimits
-from specviz.service.schedule import Schedule, that_had_its_turn
+from specviz.service.schedule import Schedule, find_turn_over
 from specviz.service.sessions import address_block
 from tests.support.fake_traces import run_of
 
@@ -19,12 +19,12 @@ NEIGHBOUR = "203.0.113.9"  # in the block of the greedy address
 
 
 def make_run(number: int, session: str, address: str = "", prompt: str = "wait", **request: str) -> Job:
-    command = say.Run(number, RunRequest(prompt, **request))  # type: ignore[arg-type]
+    command = wire.Run(number, RunRequest(prompt, **request))  # type: ignore[arg-type]
     return Job(session, "run", JobView(number), command, address=address, block=address_block(address))
 
 
 def make_long(number: int, session: str, target: str = "wren-base") -> Job:
-    command = say.Race(number, RunRequest("", target=target), [RacePrompt("a", "w")])
+    command = wire.Race(number, RunRequest("", target=target), [RacePrompt("a", "w")])
     return Job(session, "race", JobView(number), command)
 
 
@@ -243,32 +243,32 @@ def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_a
 def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
     watched, other_hub, download = make_run(1, "ada"), make_run(2, "cleo", target=HUB), make_run(4, "bob", draft=HUB)
     assert ALONE.that_give_way(watched, [download]) == [], "it loads a model: that cannot be interrupted"
-    download.view = advance(download.view, say.Loading(4, HUB, 10, 100))
+    download.view = advance(download.view, wire.Loading(4, HUB, 10, 100))
     assert ALONE.that_give_way(watched, [download]) == [download]
     assert ALONE.that_give_way(other_hub, [download]) == [], "two downloads would take turns without end"
     download.wanted = "give way"
     assert ALONE.that_give_way(watched, [download]) == [], "once is enough"
     download.wanted = "end"
-    download.view = advance(download.view, say.Loading(4, HUB, 100, 100))
+    download.view = advance(download.view, wire.Loading(4, HUB, 100, 100))
     assert ALONE.that_give_way(watched, [download]) == [], "it is complete"
 
 
 def test_a_long_job_finds_something_before_it_gives_way_again_or_ends_its_turn_and_one_ends_at_a_time() -> None:
     watched, race = make_run(2, "ada"), make_long(1, "cleo", target=HUB)
-    race.view = replace(race.view, progress=say.JobProgress(1, "timing", 8, repeat=3))
+    race.view = replace(race.view, progress=wire.JobProgress(1, "timing", 8, repeat=3))
     race.gave_way_found = race.found
     race.wait_again()
     for repeat, gives_way in [(0, False), (3, False), (4, True)]:
-        race.view = advance(race.view, say.JobProgress(1, "timing", 8, repeat=repeat))
+        race.view = advance(race.view, wire.JobProgress(1, "timing", 8, repeat=repeat))
         assert (ALONE.that_give_way(watched, [race]) == [race]) is gives_way
     early, late, stuck = (make_long(number, "cleo") for number in (1, 2, 3))
     running = [stuck, late, early]
     for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):
         job.taken_at = taken_at
-    assert that_had_its_turn(running, 5.0) is None
+    assert find_turn_over(running, 5.0) is None
     for job in (early, late):
-        job.view = advance(job.view, say.JobProgress(job.id, "timing", 8, repeat=1))
-    assert that_had_its_turn(running, 0.5) is None
-    assert that_had_its_turn(running, 5.0) is early
+        job.view = advance(job.view, wire.JobProgress(job.id, "timing", 8, repeat=1))
+    assert find_turn_over(running, 0.5) is None
+    assert find_turn_over(running, 5.0) is early
     early.wanted = "take turns"
-    assert that_had_its_turn(running, 5.0) is None, "it is about to end"
+    assert find_turn_over(running, 5.0) is None, "it is about to end"

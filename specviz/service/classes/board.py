@@ -163,7 +163,7 @@ def rounds_csv(now: ClassNow) -> str:
     for student in now.students:
         for one in sorted(student.rounds.values(), key=lambda one: one.key):
             said = (prompts[one.text], one.number, safe_cell(one.guess), safe_cell(one.written))
-            rows.append([*_who(student), *now.plan.link.values(), *said, *figures(one.mine), *figures(one.model)])
+            rows.append([*_identify(student), *now.plan.link.values(), *said, *figures(one.mine), *figures(one.model)])
     return _csv(ROUND_COLUMNS, rows)
 
 
@@ -174,11 +174,11 @@ def answers_csv(now: ClassNow) -> str:
         for number, option in sorted(student.answers.items()):
             asked = quiz()[number]
             said = [number + 1, asked.text.technical, option + 1, asked.options[option].text.technical]
-            rows.append([*_who(student), *said, int(asked.right == option)])
+            rows.append([*_identify(student), *said, int(asked.right == option)])
     return _csv(ANSWER_COLUMNS, rows)
 
 
-def _who(student: Student) -> tuple[int, str]:
+def _identify(student: Student) -> tuple[int, str]:
     return student.number, safe_cell(student.name)
 
 

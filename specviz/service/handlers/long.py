@@ -25,12 +25,12 @@ from specviz.measure.sweep.plan import SweepCell, groups
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
 from specviz.service.workshop import Workshop
 
 
-def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
+def race_steps(command: wire.Race, workshop: Workshop) -> wire.JobSteps:
     """One `Comparison` for each prompt after the first `done`; `JobProgress` before each repeat.
 
     InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
@@ -39,7 +39,7 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
     target, draft = yield from workshop.load_pair(job, command.request)
     drafter = fit_drafter(target, draft, settings)
     _check(target, drafter, prompts, settings)
-    yield say.RunStarted(job)
+    yield wire.RunStarted(job)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
         measured = workshop.race_so_far(job, place)
         runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
@@ -47,15 +47,17 @@ def race_steps(command: say.Race, workshop: Workshop) -> say.JobSteps:
             yield from _time(command, prompt, runs)
         except BudgetSpent:
             if measured.plain:
-                yield say.JobItem(job, "race", comparison_of(measured, target, prompt.name))
+                yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name))
             raise
         workshop.forget_race(job)
-        yield say.JobItem(job, "race", comparison_of(measured, target, prompt.name))
-    yield say.JobFinished(job)
+        yield wire.JobItem(job, "race", comparison_of(measured, target, prompt.name))
+    yield wire.JobFinished(job)
 
 
-def _time(command: say.Race, prompt: RacePrompt, runs: PairedRuns) -> say.JobSteps:
-    step = say.JobProgress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
+def _time(command: wire.Race, prompt: RacePrompt, runs: PairedRuns) -> wire.JobSteps:
+    step = wire.JobProgress(
+        command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats
+    )
     yield step
     yield from runs.warm_up_steps()
     for repeat in range(len(runs.measured.plain) + 1, command.repeats + 1):
@@ -71,7 +73,7 @@ def _check(target: LoadedModel, drafter: Drafter, prompts: Sequence[RacePrompt],
             raise InputError(f"{prompt.name}: {error}") from None
 
 
-def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.JobSteps:
+def sweep_steps(command: wire.Sweep, workshop: Workshop) -> wire.JobSteps:
     """An answer for each cell after the first `done`.
 
     A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
@@ -87,20 +89,20 @@ def sweep_steps(command: say.Sweep, workshop: Workshop) -> say.JobSteps:
             yield _progress(job, left[0], len(cells))
             yield from _problems(job, left, error)
             continue
-        yield say.RunStarted(job)
+        yield wire.RunStarted(job)
         for group in groups(left):
             yield _progress(job, group[0], len(cells))
             try:
                 rows = yield from measure(models, group)
-                yield from (say.JobItem(job, "sweep", row) for row in rows)
+                yield from (wire.JobItem(job, "sweep", row) for row in rows)
             except InputError as error:
                 yield from _problems(job, group, error)
-    yield say.JobFinished(job)
+    yield wire.JobFinished(job)
 
 
-def _progress(job: int, cell: SweepCell, total: int) -> say.JobProgress:
+def _progress(job: int, cell: SweepCell, total: int) -> wire.JobProgress:
     settings = cell.settings
-    return say.JobProgress(
+    return wire.JobProgress(
         job,
         "measuring",
         total,
@@ -112,25 +114,25 @@ def _progress(job: int, cell: SweepCell, total: int) -> say.JobProgress:
     )
 
 
-def _problems(job: int, cells: Iterable[SweepCell], error: InputError) -> say.JobSteps:
+def _problems(job: int, cells: Iterable[SweepCell], error: InputError) -> wire.JobSteps:
     for cell in cells:
-        yield say.JobItem(job, "sweep", hide_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
+        yield wire.JobItem(job, "sweep", hide_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"))
 
 
-def prove_steps(command: say.Prove, workshop: Workshop) -> say.JobSteps:
+def prove_steps(command: wire.Prove, workshop: Workshop) -> wire.JobSteps:
     """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)
-    yield say.RunStarted(job)
+    yield wire.RunStarted(job)
     each, left = command.draws // BATCHES, range(command.done, BATCHES)
-    yield say.JobProgress(job, "drawing", BATCHES, draws=each)
+    yield wire.JobProgress(job, "drawing", BATCHES, draws=each)
     for batch in draw_batches(draws, request.settings.seed, each, left):
-        yield say.JobItem(job, "prove", batch) if batch else None
-    yield say.JobFinished(job)
+        yield wire.JobItem(job, "prove", batch) if batch else None
+    yield wire.JobFinished(job)
 
 
-def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.JobSteps:
+def compare_greedy_steps(command: wire.CompareGreedy, workshop: Workshop) -> wire.JobSteps:
     """One `GreedyRow` for each prompt after the first `done`."""
     job, request = command.job, command.request
     prompts = [find_preset(name) for name in command.presets] or [Preset(request.prompt)]
@@ -146,10 +148,10 @@ def compare_greedy_steps(command: say.CompareGreedy, workshop: Workshop) -> say.
     def exact() -> LoadedModel:
         return target if target.info.dtype == "float32" else load_model(request.target, "float32")
 
-    yield say.RunStarted(job)
+    yield wire.RunStarted(job)
     for preset in filter(None, prompts[command.done :]):
-        yield say.JobProgress(job, "comparing", len(prompts), prompt=preset.name)
+        yield wire.JobProgress(job, "comparing", len(prompts), prompt=preset.name)
         rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
         for row in rows:
-            yield say.JobItem(job, "compare greedy", row) if row else None
-    yield say.JobFinished(job)
+            yield wire.JobItem(job, "compare greedy", row) if row else None
+    yield wire.JobFinished(job)

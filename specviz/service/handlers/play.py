@@ -31,7 +31,7 @@ from specviz.measure.compare import next_logits
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.workshop import Workshop
 
 OFFERED_TOKENS = 4  # about; whole words
@@ -56,7 +56,7 @@ class PersonDrafter(Drafter, Proposer):
         return Draft(self._guesses.token_ids, None, parents=self._guesses.parents)
 
 
-def play_steps(command: say.Play, workshop: Workshop) -> say.JobSteps:
+def play_steps(command: wire.Play, workshop: Workshop) -> wire.JobSteps:
     """Raises InputError: what was typed cannot be played, or the text has grown too long."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
@@ -64,19 +64,19 @@ def play_steps(command: say.Play, workshop: Workshop) -> say.JobSteps:
         ask, request = command.ask, command.request
         text_ids = prompt_ids(target, ask.text_ids or request.prompt, shared_vocabulary(target, draft))
         mine, cut = _drafted(target, text_ids, ask)
-        yield say.RunStarted(command.job)
+        yield wire.RunStarted(command.job)
         trace, rivals = None, {}
         if ask.action != "offer":
             # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
             start: str | list[int] = ask.text_ids or request.prompt
-            trace = one_round(target, PersonDrafter(mine), start, mine)
+            trace = decode_round(target, PersonDrafter(mine), start, mine)
             yield None
             if mine.token_ids:
                 rivals = yield from _rivals(target, drafts, text_ids, mine)
             text_ids = [*text_ids, *trace.output.token_ids]
-        turn = _after(target, draft, request, ask, text_ids)
-        yield say.JobItem(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
-    yield say.JobFinished(command.job)
+        turn = _next_turn(target, draft, request, ask, text_ids)
+        yield wire.JobItem(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
+    yield wire.JobFinished(command.job)
 
 
 def _rivals(
@@ -90,12 +90,12 @@ def _rivals(
     rounds = {}
     for player, drafter in drafters.items():
         alike = mine if drafter.grows_trees else replace(mine, token_ids=mine.token_ids[: mine.depth], parents=None)
-        rounds[player] = one_round(target, drafter, text_ids, alike).rounds[0]
+        rounds[player] = decode_round(target, drafter, text_ids, alike).rounds[0]
         yield None
     return rounds
 
 
-def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], like: Guesses) -> Trace:
+def decode_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], like: Guesses) -> Trace:
     """A run of one round, greedy, with a draft of as many tokens and as deep as these guesses, a tree if they are one.
 
     Its settings hold no more tokens than it wrote.
@@ -149,7 +149,7 @@ def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
     return str(target.tokens.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
-def _after(
+def _next_turn(
     target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: GameRequest, text_ids: list[int]
 ) -> Turn:
     text = _spelled(target, text_ids)

@@ -12,11 +12,11 @@ from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, alternate, fit_drafter
 from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
-from specviz.service import protocol as say
+from specviz.service import protocol as wire
 from specviz.service.workshop import MESSAGE_SECONDS, Workshop
 
 
-def run_steps(command: say.Run, workshop: Workshop) -> say.JobSteps:
+def run_steps(command: wire.Run, workshop: Workshop) -> wire.JobSteps:
     """`Rounds` as both decoders write, then `Done`; InputError: the pair or the prompt cannot be run.
 
     The target alone always runs again: the two times of a speedup are taken at the same moments.
@@ -27,16 +27,16 @@ def run_steps(command: say.Run, workshop: Workshop) -> say.JobSteps:
     speculative = SpeculativeRun(target, drafter, request.prompt, request.settings)
     yield from speculative.read_prompt()
     plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, request.settings)
-    yield say.RunStarted(job, speculative.trace())
+    yield wire.RunStarted(job, speculative.trace())
     yield from _decode(job, speculative, plain)
     trace, draft_guesses = speculative.trace(), None
     if request.settings.greedy:  # tokens drawn at random depend on more than the text
         ids = trace.prompt.token_ids, trace.output.token_ids
         draft_guesses = yield from drafter.guess_along(target, *ids)
-    yield say.RunDone(job, plain.trace().output.text, draft_guesses)
+    yield wire.RunDone(job, plain.trace().output.text, draft_guesses)
 
 
-def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> say.JobSteps:
+def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> wire.JobSteps:
     rounds: list[Round] = []
     steps: list[tuple[int, float]] = []
     sent_at = 0.0
@@ -46,11 +46,11 @@ def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> 
         elif made:
             steps.append(made)
         if monotonic() - sent_at >= MESSAGE_SECONDS:
-            yield say.Rounds(job, rounds, speculative.trace().output, _plain(steps))
+            yield wire.Rounds(job, rounds, speculative.trace().output, _plain(steps))
             rounds, steps, sent_at = [], [], monotonic()
         else:
             yield None
-    yield say.Rounds(job, rounds, speculative.trace().output, _plain(steps))
+    yield wire.Rounds(job, rounds, speculative.trace().output, _plain(steps))
 
 
 def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
@@ -59,7 +59,7 @@ def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
     return Autoregressive([seconds for _, seconds in steps], [token_id for token_id, _ in steps], alternating=True)
 
 
-def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.JobSteps:
+def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobSteps:
     """One `Prospect` for each draft; the output is decoded once for all.
 
     On a busy machine the speedups are of costs that were recorded on a quiet one. InputError: a draft cannot be loaded,
@@ -72,7 +72,7 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.JobSte
         asked = RunRequest(command.request.prompt, command.request.target, draft, command.request.precision, settings)
         target, loaded = yield from workshop.load_pair(job, asked)
         setup = set_up_run(target, own_model(loaded), asked.prompt, settings)
-        yield say.JobProgress(job, "guessing", len(drafts), draft=draft)
+        yield wire.JobProgress(job, "guessing", len(drafts), draft=draft)
         plain = yield from workshop.plain_run(target, setup.prompt.token_ids, settings)
         drafter = fit_drafter(target, loaded, settings)
         draft_guesses = yield from drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
@@ -87,17 +87,17 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.JobSte
                 raise
             costs, place = found.drafts[drafter.info.asked_as], found.processor
         prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)), place)
-        yield say.JobItem(job, "guess along", prospect)
-    yield say.JobFinished(job)
+        yield wire.JobItem(job, "guess along", prospect)
+    yield wire.JobFinished(job)
 
 
-def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.JobSteps:
+def calibrate_steps(command: wire.Calibrate, workshop: Workshop) -> wire.JobSteps:
     """Raises InputError: the pair cannot work together, does not fit in memory, or the machine is too busy to be
     measured."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
-    yield say.RunStarted(job)
+    yield wire.RunStarted(job)
     costs = yield from workshop.costs_of(target, draft, command.attempt)
     reasons = workshop.models.reasons(target, own_model(draft), request.precision)
-    yield say.JobItem(job, "calibrate", say.CostsResult(costs, tuple(reasons), attempt=command.attempt))
-    yield say.JobFinished(job)
+    yield wire.JobItem(job, "calibrate", wire.CostsResult(costs, tuple(reasons), attempt=command.attempt))
+    yield wire.JobFinished(job)
