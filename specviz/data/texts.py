@@ -81,7 +81,7 @@ class TextFile(Generic[KIND]):
     node: yaml.Node
 
     def said(self, node: yaml.Node, problem: str) -> str:
-        return _said(self.path, node, problem)
+        return _name_line(self.path, node, problem)
 
     def nodes(self, *keys: str) -> list[yaml.Node]:
         node = node_at(self.node, keys)
@@ -107,7 +107,7 @@ def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
         content = TypeAdapter(union, config=ConfigDict(extra="forbid")).validate_json(data, strict=True)
     except ValidationError as error:
         raise TextError([_problem(path, node, each) for each in error.errors(include_url=False)]) from error
-    if twice := [_said(path, key, f"“{key.value}” is there twice.") for key in repeated(node)]:
+    if twice := [_name_line(path, key, f"“{key.value}” is there twice.") for key in repeated(node)]:
         raise TextError(twice)
     return TextFile(path, content, node)
 
@@ -158,7 +158,7 @@ def fill(template: str, figures: Mapping[str, Any]) -> str:
     return _Figures().vformat(template, (), figures)
 
 
-def any_of(values: Sequence[object], word: str = "or") -> str:
+def join_choices(values: Sequence[object], word: str = "or") -> str:
     """In a sentence: 2, 3 or 4."""
     *before, last = map(str, values)
     return f"{', '.join(before)} {word} {last}" if before else last
@@ -214,14 +214,14 @@ def texts_below(node: yaml.Node, keys: Collection[str] = ()) -> Iterator[yaml.Sc
                 yield from texts_below(value)
 
 
-def _said(path: Path, node: yaml.Node, problem: str) -> str:
+def _name_line(path: Path, node: yaml.Node, problem: str) -> str:
     return f"{path.name}, line {node.start_mark.line + 1}: {problem}"
 
 
 def _problem(path: Path, node: yaml.Node, error: Any) -> str:
     name = str(error["loc"][-1]) if error["loc"] else ""
     said = SAID.get(error["type"], "“{name}”: " + error["msg"].removeprefix("Value error, ").rstrip(".") + ".")
-    return _said(path, node_at(node, error["loc"]), said.replace("{name}", name))
+    return _name_line(path, node_at(node, error["loc"]), said.replace("{name}", name))
 
 
 def node_at(node: yaml.Node, path: Iterable[int | str]) -> yaml.Node:

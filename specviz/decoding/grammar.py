@@ -9,7 +9,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.prompts.grammars import Grammar, compile_grammar, in_short
+from specviz.data.prompts.grammars import Grammar, compile_grammar, shorten_message
 from specviz.decoding.drafters.translated import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel
@@ -100,7 +100,7 @@ class GrammarConstraint:
 
     def _check(self) -> None:
         if self._matcher.is_error():
-            error = in_short(self._matcher.get_error())
+            error = shorten_message(self._matcher.get_error())
             what = "the model has no token that it allows here" if error == "NoExtensionBias" else error
             raise InputError(f"The grammar cannot be followed: {what}.")
 
@@ -116,6 +116,6 @@ def _tokens_of(target: LoadedModel, ends: Sequence[int]) -> LLTokenizer:
         except (ValueError, TypeError, RuntimeError) as error:
             raise InputError(
                 f"The output of {target.name} cannot be constrained, because llguidance cannot read its tokenizer: "
-                f"{in_short(str(error))}."
+                f"{shorten_message(str(error))}."
             ) from error
     return known[key]

@@ -17,7 +17,7 @@ from specviz.core.outside import check_density
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SHAPE, UPLOAD, Trace, dump_trace, parse_trace
-from specviz.data.links.permalink import left_out_of_link, link_of, request_from_link
+from specviz.data.links.permalink import explain_left_out, link_of, request_from_link
 from specviz.data.systems.serving_counters import read_counters
 from specviz.game.game import plan_from_link
 from specviz.measure.race import dump_race, parse_race
@@ -171,7 +171,7 @@ REQUESTS = st.sampled_from(TREES) | st.builds(
 def test_any_run_is_its_link(request: RunRequest, step: int | None, run: str | None) -> None:
     request = replace(request, settings=replace(request.settings, stop_at_eos=True))
     found = request_from_link(link_of(request, step, run=run), linked_names())
-    assert left_out_of_link(request.prompt) or found.request == request
+    assert explain_left_out(request.prompt) or found.request == request
     assert (found.step, found.run, found.problems) == (step, run, [])
 
 

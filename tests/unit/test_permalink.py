@@ -10,7 +10,7 @@ import pytest
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import SHOWN, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.links.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
+from specviz.data.links.permalink import LinkedRun, explain_left_out, link_of, request_from_link
 from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
 from specviz.models.catalogue import known_names
 from specviz.ui.proof.proof_state import wanted_from_link
@@ -101,7 +101,7 @@ def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fi
     request = RunRequest(prompt=prompt)
     link = link_of(request)
     assert ("prompt" in link) == fits
-    assert (left_out_of_link(prompt) is None) == fits
+    assert (explain_left_out(prompt) is None) == fits
     assert len(urlencode(link)) < 8_000
     read = request_from_link(link, MODELS)
     assert read.problems == []

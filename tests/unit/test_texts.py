@@ -20,7 +20,7 @@ from specviz.data.lessons.glossary import GlossaryWord, explained, glossary, wor
 from specviz.data.lessons.story import LAST_ROUNDS, Beat, steps, tour_of
 from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
-from specviz.data.texts import FOLDER, Sentences, TextError, Voices, any_of, figures_in, fill, pages, read_texts
+from specviz.data.texts import FOLDER, Sentences, TextError, Voices, figures_in, fill, join_choices, pages, read_texts
 from specviz.player.data import replayable, stage_data
 from specviz.ui.learn.learn_state import LearnState, take
 from specviz.ui.learn.vocabulary import entry
@@ -160,7 +160,7 @@ def test_shares_and_words_for_several_are_written_as_a_reader_expects() -> None:
     text = "{share!p} of {count} {count:prompt|prompts}, {times:.2f}×"
     assert fill(text, {"share": 0.456, "count": 1, "times": 1.5}) == "46 % of 1 prompt, 1.50×"
     assert fill(text, {"share": 1, "count": 2, "times": 2}) == "100 % of 2 prompts, 2.00×"
-    assert [any_of([2]), any_of([2, 3]), any_of([2, 3, 4])] == ["2", "2 or 3", "2, 3 or 4"]
+    assert [join_choices([2]), join_choices([2, 3]), join_choices([2, 3, 4])] == ["2", "2 or 3", "2, 3 or 4"]
 
 
 def asked_of_pages() -> Iterator[tuple[str, str]]:

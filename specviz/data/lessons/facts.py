@@ -17,7 +17,7 @@ from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
-from specviz.data.texts import AppTexts, Facts, Parts, Words, any_of, fill, percent
+from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -35,21 +35,21 @@ FactsRow = dict[str, str]  # one prompt at one setting, as the file has it
 def facts_of(name: str) -> Facts:
     trace = recorded_runs.story_trace(name)
     return {
-        **_of_tried(name),
-        **_of_counts(trace),
-        **_of_costs(trace),
-        **_of_rounds(trace),
-        **_of_sureness(trace),
-        **_of_sweeps(),
-        **_of_passes(),
-        **_of_tree(trace),
+        **_gather_tried(name),
+        **_gather_counts(trace),
+        **_gather_costs(trace),
+        **_gather_rounds(trace),
+        **_gather_sureness(trace),
+        **_gather_sweeps(),
+        **_gather_passes(),
+        **_gather_tree(trace),
         **method_facts(),
-        **_of_batches(),
+        **_gather_batches(),
         **written("stopping", limit=UNSURE_BELOW, on=machine_in_words(stopping().machine), found=stopping()),
     }
 
 
-def _of_tried(name: str) -> Facts:
+def _gather_tried(name: str) -> Facts:
     figures = recorded_runs.story_figures()
     found = figures.tried_per_call.get(name)
     ends = written("tried", least=min(found), middle=median(found), most=max(found)) if found else {}
@@ -68,7 +68,7 @@ def written(kind: str, **given: object) -> dict[str, str]:
 figure_texts = AppTexts("figures", Parts)
 
 
-def _of_counts(trace: Trace) -> Facts:
+def _gather_counts(trace: Trace) -> Facts:
     counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
     wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
     on = machine_in_words(trace.recorded_on.machine)
@@ -78,7 +78,7 @@ def _of_counts(trace: Trace) -> Facts:
     )
 
 
-def _of_costs(trace: Trace) -> Facts:
+def _gather_costs(trace: Trace) -> Facts:
     measured, plain = costs(trace), trace.autoregressive
     if measured is None or plain is None:
         return {}
@@ -91,7 +91,7 @@ def _of_costs(trace: Trace) -> Facts:
     return {**times, **written("costs", costs=measured, checked=checked, note=note)}
 
 
-def _of_rounds(trace: Trace) -> Facts:
+def _gather_rounds(trace: Trace) -> Facts:
     facts: dict[str, str] = {}
     if mixed := recorded_runs.mixed_round(trace):
         number, drafted, at = mixed.index + 1, len(mixed.drafted), mixed.accepted
@@ -99,10 +99,10 @@ def _of_rounds(trace: Trace) -> Facts:
     if full := recorded_runs.full_round(trace):
         number, drafted = full.index + 1, len(full.drafted)
         facts |= written("full", number=number, drafted=drafted, written=drafted + 1)
-    return {**facts, **_of_drawn(trace)}
+    return {**facts, **_gather_drawn(trace)}
 
 
-def _of_drawn(trace: Trace) -> Facts:
+def _gather_drawn(trace: Trace) -> Facts:
     round = recorded_runs.drawn_round(trace)
     if round is None:
         return {}
@@ -110,7 +110,7 @@ def _of_drawn(trace: Trace) -> Facts:
     return written("drawn", number=round.index + 1, token=token, text=text, beta=recorded_runs.overlap_of(round).beta)
 
 
-def _of_sweeps() -> Facts:
+def _gather_sweeps() -> Facts:
     """Figures over the story prompts. A setting is called best only beside those that the prompts cannot rank."""
     figures = recorded_runs.story_figures()
     lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
@@ -122,7 +122,7 @@ def _of_sweeps() -> Facts:
         figures=figures,
         on=machine_in_words(figures.recorded_on),
         prompts=len(best.speedups),
-        near_lengths=any_of([spell_count(row.draft_length) for row in near], "and"),
+        near_lengths=join_choices([spell_count(row.draft_length) for row in near], "and"),
         near_speedups=span((min(row.speedup for row in near), max(row.speedup for row in near))),
         longest=longest,
         fastest=max(drafts, key=lambda row: row.speedup),
@@ -133,7 +133,7 @@ def _of_sweeps() -> Facts:
     )
 
 
-def _of_passes() -> Facts:
+def _gather_passes() -> Facts:
     found = pass_shares()
     exact = found.of("float32", 1)
     long = [one for one in found.passes if one.tokens == found.most]
@@ -150,7 +150,7 @@ def _of_passes() -> Facts:
     }
 
 
-def _of_batches() -> Facts:
+def _gather_batches() -> Facts:
     study = recorded_batches()
     most, short, length = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
     alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, short)
@@ -169,7 +169,7 @@ def explained(alone: BatchSpeedup, together: BatchSpeedup, writing: float) -> fl
     return log(writing / ends) / log(alone.speedup.value / ends)
 
 
-def _of_sureness(trace: Trace) -> Facts:
+def _gather_sureness(trace: Trace) -> Facts:
     """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
     judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
@@ -178,7 +178,7 @@ def _of_sureness(trace: Trace) -> Facts:
     return {name: str(number) for name, number in counts.items()}
 
 
-def _of_tree(trace: Trace) -> Facts:
+def _gather_tree(trace: Trace) -> Facts:
     round = recorded_runs.branch_round(trace)
     pair = recorded_runs.siblings_of(round) if round else None
     if round is None or pair is None:
@@ -193,8 +193,8 @@ def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, SettingFigures | None] = {
         **{name: chain_of(name, ALL) for name in NAMES},
-        "chain": _at("wren-nano", recorded_runs.TREE_DEPTH, None),
-        "tree": _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
+        "chain": _find_setting("wren-nano", recorded_runs.TREE_DEPTH, None),
+        "tree": _find_setting("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
         "equal": equal_chain(),
     }
     equal = found["equal"]
@@ -205,15 +205,18 @@ def method_facts() -> Facts:
         "methods_load": LOAD if measured and measured.disturbed else "",
         "methods_prompts": spell_count(measured.prompts) if measured else UNKNOWN,
         "methods_length": spell_count(recorded_runs.DRAFT_LENGTH),
-        **{f"{name}_stories": _of(name, at)[f"{name}_per_call"] for name, at in stories.items()},
+        **{f"{name}_stories": _gather_setting(name, at)[f"{name}_per_call"] for name, at in stories.items()},
         "equal_length": spell_count(equal.way.draft_length) if equal else UNKNOWN,
-        **{name: text for key, at in found.items() for name, text in _of(key, at).items()},
+        **{name: text for key, at in found.items() for name, text in _gather_setting(key, at).items()},
     }
 
 
 def equal_chain() -> SettingFigures | None:
     """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
-    tree, chains = _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE), _settings("wren-nano", ALL)
+    tree, chains = (
+        _find_setting("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
+        _settings("wren-nano", ALL),
+    )
     goal = tree.costs.verify if tree else None
     near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
     return min(near, key=lambda pair: pair[0], default=(0, None))[1]
@@ -221,10 +224,10 @@ def equal_chain() -> SettingFigures | None:
 
 def chain_of(name: str, kind: str) -> SettingFigures | None:
     """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
-    return _at(NAMES[name], recorded_runs.DRAFT_LENGTH, None, kind)
+    return _find_setting(NAMES[name], recorded_runs.DRAFT_LENGTH, None, kind)
 
 
-def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> SettingFigures | None:
+def _find_setting(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> SettingFigures | None:
     settings = _settings(name, kind)
     return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
 
@@ -236,7 +239,7 @@ def _settings(name: str, kind: str) -> list[SettingFigures]:
     return method.kinds[kind].settings if method and kind in method.kinds else []
 
 
-def _of(key: str, at: SettingFigures | None) -> Facts:
+def _gather_setting(key: str, at: SettingFigures | None) -> Facts:
     costs = at.costs if at else None
     numbers = {
         "per_call": costs.tokens_per_target_call if costs else None,
@@ -266,7 +269,7 @@ def stopping() -> StoppingFigures:
     """
     try:
         rows = _swept()
-        return _compared(rows[0]["machine"], {schedule: _by_prompt(rows, schedule) for schedule in SCHEDULES})
+        return _compared(rows[0]["machine"], {schedule: _group_by_prompt(rows, schedule) for schedule in SCHEDULES})
     except (OSError, ValueError, LookupError) as error:
         raise InputError(f"{SWEEP.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error
 
@@ -288,7 +291,7 @@ def _counts(row: FactsRow) -> bool:
     return usual and row["draft"] == DRAFT and float(row["temperature"]) == 0
 
 
-def _by_prompt(rows: list[FactsRow], schedule: ScheduleName) -> dict[str, FactsRow]:
+def _group_by_prompt(rows: list[FactsRow], schedule: ScheduleName) -> dict[str, FactsRow]:
     its = [row for row in rows if row["draft_schedule"] == schedule]
     chosen = its if schedule != "fixed" else [row for row in its if row["draft_length"] == _best_on_others(row, its)]
     return {row["preset"]: row for row in chosen}

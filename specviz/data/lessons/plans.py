@@ -145,7 +145,7 @@ class Screen:
         return [*problems, unknown_line(unknown)] if unknown else problems
 
 
-def _on_one_line(given: object) -> object:
+def _join_lines(given: object) -> object:
     return " ".join(given.split()) if isinstance(given, str) else given
 
 
@@ -168,8 +168,8 @@ def _opened(link: object, info: ValidationInfo) -> Screen:
     return screen
 
 
-ShortText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT), BeforeValidator(_on_one_line)]
-Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE), BeforeValidator(_on_one_line)]
+ShortText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT), BeforeValidator(_join_lines)]
+Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE), BeforeValidator(_join_lines)]
 Minutes = Annotated[int, BeforeValidator(_whole_minutes)]
 
 
@@ -191,7 +191,7 @@ class PlanError(InputError):
         super().__init__("\n".join(self.problems))
 
 
-def _at_most(most: int) -> BeforeValidator:
+def _limit_items(most: int) -> BeforeValidator:
     """Counts a list before anything is made of it."""
 
     def counted(items: object) -> object:
@@ -211,8 +211,8 @@ class PlanFile:
     __pydantic_config__ = ConfigDict(extra="forbid")
     title: Title
     minutes: Minutes
-    goals: Annotated[tuple[ShortText, ...], _at_most(MAX_GOALS)]
-    moments: Annotated[tuple[Moment, ...], _at_most(MAX_MOMENTS)]
+    goals: Annotated[tuple[ShortText, ...], _limit_items(MAX_GOALS)]
+    moments: Annotated[tuple[Moment, ...], _limit_items(MAX_MOMENTS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +242,10 @@ def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = No
     if together > read.minutes:
         said = f"The moments take {together} minutes together, and the plan's “minutes” says {read.minutes}."
         raise PlanError([said])
-    return LessonPlan(read.title, read.minutes, read.goals, tuple(map(_with_figures, read.moments)), name)
+    return LessonPlan(read.title, read.minutes, read.goals, tuple(map(_fill_figures, read.moments)), name)
 
 
-def _with_figures(moment: Moment) -> Moment:
+def _fill_figures(moment: Moment) -> Moment:
     """With the figures of its recorded run, where its texts name one, as in {speedup}. Other braces stay."""
     run = (moment.screen.last("run") or "").removeprefix(STORY)
     if run not in (*STORY_RUNS, *METHOD_RUNS):
@@ -272,7 +272,7 @@ def _tree(data: bytes) -> tuple[yaml.Node, Any]:
         node = loader.get_single_node()
         content = loader.construct_document(node) if node else None
     except yaml.MarkedYAMLError as error:
-        raise PlanError([_not_yaml(error)]) from error
+        raise PlanError([_describe_yaml_error(error)]) from error
     except PlanError:
         raise
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two: "\UFFFFFFFF"
@@ -296,7 +296,7 @@ def _refuse_what_a_plan_has_not(text: str) -> None:
             raise PlanError([f"Line {line}: a plan has no tags (!)."])
 
 
-def _not_yaml(error: yaml.MarkedYAMLError) -> str:
+def _describe_yaml_error(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     where = f"Line {mark.line + 1}" if mark else "The file"
     said = (error.problem or "it cannot be read").splitlines()[0][:120]

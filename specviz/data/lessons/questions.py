@@ -102,11 +102,11 @@ def answer_facts(trace: str) -> Facts:
         "hard_per_call": facts_of("no-gain")["per_call"],
         "hard_length": facts_of("no-gain")["draft_length"],
         "draft_share": percent((pays.drafter.parameters or 0) / pays.target.parameters),
-        **more_facts(),
+        **gather_facts(),
     }
 
 
-def more_facts() -> Facts:
+def gather_facts() -> Facts:
     study = recorded_batches()
     long, short = (study.at(study.batches[-1], study.draft_lengths[place]) for place in (-1, 0))
     touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)  # if each token of a check takes some at random
@@ -114,14 +114,14 @@ def more_facts() -> Facts:
         **written("busy", long=long, short=short),
         **written("block", one=BLOCK_EXAMPLE),
         **written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=touched / CHOSEN),
-        **_of_heads(),
-        **_of_lossy(),
-        **_of_peers(),
-        **_of_one_pair(),
+        **_gather_heads(),
+        **_gather_lossy(),
+        **_gather_peers(),
+        **_gather_one_pair(),
     }
 
 
-def _of_one_pair() -> Facts:
+def _gather_one_pair() -> Facts:
     """One pair of models, greedy, with drafts of four tokens: its speedup in each experiment that has it."""
     first, race = first_trace(), json.loads(RACE.read_bytes())
     raced = next(kind for kind in race["kinds"] if kind["kind"] == "story")
@@ -141,7 +141,7 @@ def _of_one_pair() -> Facts:
     )
 
 
-def _of_peers() -> Facts:
+def _gather_peers() -> Facts:
     found = recorded_peers()
     facts = {"peers_texts": str(found.agreement["ours plain"].prompts), "peers_length": str(found.options.draft_length)}
     for system, name in PEERS.items():
@@ -154,7 +154,7 @@ def _of_peers() -> Facts:
     return facts
 
 
-def _of_heads() -> Facts:
+def _gather_heads() -> Facts:
     drafters = {"eagle": story_trace("method-eagle").drafter, "nano": story_trace("method-small-model").drafter}
     first = {name: at.by_position[0] or 0.0 for name in ("eagle", "medusa") if (at := chain_of(name, ALL))}
     return {
@@ -172,7 +172,7 @@ def _tokens_read(training: Mapping[str, Any]) -> int:
     return int(training["tokens_seen"]) + (_tokens_read(training["before"]) if "before" in training else 0)
 
 
-def _of_lossy() -> Facts:
+def _gather_lossy() -> Facts:
     """At the first token, exactly: a distance that is counted over bins contains chance, and misses what is inside."""
     draws = {each["rule"]: each for each in json.loads(PROOF.read_bytes())["draws"]}
     exact = {name: draws[name]["exact"] for name in ("lenient", "typical", "ensemble")}

@@ -52,7 +52,7 @@ def _story(file: TextFile[tuple[StoryStep, ...]]) -> Iterator[str]:
     seen = set[str]()
     for node, step in zip(file.nodes(), file.content, strict=True):
         yield from _reference(file, node, "trace", "run", step.trace, RUNS)
-        yield from _once(file, node, step.name, seen)
+        yield from _check_once(file, node, step.name, seen)
         if step.trace in RUNS:
             yield from figure_problems(file, node, facts_of(step.trace), ("title", "text", "question"))
 
@@ -61,7 +61,7 @@ def _questions(file: TextFile[Faq]) -> Iterator[str]:
     seen = set[str]()
     yield from figure_problems(file, file.node, {"machine": ""}, ("sources",))
     for node, entry in zip(file.nodes("questions"), file.content.questions, strict=True):
-        yield from _once(file, node, entry.name, seen)
+        yield from _check_once(file, node, entry.name, seen)
         yield from _reference(file, node, "trace", "run", entry.trace, RUNS)
         yield from _reference(file, node, "page", "page", entry.page, ("", *PAGES))
         if entry.trace in RUNS:
@@ -74,7 +74,7 @@ def _glossary(file: TextFile[tuple[GlossaryWord, ...]]) -> Iterator[str]:
     seen, lessons = set[str](), [step.name for step in steps()]
     for node, word in zip(file.nodes(), file.content, strict=True):
         for form in (word.name, *word.also):
-            yield from _once(file, node, form.lower(), seen)
+            yield from _check_once(file, node, form.lower(), seen)
         yield from _reference(file, node, "lesson", "step of the story", word.lesson, lessons)
         yield from figure_problems(file, node, facts_of(RUN), ("figure",))
         yield from figure_problems(file, node, {}, ("says",), typed=True)
@@ -130,7 +130,7 @@ def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
 def _workloads(file: TextFile[tuple[Workload, ...]]) -> Iterator[str]:
     seen = set[str]()
     for node, kind in zip(file.nodes(), file.content, strict=True):
-        yield from _once(file, node, kind.name, seen)
+        yield from _check_once(file, node, kind.name, seen)
         for prompt in kind.all_prompts:
             try:
                 _ = prompt.grammar
@@ -143,7 +143,7 @@ def _reference(file: TextFile[Any], node: Any, key: str, what: str, name: str, k
         yield file.said(below(node, key) or node, f"“{name}” is no {what}: there are {', '.join(filter(None, known))}.")
 
 
-def _once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator[str]:
+def _check_once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator[str]:
     if name in seen:
         yield file.said(node, f"“{name}” is there twice.")
     seen.add(name)

@@ -63,7 +63,7 @@ def _checked(row: Setting, text: str) -> str:
     return text
 
 
-def _with_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
+def _add_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
     fields: dict[str, Any] = {
         row.on_page: (
             link_type(row),
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
 
     class _AllLink(FixedLink): ...
 else:
-    FixedLink = _with_settings(PageLink, [row for name, row in SHOWN.items() if name not in VARIED])
-    _AllLink = _with_settings(FixedLink, [SHOWN[name] for name in VARIED])
+    FixedLink = _add_settings(PageLink, [row for name, row in SHOWN.items() if name not in VARIED])
+    _AllLink = _add_settings(FixedLink, [SHOWN[name] for name in VARIED])
 
 
 class SettingsLink(_AllLink):
@@ -151,7 +151,7 @@ def link_of(
     chosen = find_preset(preset) if preset else None
     is_preset = chosen is not None and chosen.text == request.prompt
     link: dict[str, object] = {"preset": preset} if is_preset else {}
-    if not is_preset and left_out_of_link(request.prompt) is None:
+    if not is_preset and explain_left_out(request.prompt) is None:
         link["prompt"] = request.prompt
     link |= {"target": request.target, "draft": request.draft}
     link |= {row.link: value for row, value in zip(SHOWN.values(), request.shown().values(), strict=True)}
@@ -162,7 +162,7 @@ def link_of(
     return {name: written(value) for name, value in link.items()}
 
 
-def left_out_of_link(prompt: str) -> str | None:
+def explain_left_out(prompt: str) -> str | None:
     if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
         return None
     return "The prompt is too long for a link: links to this page leave it out."

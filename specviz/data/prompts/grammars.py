@@ -55,11 +55,11 @@ def compile_grammar(grammar: Grammar) -> str:
     source = f"{_NO_FORCING}\nstart: {start}"
     failed, messages = LLMatcher.validate_grammar_with_warnings(source)
     if failed:
-        raise InputError(f"The {grammar.name} cannot be used: {in_short(messages[0])}.")
+        raise InputError(f"The {grammar.name} cannot be used: {shorten_message(messages[0])}.")
     return source
 
 
-def in_short(message: str) -> str:
+def shorten_message(message: str) -> str:
     """The main part of the library's message, which has several lines and mostly repeats the grammar."""
     gist: list[str] = re.findall(r"^error: (.+)$", message, re.MULTILINE) or message.splitlines() or ["no reason given"]
     return re.sub(r"^at \d+\(\d+\): (failed to compile JSON schema: )?", "", gist[0]).strip().rstrip(".")[:200]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.core.judge import NEUTRAL
-from specviz.data.texts import Sentences, any_of
+from specviz.data.texts import Sentences, join_choices
 from specviz.measure.paired import Comparison
 from specviz.measure.race import RaceKind, kinds_of
 from specviz.measure.sweep.rows import MADE_BY, SERIES
@@ -45,7 +45,7 @@ class RaceComparison:
             length=self.draft_length,
             times="once" if self.repeats == 1 else f"{self.repeats} times",
             prompts=self.swept.prompts,
-            lengths=any_of(self.swept.lengths),
+            lengths=join_choices(self.swept.lengths),
             there=self._there(),
             why=self._why(),
             different=different,

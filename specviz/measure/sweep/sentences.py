@@ -8,7 +8,7 @@ import pandas as pd
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
 from specviz.data.prompts.workloads import find_workload
-from specviz.data.texts import Sentences, any_of
+from specviz.data.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.study import (
     ADAPTIVE,
@@ -109,10 +109,10 @@ def length_sentence(every: pd.DataFrame) -> str:
     prompts, alone = prompts_each(every), int((grid.sum(axis="columns") == 1).sum())
     clearly = say("best_alone", alone=alone or "none", all=len(grid))
     if everywhere := [int(length) for length in grid.columns[grid.all()]]:
-        return say("no_length", prompts=prompts, lengths=any_of(everywhere), alone=clearly)
+        return say("no_length", prompts=prompts, lengths=join_choices(everywhere), alone=clearly)
     may_be = {str(name): [int(length) for length in grid.columns[row]] for name, row in grid.iterrows()}
     shortest, longest = min(may_be, key=lambda name: max(may_be[name])), max(may_be, key=lambda name: min(may_be[name]))
-    ends = " and ".join(f"γ = {any_of(may_be[name])} on {_spell_workload(name)}" for name in (shortest, longest))
+    ends = " and ".join(f"γ = {join_choices(may_be[name])} on {_spell_workload(name)}" for name in (shortest, longest))
     return say("lengths", prompts=prompts, ends=ends, alone=clearly)
 
 

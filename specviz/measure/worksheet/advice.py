@@ -6,7 +6,7 @@ from dataclasses import replace
 from specviz.core.judge import NEUTRAL, judge
 from specviz.core.metrics import span
 from specviz.data.published import GPU_ROUNDS
-from specviz.data.texts import Sentences, any_of
+from specviz.data.texts import Sentences, join_choices
 from specviz.measure.worksheet.low_acceptance import ceiling, diagnosis, is_low, never_pays, settle, verdict
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (
@@ -91,7 +91,7 @@ def advice(found: Production, costs: str = "") -> list[tuple[str, str]]:
         ("What this means", _meaning(found)),
         ("Draft length", _length(found, lengths, good)),
         ("When to switch it off", _switch_off(found, others)),
-        ("Measure next", say("measure_next", others=any_of(others or [max(1, found.draft_length // 2)]))),
+        ("Measure next", say("measure_next", others=join_choices(others or [max(1, found.draft_length // 2)]))),
     ]
 
 
@@ -152,12 +152,12 @@ def _change(speed: float) -> str:
 def _length(found: Production, lengths: Sequence[Length], good: Sequence[int]) -> str:
     full = found.draft_length
     if good[-1] == full:
-        near = say("near", shorter=any_of(good[:-1])) if good[:-1] else ""
+        near = say("near", shorter=join_choices(good[:-1])) if good[:-1] else ""
         return say("keep", full=full, near=near, longer=_longer(found), split=say("split"))
     speeds = [f"{span((each.slowest, each.fastest), '×')} at γ = {each.draft_length}" for each in lengths if each.good]
     return say(
         "try_shorter",
-        good=any_of(good),
+        good=join_choices(good),
         full=full,
         which=_positions(good[-1] + 1, full),
         added=found.model.terms.tokens - found.model.at(good[-1]).tokens,
@@ -190,7 +190,7 @@ def _switch_off(found: Production, others: Sequence[int]) -> str:
     if judge(found.speed, None).label == "helps":
         when = say("off_below")
     elif others:
-        when = say("off_unless_shorter", others=any_of(others), also=also, count=len(others))
+        when = say("off_unless_shorter", others=join_choices(others), also=also, count=len(others))
     else:
         when = say("off_unless_cheaper")
     return say("switch_off", length=found.draft_length, cost=found.round_cost, found=found, when=when)

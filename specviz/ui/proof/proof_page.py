@@ -12,7 +12,7 @@ from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
-from specviz.data.links.permalink import left_out_of_link
+from specviz.data.links.permalink import explain_left_out
 from specviz.data.texts import page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
@@ -70,7 +70,7 @@ def controls(proof: ProofState) -> None:
             CONTROLS.more(MORE, elsewhere, st.columns(4, gap="medium"))
     wanted = _read()
     remember(proof)
-    own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
+    own = None if wanted.preset else explain_left_out(wanted.request.prompt)
     notices([*proof.came.notes, prompt_problem(wanted.request.prompt), own])
 
 

@@ -9,7 +9,7 @@ from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
 from specviz.core.trace import Trace
-from specviz.data.links.permalink import left_out_of_link
+from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import find_preset
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison, Pace, show_duration
@@ -94,7 +94,7 @@ def race(racing: RaceState) -> None:
     if entry != racing.entry:
         racing.entry = entry
         racing.came.change()
-    notices([*racing.came.notes, entry.problem, left_out_of_link(entry.own)])
+    notices([*racing.came.notes, entry.problem, explain_left_out(entry.own)])
     if not entry.problem:
         st.caption(size_sentence(entry, pace_here(entry.request), quiet_pace(entry.request)))
     if racing.came.acted and entry.prompts:

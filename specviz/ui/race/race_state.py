@@ -10,7 +10,7 @@ from specviz.core.files import ASSETS, read_once
 from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
 from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
-from specviz.data.links.permalink import SettingsLink, left_out_of_link, link_of
+from specviz.data.links.permalink import SettingsLink, explain_left_out, link_of
 from specviz.data.prompts.workloads import WORKLOADS, find_preset
 from specviz.measure.paired import Comparison
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
@@ -71,7 +71,7 @@ class RaceLink(SettingsLink):
 def link_of_entry(entry: RaceEntry) -> dict[str, str | list[str]]:
     link = link_of(entry.request)
     link.pop("prompt", None)
-    own = {"prompt": entry.own} if entry.own.strip() and left_out_of_link(entry.own) is None else {}
+    own = {"prompt": entry.own} if entry.own.strip() and explain_left_out(entry.own) is None else {}
     stops = {"repeats": str(entry.repeats), "same_length": "0" if entry.request.settings.stop_at_eos else "1"}
     return {"preset": list(entry.presets), **own, **link, **stops}
 

@@ -8,7 +8,7 @@ from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts
 from specviz.data.lessons.glossary import explained
-from specviz.data.links.permalink import left_out_of_link, link_of
+from specviz.data.links.permalink import explain_left_out, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
@@ -41,7 +41,7 @@ def watch(watching: WatchState) -> None:
     elif watching.shown and "target" not in address.address() and (form.came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
         address.write_address(link_on_stage(watching, watching.shown) | rest)
-    own = left_out_of_link(st.session_state.prompt) if st.session_state.preset == OWN_TEXT else None
+    own = explain_left_out(st.session_state.prompt) if st.session_state.preset == OWN_TEXT else None
     notices([*address.unknown(), unknown_place(), *form.came.notes, form.problem, own])
 
 

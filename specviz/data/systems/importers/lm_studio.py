@@ -80,7 +80,7 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
         raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
     if "fragments" not in pieces[0].value:
         raise InputError(f"The record has no “fragments”, which only LM Studio’s SDKs hand out. {TOTALS}.")
-    found = read_prediction([RecordPiece(piece.place, in_camel_case(piece.value)) for piece in pieces])[0]
+    found = read_prediction([RecordPiece(piece.place, to_camel_case(piece.value)) for piece in pieces])[0]
     fragments = [fragment for fragment in found.fragments if fragment.tokensCount]
     drafted = _drafted(fragments, found.stats)
     text = "".join(fragment.content for fragment in found.fragments)
@@ -103,13 +103,13 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     )
 
 
-def in_camel_case(value: Any) -> Any:
+def to_camel_case(value: Any) -> Any:
     """The value with the names that the SDK for TypeScript has; the one for Python writes tokens_count."""
     if isinstance(value, list):
-        return [in_camel_case(each) for each in value]
+        return [to_camel_case(each) for each in value]
     if not isinstance(value, dict):
         return value
-    return {re.sub("_([a-z])", lambda found: found[1].upper(), name): in_camel_case(its) for name, its in value.items()}
+    return {re.sub("_([a-z])", lambda found: found[1].upper(), name): to_camel_case(its) for name, its in value.items()}
 
 
 def _drafted(fragments: Sequence[Fragment], stats: LmStudioStatistics) -> int:

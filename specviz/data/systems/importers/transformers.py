@@ -69,9 +69,9 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
         accepted = round.candidate_ids[: round.num_matches]
         if len(round.added_ids) != round.num_matches + 1 or round.added_ids[:-1] != accepted:
             raise InputError(ADDED.format(number))
-    written = _with_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
+    written = _add_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
     steps = [
-        RecordStep(len(each.candidate_ids), each.num_matches, _with_texts(each.candidate_ids, given.tokenizer))
+        RecordStep(len(each.candidate_ids), each.num_matches, _add_texts(each.candidate_ids, given.tokenizer))
         for each in rounds
     ]
     # Greedy without `do_sample`; with it 1.0 is the default, but only the record can say so.
@@ -89,7 +89,7 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     )
 
 
-def _with_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[WrittenToken]:
+def _add_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[WrittenToken]:
     return written_of(tokenizer.texts(token_ids), token_ids)
 
 

@@ -12,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.data.systems.serving_counters import llama_cpp, reading, sglang, vllm
 from specviz.data.systems.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked
 from specviz.data.systems.serving_counters.names import ASKED_LAST, RATES, SYSTEMS, USAGE, SystemNames
-from specviz.data.systems.serving_counters.pasted import log_records, objects, plain, straight, with_keys
+from specviz.data.systems.serving_counters.pasted import log_records, objects, plain, select_keys, straight
 from specviz.data.systems.serving_counters.reconciled import counters_of
 from specviz.data.systems.serving_counters.records import JsonObject, Record, records_of
 from specviz.data.systems.serving_counters.rows import rows
@@ -58,38 +58,38 @@ class PastedText:
     @property
     def limited(self) -> int:
         """How many answers ended at their limit of tokens."""
-        reasons = [each["finish_reason"] for each in with_keys(self.found, "finish_reason")]
+        reasons = [each["finish_reason"] for each in select_keys(self.found, "finish_reason")]
         return sum((reason.get("type") if isinstance(reason, dict) else reason) == "length" for reason in reasons)
 
 
-def of_sglang(pasted: PastedText) -> ReadText:
+def read_sglang(pasted: PastedText) -> ReadText:
     read = sglang.from_answers(pasted.found, pasted.text, pasted.limited)
-    return replace(read[0], reading=reading.of_names(pasted.found, read[1])) if read else None
+    return replace(read[0], reading=reading.describe_names(pasted.found, read[1])) if read else None
 
 
-def of_table(pasted: PastedText) -> ReadText:
+def read_table(pasted: PastedText) -> ReadText:
     """Objects, and rows of tables and blocks, of the systems in the table of names."""
-    return _of_systems(pasted, SYSTEMS)
+    return _read_systems(pasted, SYSTEMS)
 
 
-def of_what_is_left(pasted: PastedText) -> ReadText:
-    return _of_systems(pasted, ASKED_LAST)
+def read_rest(pasted: PastedText) -> ReadText:
+    return _read_systems(pasted, ASKED_LAST)
 
 
-def _of_systems(pasted: PastedText, systems: Sequence[SystemNames]) -> ReadText:
+def _read_systems(pasted: PastedText, systems: Sequence[SystemNames]) -> ReadText:
     for system in systems:
         for found in (pasted.found, pasted.rows):
             if records := records_of(system, found):
-                return _of_records(pasted, records, in_objects=found is pasted.found)
+                return _read_records(pasted, records, in_objects=found is pasted.found)
     return None
 
 
-def _of_records(pasted: PastedText, records: Sequence[Record], in_objects: bool) -> ServingCounters:
+def _read_records(pasted: PastedText, records: Sequence[Record], in_objects: bool) -> ServingCounters:
     read, system = counters_of(records, pasted.limited), records[0].system
     engines = {engine for record in records if isinstance(engine := record.values.get("engine"), str)}
     used = list(dict.fromkeys(name for record in records for name in record.values if name in record.used))
     used += [name for record in records for name in record.used if name not in used]
-    said = reading.of_names(pasted.found, used) if in_objects else reading.of_records(pasted.log, used)
+    said = reading.describe_names(pasted.found, used) if in_objects else reading.describe_records(pasted.log, used)
     return replace(read, engine=_engine(system, engines), reading=said)
 
 
@@ -99,14 +99,14 @@ def _engine(system: SystemNames, engines: set[str]) -> str:
     return known.get(engines.pop().lower(), system.engine) if len(engines) == 1 else system.engine
 
 
-def of_usage(pasted: PastedText) -> ReadText:
+def read_usage(pasted: PastedText) -> ReadText:
     records = records_of(USAGE, pasted.found)
     if not any(record.number(name) for record in records for name in (USAGE.accepted, USAGE.rejected)):
         return None
-    return _of_records(pasted, records, in_objects=True)
+    return _read_records(pasted, records, in_objects=True)
 
 
-def of_series(pasted: PastedText) -> ReadText:
+def read_series(pasted: PastedText) -> ReadText:
     read: ReadText = None
     for of_page in (
         vllm.from_tensorrt,
@@ -119,50 +119,50 @@ def of_series(pasted: PastedText) -> ReadText:
     if read is None:
         return None
     also = (sglang.STEPS,) if read.engine == "SGLang" else ()
-    return replace(read, reading=_of_series(pasted, also))
+    return replace(read, reading=_describe_series(pasted, also))
 
 
-def _of_series(pasted: PastedText, also: Sequence[str]) -> str:
+def _describe_series(pasted: PastedText, also: Sequence[str]) -> str:
     names = pasted.series.read
     if pasted.found and not any(name_of_line(line.strip()) for line in pasted.text.splitlines()):
         used = [key for each in pasted.found for key in each if (name_of_line(key) or key) in names]
-        return reading.of_names(pasted.found, used) if used else reading.of_lines("", names)
-    return reading.of_lines(pasted.text, names, also)
+        return reading.describe_names(pasted.found, used) if used else reading.describe_lines("", names)
+    return reading.describe_lines(pasted.text, names, also)
 
 
-def of_vllm_log(pasted: PastedText) -> ReadText:
+def read_vllm_log(pasted: PastedText) -> ReadText:
     read = vllm.from_log(pasted.log)
-    said = reading.of_log(pasted.log, f"(?!{vllm.IDLE})SpecDecoding metrics:", (r"Running: *\d+ reqs",))
+    said = reading.describe_log(pasted.log, f"(?!{vllm.IDLE})SpecDecoding metrics:", (r"Running: *\d+ reqs",))
     return replace(read, reading=said) if read else None
 
 
-def of_sglang_log(pasted: PastedText) -> ReadText:
+def read_sglang_log(pasted: PastedText) -> ReadText:
     read = sglang.from_log(pasted.log, pasted.text)
     return (
-        replace(read, reading=reading.of_log(pasted.log, f"(?!{sglang.IDLE})accept len:", (sglang.STEPS,)))
+        replace(read, reading=reading.describe_log(pasted.log, f"(?!{sglang.IDLE})accept len:", (sglang.STEPS,)))
         if read
         else None
     )
 
 
-def of_llama_log(pasted: PastedText) -> ReadText:
+def read_llama_log(pasted: PastedText) -> ReadText:
     read = llama_cpp.from_log(pasted.log)
     if read is None:
         return None
     statistics = (llama_cpp.KIND.pattern,) if llama_cpp.SINCE_START in read.notes else ()
     also = (llama_cpp.WRITTEN.pattern, *statistics) if read.written else statistics
-    return replace(read, reading=reading.of_requests(pasted.log, "draft acceptance", also))
+    return replace(read, reading=reading.describe_requests(pasted.log, "draft acceptance", also))
 
 
 READERS: tuple[Callable[[PastedText], ReadText], ...] = (
-    of_sglang,
-    of_table,
-    of_series,
-    of_vllm_log,
-    of_sglang_log,
-    of_llama_log,
-    of_usage,
-    of_what_is_left,
+    read_sglang,
+    read_table,
+    read_series,
+    read_vllm_log,
+    read_sglang_log,
+    read_llama_log,
+    read_usage,
+    read_rest,
 )
 
 

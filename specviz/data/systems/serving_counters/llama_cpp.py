@@ -12,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.data.systems.serving_counters.counters import ServingCounters, field, number, numbers
 from specviz.data.systems.serving_counters.names import FROM_WRITTEN, OWN
 from specviz.data.systems.serving_counters.pasted import MAX_LINE
-from specviz.data.systems.serving_counters.reconciled import by_written
+from specviz.data.systems.serving_counters.reconciled import count_from_written
 
 NUMBER = r"([^\s,)(/]+)"
 ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *([^\s)(/]+) *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
@@ -47,12 +47,12 @@ class DraftStatistics:
 def from_log(records: Sequence[str]) -> ServingCounters | None:
     requests, statistics = _requests(records), _statistics(records)
     if requests:
-        read = _together(requests, statistics)
+        read = _combine(requests, statistics)
         spent, written = ([getattr(each, name) for each in requests] for name in ("milliseconds", "written"))
         latency = sum(spent) / 1000 / sum(written) if all(spent) and all(written) else None
         return replace(read, latency=latency, written=sum(written) if all(written) else None)
     if statistics and statistics.drafts and statistics.accepted is not None:
-        return _by_statistics(statistics, statistics.accepted, statistics.drafted)
+        return _count_by_statistics(statistics, statistics.accepted, statistics.drafted)
     return None
 
 
@@ -95,7 +95,7 @@ def _added(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _together(requests: Sequence[Request], statistics: DraftStatistics | None) -> ServingCounters:
+def _combine(requests: Sequence[Request], statistics: DraftStatistics | None) -> ServingCounters:
     accepted, drafted = sum(each.accepted for each in requests), sum(each.drafted for each in requests)
     if not drafted:
         raise InputError("“draft acceptance” says that nothing was drafted: 0 generated.")
@@ -107,11 +107,11 @@ def _together(requests: Sequence[Request], statistics: DraftStatistics | None) -
             rates="marginal" if survival else "", convention=OWN,
         )  # fmt: skip
     if statistics and statistics.drafts and statistics.drafted == drafted and statistics.accepted in (None, accepted):
-        return _by_statistics(statistics, accepted, drafted)
+        return _count_by_statistics(statistics, accepted, drafted)
     written = _added([each.written for each in requests])
     if written is None and statistics and statistics.drafts and statistics.accepted is not None:
-        return _by_statistics(statistics, statistics.accepted, statistics.drafted)
-    counters = by_written("llama.cpp", drafted, accepted, written, len(requests))
+        return _count_by_statistics(statistics, statistics.accepted, statistics.drafted)
+    counters = count_from_written("llama.cpp", drafted, accepted, written, len(requests))
     survival = requests[0].survival if len(requests) == 1 else ()
     return replace(counters, survival=survival, rates="marginal" if survival else "", convention=FROM_WRITTEN)
 
@@ -125,7 +125,7 @@ def _weighted(requests: Sequence[Request], rounds: float) -> tuple[float, ...]:
     return tuple(sum(rate * weight for rate, weight in zip(column, weights, strict=True)) for column in columns)
 
 
-def _by_statistics(statistics: DraftStatistics, accepted: float, drafted: float | None) -> ServingCounters:
+def _count_by_statistics(statistics: DraftStatistics, accepted: float, drafted: float | None) -> ServingCounters:
     drafts = statistics.drafts or 1.0
     share = drafts / statistics.calls if statistics.calls and statistics.calls >= drafts else None
     over_all = () if share is None or share == 1 else (OVER_ALL.format(1 + share * accepted / drafts),)

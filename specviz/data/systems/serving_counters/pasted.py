@@ -48,7 +48,7 @@ def plain(text: str) -> str:
             if found[1] == "P":  # a part of a long line
                 continue
             line, part = part, ""
-        lines.append(_COMPOSE.sub("", _of_driver(line)))
+        lines.append(_COMPOSE.sub("", _unwrap_driver(line)))
     return "\n".join(lines)
 
 
@@ -57,7 +57,7 @@ def straight(text: str) -> str:
     return html.unescape(text).translate(_QUOTATION) if "{" in text else text
 
 
-def _of_driver(line: str) -> str:
+def _unwrap_driver(line: str) -> str:
     """The text of a line that a log driver wrote as an object with it."""
     if not line.startswith("{") or len(line) > MAX_LINE or not any(f'"{key}"' in line for key in _LOG_KEYS):
         return line
@@ -74,10 +74,10 @@ def _holds_more(value: Any) -> bool:
 
 def objects(text: str) -> list[JsonObject]:
     """Every object in the text, inner ones too, in the order written. Of each stream only the last line counts."""
-    return [inner for value in _values(text) for inner in _inside(value)]
+    return [inner for value in _values(text) for inner in _walk_objects(value)]
 
 
-def with_keys(found: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
+def select_keys(found: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
     return [each for each in found if any(key in each for key in keys)]
 
 
@@ -93,7 +93,7 @@ def _values(text: str) -> list[Any]:
     if not streams:
         return list(islice(chain(_parts(text), _printed(text)), MOST_PARTS))
     # A stream repeats its running totals: its last piece that says anything about drafts.
-    last = [next((each for each in reversed(stream) if _says_anything(each)), None) for stream in streams]
+    last = [next((each for each in reversed(stream) if _has_value(each)), None) for stream in streams]
     return [value for value in last if value is not None]
 
 
@@ -131,14 +131,14 @@ def _printed(text: str) -> Iterator[Any]:
     for start in (found.start() for found in _PYTHON.finditer(text)):
         if start < end or read > MOST_IN_VAIN:
             continue
-        written, stop = _as_json(text, start)
+        written, stop = _convert_to_json(text, start)
         read += stop - start
         if written is not None and (value := _read(written)) is not None:
             end = stop
             yield value
 
 
-def _as_json(text: str, start: int) -> tuple[str | None, int]:
+def _convert_to_json(text: str, start: int) -> tuple[str | None, int]:
     """The dictionary that begins here as JSON, and its end; None if it does not end."""
     pieces, depth, place = list[str](), 0, start
     for found in _TOKEN.finditer(text, start, start + MOST_IN_VAIN):
@@ -158,8 +158,8 @@ def _text(token: str) -> str:
     return json.dumps(token[1:-1].replace("\\'", "'").replace('\\"', '"'))
 
 
-def _says_anything(value: Any) -> bool:
-    return any("draft" in key.lower() or "spec" in key for found in _inside(value) for key in found)
+def _has_value(value: Any) -> bool:
+    return any("draft" in key.lower() or "spec" in key for found in _walk_objects(value) for key in found)
 
 
 def _read(text: str) -> Any:
@@ -176,7 +176,7 @@ def _short(kind: Callable[[str], float]) -> Callable[[str], float | str]:
 _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
-def _inside(value: Any) -> Iterator[JsonObject]:
+def _walk_objects(value: Any) -> Iterator[JsonObject]:
     """The objects in a value, outer ones first, without recursion: the text decides how deep it is."""
     waiting = [value]
     while waiting:

@@ -26,7 +26,7 @@ def drafter_of(text: str) -> tuple[str, bool]:
     return ", ".join(names), any(name.lower().startswith(BLOCKS) for name in names)
 
 
-def of_names(found: Sequence[JsonObject], used: Iterable[str]) -> str:
+def describe_names(found: Sequence[JsonObject], used: Iterable[str]) -> str:
     """For objects: the names that were used, and the other ones."""
     used = set(used)
     keys = list(dict.fromkeys(key for each in found for key, value in each.items() if key in used or _is_plain(value)))
@@ -38,15 +38,15 @@ def _is_plain(value: object) -> bool:
     return not isinstance(value, dict)
 
 
-def of_lines(text: str, names: Sequence[str], also: Sequence[str] = ()) -> str:
+def describe_lines(text: str, names: Sequence[str], also: Sequence[str] = ()) -> str:
     """For lines of names and values: the names that were used, and how many lines were not."""
     lines = _lines(text)
     more = {place for pattern in also for place in places(lines, pattern)}
     left = [line for place, line in enumerate(lines) if name_of_line(line) not in names and place not in more]
-    return f"Read: {_listed(names)}.{_left(left)}"
+    return f"Read: {_listed(names)}.{_describe_unused(left)}"
 
 
-def of_records(lines: Sequence[str], names: Iterable[str]) -> str:
+def describe_records(lines: Sequence[str], names: Iterable[str]) -> str:
     """For blocks and tables: the names that were used, and how many lines have none of them."""
     names = list(dict.fromkeys(names))
     left = [
@@ -54,7 +54,7 @@ def of_records(lines: Sequence[str], names: Iterable[str]) -> str:
         for line in map(str.strip, lines)
         if not any(name in line.lower() for name in _words(names)) and _figure(line)
     ]
-    return f"Read: {_listed(names)}.{_left(left)}"
+    return f"Read: {_listed(names)}.{_describe_unused(left)}"
 
 
 def _words(names: Sequence[str]) -> list[str]:
@@ -65,7 +65,7 @@ def _figure(line: str) -> bool:
     return bool(re.search(r"[:=].*\d", line)) and not line.startswith("|")
 
 
-def of_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:
+def describe_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:
     """For a log of which the last record about speculation is read, and of other records the last of each pattern."""
     lines = [line.strip() for line in records if line.strip()]
     marked, *others = (places(lines, pattern) for pattern in (last, *also))
@@ -73,20 +73,20 @@ def of_log(records: Sequence[str], last: str, also: Sequence[str]) -> str:
     more = {found[-1] for found in others if found} - set(marked)
     used = {*marked[-1:], *more}
     left = [line for place, line in enumerate(lines) if place not in used]
-    return f"{read} about speculation{_and_more(len(more))}.{_left(left)}"
+    return f"{read} about speculation{_count_more(len(more))}.{_describe_unused(left)}"
 
 
-def of_requests(records: Sequence[str], each: str, also: Sequence[str]) -> str:
+def describe_requests(records: Sequence[str], each: str, also: Sequence[str]) -> str:
     """For a log of which every record of a request is read."""
     lines = [line.strip() for line in records if line.strip()]
     marked, more = places(lines, each), {place for pattern in also for place in places(lines, pattern)}
     read = f"Read: {len(marked)} lines" if len(marked) > 1 else "Read: the line"
     used = {*marked, *more}
     left = [line for place, line in enumerate(lines) if place not in used]
-    return f"{read} about speculation{_and_more(len(more - set(marked)))}.{_left(left)}"
+    return f"{read} about speculation{_count_more(len(more - set(marked)))}.{_describe_unused(left)}"
 
 
-def _and_more(count: int) -> str:
+def _count_more(count: int) -> str:
     return f", and {count} more" if count else ""
 
 
@@ -98,7 +98,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _left(lines: Sequence[str]) -> str:
+def _describe_unused(lines: Sequence[str]) -> str:
     left = [line for line in lines if not line.startswith("#")]  # comments of /metrics
     if not left:
         return ""

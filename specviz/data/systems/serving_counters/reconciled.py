@@ -62,7 +62,7 @@ def counters_of(records: Sequence[Record], limited: int = 0) -> ServingCounters:
         MIXED.format(count) if _mixed(totals) else "",
     )
     counters = replace(counters, notes=(*counters.notes, *filter(None, more)))
-    return within_written(counters, total, limited, system.first_in_round, bool(system.requests))
+    return limit_to_written(counters, total, limited, system.first_in_round, bool(system.requests))
 
 
 def _mixed(totals: Sequence[Total]) -> bool:
@@ -85,12 +85,12 @@ def _counted(total: Total, engine: str) -> ServingCounters:
             notes=() if share is not None else (ONLY_DRAFTING,),
         )
     if total.accepted is not None and (total.drafted is not None or total.length is None):
-        return by_written(engine, total.drafted, total.accepted, total.written, total.requests)
+        return count_from_written(engine, total.drafted, total.accepted, total.written, total.requests)
     length = total.length if total.length is not None else 1 + sum(total.survival)
     return ServingCounters(engine, length, float(len(total.survival)) or None, total.survival)
 
 
-def by_written(
+def count_from_written(
     engine: str, drafted: float | None, accepted: float, written: float | None, requests: float = 1
 ) -> ServingCounters:
     """Calls from the tokens: each wrote its accepted ones and one more, and the prompt's pass wrote the first token."""
@@ -108,7 +108,7 @@ def by_written(
     return replace(read, tokens_per_target_call=length, draft_length=each, over_all_calls=True, notes=(ALL_CALLS,))
 
 
-def within_written(
+def limit_to_written(
     counters: ServingCounters,
     total: Total,
     limited: int = 0,

@@ -96,7 +96,7 @@ def read_record(record: Record) -> Total:
     system = record.system
     if record.values.get("measured") is False:  # a profile that was made before any measurement
         raise InputError(f"“measured” is false: this {system.engine} holds no measurement.")
-    record.values = _of_steps(record.values, record.used)
+    record.values = _add_up_steps(record.values, record.used)
     accepted, pair = _accepted(record)
     rounds, histogram = record.number(system.rounds), _histogram(record)
     rates, survival = _rates(record)
@@ -108,7 +108,7 @@ def read_record(record: Record) -> Total:
     emitted = record.number(system.emitted)
     if emitted is not None and rounds is not None:
         accepted = emitted - rounds
-    rounds, accepted = _as_histogram(histogram, rounds, accepted)
+    rounds, accepted = _count_histogram(histogram, rounds, accepted)
     length = record.number(system.length) if rounds is None or accepted is None else None
     derived = length is not None and length > 1 and (rounds is None) != (accepted is None)
     if length is not None and derived:
@@ -149,7 +149,7 @@ def _histogram(record: Record) -> tuple[float, ...]:
     return record.counts(record.system.lengths)[1:]
 
 
-def _as_histogram(
+def _count_histogram(
     counts: tuple[float, ...], rounds: float | None, accepted: float | None
 ) -> tuple[float | None, float | None]:
     if not counts:
@@ -175,7 +175,7 @@ def _survival(counts: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(sum(counts[j:]) / steps for j in range(1, len(counts))) if steps else ()
 
 
-def _of_steps(found: JsonObject, used: dict[str, None]) -> JsonObject:
+def _add_up_steps(found: JsonObject, used: dict[str, None]) -> JsonObject:
     """The same with the counts that vLLM's lists of steps add up to, where it has such lists and no histogram."""
     accepted, drafted = (found.get(name) for name in PER_STEP)
     if not isinstance(accepted, list) or found.get("acceptance_histogram") is not None:
@@ -243,7 +243,7 @@ def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]
         and not any(name in each for name in system.without)
     ]
     for names in (system.rounds, system.written, system.per_second, system.length):
-        _beside(records, names, found)
+        _fill_missing(records, names, found)
     return records
 
 
@@ -251,7 +251,7 @@ def _has_steps(found: JsonObject) -> bool:
     return any(isinstance(found.get(name), list) for name in (PER_STEP[0], "acceptance_histogram"))
 
 
-def _beside(records: Sequence[Record], names: Names, found: Sequence[JsonObject]) -> None:
+def _fill_missing(records: Sequence[Record], names: Names, found: Sequence[JsonObject]) -> None:
     for name in names:
         if any(record.values.get(each) is not None for record in records for each in names):
             return

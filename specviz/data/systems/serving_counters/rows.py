@@ -40,7 +40,7 @@ def rows(lines: Sequence[str]) -> list[JsonObject]:
     return [each for each in found if each][:MOST_ROWS] + _tabby_rows(lines)
 
 
-def _known(written: str) -> str | None:
+def _find_name(written: str) -> str | None:
     """The name as the table of systems has it; None if it has no such name."""
     name = " ".join(written.strip(" \t\"'").split()) if len(written) <= LONGEST_NAME else ""
     return next((each for each in (name, name.lower()) if each in NAMES or _PLACE.match(each)), None)
@@ -53,17 +53,17 @@ def _blocks(lines: Iterable[str]) -> Iterator[JsonObject]:
     mean_first = any(_MEAN_FIRST.search(line) for line in lines)
     found = dict[str, Any]()
     for name, value in filter(None, (_named(line, mean_first) for line in lines)):
-        if _again(found, name, percent):
+        if _is_repeated(found, name, percent):
             yield found
             found = {}
-        _put(found, name, value, percent)
+        _set_value(found, name, value, percent)
     yield found
 
 
 def _named(line: str, mean_first: bool) -> tuple[str, str | list[str]] | None:
     bare = line.strip(_AROUND)
     sign = _SIGN.search(bare)
-    name = _known(bare[: sign.start()]) if sign else None
+    name = _find_name(bare[: sign.start()]) if sign else None
     if sign is None or name is None:
         return None
     written = bare[sign.end() :].strip()
@@ -75,7 +75,7 @@ def _named(line: str, mean_first: bool) -> tuple[str, str | list[str]] | None:
     return (name, value[1]) if value else None
 
 
-def _again(found: JsonObject, name: str, percent: str) -> bool:
+def _is_repeated(found: JsonObject, name: str, percent: str) -> bool:
     place = _PLACE.match(name)
     return name in found or bool(place and int(place[2]) < len(found.get(_kind(place, percent), ())))
 
@@ -84,7 +84,7 @@ def _kind(place: re.Match[str], percent: str) -> str:
     return place[1].rstrip("_") + (percent if place[1] == "position" else "")
 
 
-def _put(found: JsonObject, name: str, value: str | list[str], percent: str = "") -> None:
+def _set_value(found: JsonObject, name: str, value: str | list[str], percent: str = "") -> None:
     if place := _PLACE.match(name):
         found.setdefault(_kind(place, percent), []).append(value)
     else:
@@ -103,7 +103,7 @@ def _table(lines: Sequence[str]) -> list[JsonObject]:
 def _heads(lines: Sequence[str]) -> Iterator[tuple[int, list[str | None], str]]:
     for place, line in enumerate(lines):
         mark = next((mark for mark in MARKS if line.count(mark) > 1), "")
-        head = [_known(cell) for cell in _cells(line, mark)] if mark else []
+        head = [_find_name(cell) for cell in _cells(line, mark)] if mark else []
         if len(head) - head.count(None) > 1:
             yield place, head, mark
 
@@ -118,7 +118,7 @@ def _row(head: Sequence[str | None], cells: Sequence[str]) -> JsonObject:
         return found
     for name, value in zip(head, cells, strict=True):
         if name is not None and value.lower() not in _NO_VALUE:
-            _put(found, name, alone[1] if (alone := _VALUE.fullmatch(value)) else value)
+            _set_value(found, name, alone[1] if (alone := _VALUE.fullmatch(value)) else value)
     return found
 
 
@@ -128,7 +128,7 @@ def _pairs(line: str) -> JsonObject:
         return {}
     found = dict[str, Any]()
     for before, _, written in (part.rpartition(":") for part in line.split(", ")):
-        name, value = _known(before.rpartition(":")[2]), _VALUE.fullmatch(written.strip(" \t.,"))
+        name, value = _find_name(before.rpartition(":")[2]), _VALUE.fullmatch(written.strip(" \t.,"))
         if name and value:
             found[name] = value[1]
     return found if len(found) > 1 else {}

@@ -66,7 +66,7 @@ class MetricSeries:
                 self._read_line(line)
         for each in found:
             self._read_object(each)
-        for written, labels, value in (*_of_api(found), *_printed(text)):
+        for written, labels, value in (*_read_api(found), *_printed(text)):
             if (known := _NAME.fullmatch(written)) and known[3] in KNOWN:
                 self._add_any(known, labels, value)
 
@@ -124,7 +124,7 @@ class MetricSeries:
             labels, value = _sample(line[name.start() :], name[0], written)
             self._add(name, labels, value)
         else:
-            self._add(name, (), number(_without_timestamp(written), name[0]))
+            self._add(name, (), number(_drop_timestamp(written), name[0]))
 
     def _read_object(self, found: JsonObject) -> None:
         for key, value in found.items():
@@ -152,7 +152,7 @@ class MetricSeries:
         self.values[SAME.get(name[3], name[3])][labels].append(value)
 
 
-def _of_api(found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
+def _read_api(found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
     """Samples of Prometheus' HTTP API. A range holds several values in time: its first and its last one are taken."""
     for each in found:
         labels, value = each.get("metric"), each.get("value")
@@ -179,7 +179,7 @@ def _written_value(after: str) -> str:
     return rest.strip(" \t|:=,") if brace else ""
 
 
-def _without_timestamp(written: str) -> str:
+def _drop_timestamp(written: str) -> str:
     """Prometheus may write the time of the sample after the value, and an example of one (“# {…} 1.0”)."""
     value, _, rest = written.partition(" ")
     return figure(value if rest.strip().isdecimal() else " ".join(written.split()))
@@ -188,7 +188,7 @@ def _without_timestamp(written: str) -> str:
 def _sample(line: str, name: str, written: str) -> tuple[Labels, float]:
     from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
 
-    value = number(_without_timestamp(written.replace("\t", " ")), name)
+    value = number(_drop_timestamp(written.replace("\t", " ")), name)
     try:
         [family] = text_string_to_metric_families(f"{line[: line.rindex('}') + 1]} 1")
         [sample] = family.samples

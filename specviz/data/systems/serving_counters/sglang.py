@@ -14,7 +14,7 @@ from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.systems.serving_counters.counters import ServingCounters, field
 from specviz.data.systems.serving_counters.names import SGLANG_ANSWER
-from specviz.data.systems.serving_counters.reconciled import LAST, within_written
+from specviz.data.systems.serving_counters.reconciled import LAST, limit_to_written
 from specviz.data.systems.serving_counters.records import JsonObject, Total, added, read_record, records_of
 from specviz.data.systems.serving_counters.series import MetricSeries
 
@@ -83,7 +83,7 @@ def from_answers(found: Sequence[JsonObject], text: str, limited: int = 0) -> tu
     names = [name for record in records for name in record.used]
     if field(text, STEPS):
         names += ["speculative_num_steps", "spec_num_steps"]
-    return within_written(read, total, limited), names
+    return limit_to_written(read, total, limited), names
 
 
 def _length(total: Total) -> float:

@@ -28,7 +28,7 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
     if not any(name in series for name in DRAFTING) or series.prefix in ("trtllm", "fastdeploy", "tgi"):
         return None
     if "num_emitted_tokens" in series:
-        return _before_version_1(series)
+        return _read_version_0(series)
     drafts, drafted = series.total("num_drafts"), series.total("num_draft_tokens")
     accepted = series.total("num_accepted_tokens")
     by_position = series.by_position("num_accepted_tokens_per_pos")
@@ -55,10 +55,10 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
         rates="marginal" if by_position else "",
         convention=OWN,
     )
-    return _of_the_text(counters, drafts, accepted, written)
+    return _bound_by_text(counters, drafts, accepted, written)
 
 
-def _before_version_1(series: MetricSeries) -> ServingCounters:
+def _read_version_0(series: MetricSeries) -> ServingCounters:
     """A page without rounds. With k drafted tokens each, efficiency is emitted / (rounds · (k + 1)), and k is whole."""
     emitted, drafted = series.total("num_emitted_tokens") or 0.0, series.total("num_draft_tokens")
     efficiency, rounds = series.mean("efficiency"), 0.0
@@ -78,7 +78,7 @@ def _before_version_1(series: MetricSeries) -> ServingCounters:
     )  # fmt: skip
 
 
-def _of_the_text(counters: ServingCounters, drafts: float, accepted: float, written: float | None) -> ServingCounters:
+def _bound_by_text(counters: ServingCounters, drafts: float, accepted: float, written: float | None) -> ServingCounters:
     """Bounded by the written tokens. A few more are counted where limits cut drafts off: those stay.
 
     Fewer written tokens than calls are of another time or another server, so they bound nothing.
