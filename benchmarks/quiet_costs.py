@@ -64,9 +64,8 @@ def main() -> None:
     )
     store(here, options.out)
     for name, costs in found.items():
-        print(
-            f"{name}: c {said(costs.cost_ratio, costs.of_draft)}, v(5) {said(costs.verification[5], costs.of_check(5))}"
-        )
+        check = said(costs.verification[5], costs.check_interval(5))
+        print(f"{name}: c {said(costs.cost_ratio, costs.of_draft)}, v(5) {check}")
 
 
 def _options() -> argparse.Namespace:
@@ -93,7 +92,7 @@ def costs_of(target: LoadedModel, drafters: dict[str, Drafter], repeats: int) ->
     for _ in range(repeats):
         for name, drafter in drafters.items():
             blocks[name] += steady_blocks(target, drafter)
-    return {name: _rounded(Costs.of_blocks(its)) for name, its in blocks.items()}
+    return {name: _rounded(Costs.from_blocks(its)) for name, its in blocks.items()}
 
 
 def steady_blocks(target: LoadedModel, drafter: Drafter) -> Sequence[Costs]:

@@ -40,7 +40,7 @@ class BatchLlama(Llama):
         """
         places, mask = self.batch.reserve(ids.shape[1])
         rotation = self.rotary.at(places, self.batch.end)
-        x = self._through(self.embedding[ids.flatten()], self.batch.write, rotation, mask, self.batch.texts)
+        x = self._run_layers(self.embedding[ids.flatten()], self.batch.write, rotation, mask, self.batch.texts)
         return x.view(*ids.shape, -1)
 
 

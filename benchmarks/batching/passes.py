@@ -64,4 +64,4 @@ def measure_passes(
 
 
 def _ratio(taken: Sequence[float], step: Sequence[float]) -> Ratio:
-    return Ratio.of([one / other for one, other in zip(taken, step, strict=True)])
+    return Ratio.from_ratios([one / other for one, other in zip(taken, step, strict=True)])

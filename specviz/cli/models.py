@@ -75,7 +75,7 @@ def _intervals(measured: "Calibration") -> dict[str, Any]:
     return {
         "cost_ratio": costs.of_draft,
         "overhead": costs.interval(lambda block: block.overhead),
-        "verification": {k: costs.of_check(k) for k in measured.verification},
+        "verification": {k: costs.check_interval(k) for k in measured.verification},
     }
 
 

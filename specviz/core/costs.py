@@ -23,7 +23,7 @@ class Costs:
     blocks: tuple["Costs", ...] = ()  # the same of each block of repeats alone; empty: not known, as in older files
 
     @classmethod
-    def of_blocks(cls, blocks: Sequence[Self]) -> Self:
+    def from_blocks(cls, blocks: Sequence[Self]) -> Self:
         """The median of each figure over blocks of repeats, at least one, which keep their own figures."""
         sizes = set(blocks[0].verification).intersection(*(block.verification for block in blocks))
         return cls(
@@ -51,7 +51,7 @@ class Costs:
         """The interval of c."""
         return self.interval(lambda costs: costs.cost_ratio)
 
-    def of_check(self, tokens: int) -> Interval | None:
+    def check_interval(self, tokens: int) -> Interval | None:
         """The interval of v(`tokens`)."""
         return self.interval(lambda costs: verification_steps(costs.verification, tokens))
 

@@ -22,7 +22,7 @@ class RunRequest:
     settings: DecodeSettings = field(default_factory=DecodeSettings)
 
     @classmethod
-    def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
+    def from_shown(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
         """The request of what links and controls hold: `shown` has a value for each row of `SHOWN`, see `on_page`."""
         values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
         return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))

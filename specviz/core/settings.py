@@ -100,13 +100,13 @@ class Setting:
     def on_page(self) -> str:
         return self.control or self.link
 
-    def in_words(self, value: Any) -> str:
+    def describe(self, value: Any) -> str:
         """The value for a list of what is not usual; empty where the list leaves it out."""
         if value == self.default or not self.words:
             return ""
         return self.words.get(value, "") if isinstance(self.words, Mapping) else self.words.format(value)
 
-    def in_facts(self, value: Any) -> str:
+    def describe_fact(self, value: Any) -> str:
         """The value in a list of facts; a choice by its label."""
         label = self.labels.get(value) if self.labels else None
         return label[0].lower() + label[1:] if label else f"{value:g}" if self.kind is float else str(value)
@@ -265,7 +265,7 @@ class DecodeSettings:
     @property
     def manner(self) -> str:
         """What is not usual in how tokens are drafted and verified, for a list: ", tree 4,2,1"; or empty."""
-        return "".join(f", {words}" for row in SETTINGS.values() if (words := row.in_words(getattr(self, row.name))))
+        return "".join(f", {words}" for row in SETTINGS.values() if (words := row.describe(getattr(self, row.name))))
 
 
 SETTINGS = table_of(DecodeSettings)
@@ -276,7 +276,7 @@ def facts(settings: DecodeSettings) -> Iterator[tuple[str, str]]:
     for row in SETTINGS.values():
         value = getattr(settings, row.name)
         if row.words and value != row.default and not (row.if_sampled and settings.greedy):
-            yield row.label, row.in_facts(value)
+            yield row.label, row.describe_fact(value)
 
 
 def repeat_settings(settings: DecodeSettings, number: int) -> DecodeSettings:

@@ -67,18 +67,18 @@ class Rate:
                 window = self._windows[place] = Window(record.created)
             window.records += 1
             if window.records == MOST_RECORDS + 1:
-                self._say_later(window, record)
+                self._report_later(window, record)
             return window.records <= MOST_RECORDS
 
-    def _say_later(self, window: Window, record: logging.LogRecord) -> None:
+    def _report_later(self, window: Window, record: logging.LogRecord) -> None:
         """Say how many were left out once this minute is over, so that it is said where no other record comes."""
         logger, level = logging.getLogger(record.name), record.levelno
 
-        def say() -> None:
+        def report() -> None:
             left_out = window.records - MOST_RECORDS
             logger.log(level, "%s:%d: %d records like the last were left out", record.filename, record.lineno, left_out)
 
-        timer = Timer(MINUTE, say)
+        timer = Timer(MINUTE, report)
         timer.daemon = True
         timer.start()
 

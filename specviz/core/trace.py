@@ -71,7 +71,7 @@ class ModelInfo:
     forward: Name | None = None  # who read tokens: "light" (specviz) or "transformers"; None: not reported
     device: Device = None
 
-    def as_drafter(self, kind: str) -> "DrafterInfo":
+    def make_drafter_info(self, kind: str) -> "DrafterInfo":
         return DrafterInfo(kind, self.name, self.parameters, self.dtype, self.weights_hash, self.forward, self.device)
 
 

@@ -123,7 +123,7 @@ def doubts(trace: Trace, costs: metrics.Costs) -> bool:
     check, its_check = (verification_steps(each.verification, drafted + 1) for each in (own, costs))
     off = (
         drafted * _outside(own.cost_ratio, costs.of_draft or (costs.cost_ratio, costs.cost_ratio)),
-        _outside(check, costs.of_check(drafted + 1) or (its_check, its_check)),
+        _outside(check, costs.check_interval(drafted + 1) or (its_check, its_check)),
     )
     return max(off) > (DOUBT - 1) * costs.round_steps(drafted)
 

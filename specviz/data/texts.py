@@ -51,7 +51,7 @@ class Says:
     technical: NonEmptyText
     plain: NonEmptyText
 
-    def in_(self, words: Words) -> str:
+    def choose(self, words: Words) -> str:
         return self.plain if words == "plain" else self.technical
 
 
@@ -80,7 +80,7 @@ class TextFile(Generic[KIND]):
     content: KIND
     node: yaml.Node
 
-    def said(self, node: yaml.Node, problem: str) -> str:
+    def describe(self, node: yaml.Node, problem: str) -> str:
         return _name_line(self.path, node, problem)
 
     def nodes(self, *keys: str) -> list[yaml.Node]:
@@ -120,13 +120,13 @@ def figure_problems(
         try:
             names = figures_in(text.value)
         except ValueError:
-            yield file.said(text, "a brace is open or closed alone: a figure is named as in {accepted}.")
+            yield file.describe(text, "a brace is open or closed alone: a figure is named as in {accepted}.")
             continue
         for name in sorted(names - set(facts)):
             near = get_close_matches(name, facts, n=1)
-            yield file.said(text, f"there is no figure {{{name}}} here{f': {{{near[0]}}}?' if near else '.'}")
+            yield file.describe(text, f"there is no figure {{{name}}} here{f': {{{near[0]}}}?' if near else '.'}")
         if not typed and re.search(r"\d", re.sub(r"\b(bfloat16|float32)\b|\{\w*\}", "", text.value)):
-            yield file.said(text, "a figure is typed here: name it, as in {accepted}.")
+            yield file.describe(text, "a figure is typed here: name it, as in {accepted}.")
 
 
 def figures_in(template: str) -> set[str]:

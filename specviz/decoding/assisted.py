@@ -296,5 +296,5 @@ def drafter_info(generator: Any) -> DrafterInfo:
     if isinstance(generator, EarlyExitCandidateGenerator):
         return DrafterInfo("early-exit", f"early-exit:{generator.assistant_early_exit}", forward=TRANSFORMERS)
     if isinstance(generator, AssistedCandidateGenerator):
-        return model_info(generator.assistant_model).as_drafter("model")
+        return model_info(generator.assistant_model).make_drafter_info("model")
     return DrafterInfo("other", type(generator).__name__)

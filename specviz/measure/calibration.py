@@ -80,13 +80,13 @@ def calibration_steps(
     runs = _Runs(target, drafter, turns * BLOCK)
     lengths = range(1, min(MAX_DRAFT_LENGTH, runs.longest) + 1)
     trees = [n for n in nodes if n <= runs.longest] if target.forward.reads_trees else []
-    works: dict[object, Iterator[_Times]] = {"plain": runs.plain(), "drafter": runs.of_drafter(tree)}
-    works |= {("chain", n): runs.of_size(n) for n in lengths}
+    works: dict[object, Iterator[_Times]] = {"plain": runs.plain(), "drafter": runs.time_drafter(tree)}
+    works |= {("chain", n): runs.time_size(n) for n in lengths}
     works |= {"plain again": runs.plain()}  # every figure is divided by its median
-    works |= {("tree", n): runs.of_size(n, f"{DYNAMIC}{n}") for n in trees}
+    works |= {("tree", n): runs.time_size(n, f"{DYNAMIC}{n}") for n in trees}
     found = yield from interleave(works, turns)
     blocks = [_convert_to_steps(turn) for turn in _whole(found)]
-    costs = Costs.of_blocks([_costs(step, times, lengths, trees) for step, times in blocks])
+    costs = Costs.from_blocks([_costs(step, times, lengths, trees) for step, times in blocks])
     named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
     measured = Calibration(
         target=target.name,
@@ -169,13 +169,13 @@ class _Runs:
         run = AutoregressiveRun(self._target, *self._task(self._rounds))
         return (_Times(0.0, seconds, 0.0) for _, seconds in run.steps())
 
-    def of_drafter(self, tree: str | None) -> Iterator[_Times]:
+    def time_drafter(self, tree: str | None) -> Iterator[_Times]:
         length = (parse_tree(tree).depth if tree else None) or DRAFT_LENGTH
         task = self._task(self._rounds * (length + 1), length, tree)
         run = SpeculativeRun(self._target, self._drafter, *task, record=False)
         return (_times(round) for round in run.rounds() if round.drafted)
 
-    def of_size(self, size: int, tree: str | None = None) -> Iterator[_Times]:
+    def time_size(self, size: int, tree: str | None = None) -> Iterator[_Times]:
         task = self._task(self._rounds + size, min(size, MAX_DRAFT_LENGTH), tree)
         run = SpeculativeRun(self._target, _OneSize(self._drafter, size, tree is not None), *task, record=False)
         return (_times(round) for round in run.rounds() if len(round.drafted) == size)

@@ -35,8 +35,8 @@ def known_costs(trace: Trace, calibrated: Costs | None) -> KnownCosts | None:
     First what was recorded on a quiet processor of the same kind: a calibration here may have been disturbed too. Then
     a calibration that no run doubts. Last what was recorded on another kind.
     """
-    found = quiet_costs().for_run(trace)
-    same = found is not None and found.unlike(trace.recorded_on)[0] == 0
+    found = quiet_costs().find_for_run(trace)
+    same = found is not None and found.measure_difference(trace.recorded_on)[0] == 0
     if calibrated and not same and not doubts(trace, calibrated):
         return KnownCosts(calibrated, "this machine", say("calibrated"))
     if found is None or trace.drafter is None:

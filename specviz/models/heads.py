@@ -59,7 +59,7 @@ class EagleHead:
             ids: (n,) the token after each place.
             cache, positions, mask: as in `Llama.hidden`.
         """
-        return self.body.through_layers(self.body.embedding[ids] + self.from_state(states), cache, positions, mask)
+        return self.body.run_layers(self.body.embedding[ids] + self.from_state(states), cache, positions, mask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,9 +101,9 @@ class Llama:
             positions: (n,) places in the text; None: one after the other, after the cache's.
             mask: (n, cache length + n), true where a token may look; None: at itself and everything before it.
         """
-        return self.through_layers(self.embedding[ids], cache, positions, mask)
+        return self.run_layers(self.embedding[ids], cache, positions, mask)
 
-    def through_layers(
+    def run_layers(
         self, x: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
     ) -> Tensor:
         """The same from what stands for each token before the first layer, (n, hidden).
@@ -121,11 +121,11 @@ class Llama:
         if alone or (mask is None and past and count > 1):  # else the tree's mask, the attention's own or none does
             places = torch.arange(seen, device=x.device)
             mask = places < (places[past:end] + 1 if mask is None else mask.sum(-1))[:, None]
-        x = self._through(x, cache.write, rotation, mask, count if alone else 1)
+        x = self._run_layers(x, cache.write, rotation, mask, count if alone else 1)
         cache.length = end
         return x
 
-    def _through(
+    def _run_layers(
         self, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], mask: Tensor | None, texts: int
     ) -> Tensor:
         """All layers and the last norm, (n, hidden) in and out, of tokens that belong to so many texts."""

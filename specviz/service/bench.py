@@ -65,7 +65,7 @@ class Mailbox:
         """This job is over, or is stopped: its number may come again."""
         self._wanted.discard(job)
 
-    def take(self, line: bytes) -> None:
+    def receive(self, line: bytes) -> None:
         """Put in what a line says; one that is no command is in the log."""
         try:
             command = wire.parse_command(line)

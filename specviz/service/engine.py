@@ -25,7 +25,7 @@ def listen(lines: BinaryIO, inbox: Mailbox) -> None:
     """Take in what the server says. The process ends with it, also after an error: the server starts another one."""
     try:
         for line in lines:
-            inbox.take(line)
+            inbox.receive(line)
     except Exception:
         traceback.print_exc()
     finally:

@@ -39,7 +39,7 @@ class Restarts:
 
     @property
     def resting(self) -> bool:
-        """Whether no engine should be started now; after the rest, the next `ask` ends it."""
+        """Whether no engine should be started now; after the rest, the next `allow_run` ends it."""
         return self._rest_until is not None
 
     def died(self, now: float) -> None:
@@ -48,7 +48,7 @@ class Restarts:
         if len(self.deaths) == self._limits.deaths and now - self.deaths[0] <= self._limits.deaths_window:
             self._rest_until = now + self._limits.rest
 
-    def ask(self, now: float) -> bool:
+    def allow_run(self, now: float) -> bool:
         """A visitor wants a run: whether there will be an engine for it."""
         if self._rest_until is not None and now >= self._rest_until:
             self._rest_until = None
@@ -95,8 +95,8 @@ class Fleet:
 
     def enqueue(self, job: Job, instead_of: Job | None = None) -> None:
         """Let the job wait for an engine; it fails at once while the engines rest."""
-        if self.restarts.ask(monotonic()):
-            self.schedule.put(job, instead_of)
+        if self.restarts.allow_run(monotonic()):
+            self.schedule.add(job, instead_of)
         else:
             job.fail(KEEPS_DYING)
 
@@ -230,7 +230,7 @@ class EngineDriver:
         return self._hand_over(now)
 
     def _hand_over(self, now: float) -> bytes | None:
-        job = self._fleet.schedule.take_for(self.running, self._fleet.has_idle_engine())
+        job = self._fleet.schedule.pick_for(self.running, self._fleet.has_idle_engine())
         if job is None:
             return None
         self.running.append(job)
@@ -288,7 +288,7 @@ class EngineDriver:
         for job in [job for job in self.running if job.id == event.job]:
             job.started = job.started or isinstance(event, wire.RunStarted)
             if job.gives_way and isinstance(event, wire.JobStopped):
-                self._put_back(job)
+                self._requeue(job)
             elif not job.view.finished:
                 job.view = advance(job.view, event)
                 if job.view.state == "done":
@@ -296,11 +296,11 @@ class EngineDriver:
             if isinstance(event, wire.Final):
                 self.running.remove(job)
 
-    def _put_back(self, job: Job) -> None:
+    def _requeue(self, job: Job) -> None:
         if job.wanted == "give way":
             job.gave_way_found = job.found
         job.wait_again()
-        self._fleet.schedule.put(job)
+        self._fleet.schedule.add(job)
 
     def _on_end(self, child: RunningEngine, status: int) -> None:
         with self._changed:
@@ -310,14 +310,14 @@ class EngineDriver:
             self._child, self.ready, self._start_by = None, False, None
             try:
                 if not self._closing:
-                    self._after_end(jobs, status)
+                    self._handle_end(jobs, status)
             except Exception:
                 _log.exception("The engine's end could not be taken in; a new engine is started.")
                 for job in jobs:
                     job.fail(BROKEN)
             self._changed.notify_all()
 
-    def _after_end(self, jobs: list[Job], status: int) -> None:
+    def _handle_end(self, jobs: list[Job], status: int) -> None:
         _log.warning("The engine ended with status %s.", status)
         if not any(job.stop_sent for job in jobs):  # killing one that would not stop says nothing about the next
             self._fleet.note_death()
@@ -325,9 +325,9 @@ class EngineDriver:
             if self._fleet.restarts.resting:
                 job.fail(KEEPS_DYING)
             elif job.gives_way:
-                self._put_back(job)
+                self._requeue(job)
             elif job.gets_on or job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
                 job.deaths += 1
-                self._put_back(job)
+                self._requeue(job)
             else:
                 job.fail(DIED)

@@ -266,7 +266,7 @@ class RunStore:
             return None
         # When a file was last opened says nothing: a link to an older run opens that.
         name, newest = max(found, key=lambda each: each[1].result.trace.created)
-        return self._take_in(name, newest, newest=True)
+        return self._remember_run(name, newest, newest=True)
 
     def get(self, run_id: str) -> StoredRun | None:
         if not ID.fullmatch(run_id):
@@ -277,9 +277,9 @@ class RunStore:
                 return run
         names = self._names("", f"-{run_id}.json")
         run = self._load(names[0]) if names else None
-        return run and self._take_in(names[0], run, newest=False)
+        return run and self._remember_run(names[0], run, newest=False)
 
-    def put(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
+    def save(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
         # what differs between two runs of the same request: their times
         times = f"{key} {result.trace.created} {[round.seconds for round in result.trace.rounds]}"
         named = replace(result, id=_short(times))
@@ -321,7 +321,7 @@ class RunStore:
             return None
         return run if run and run.result.id in name else None
 
-    def _take_in(self, name: str, run: StoredRun, *, newest: bool) -> StoredRun:
+    def _remember_run(self, name: str, run: StoredRun, *, newest: bool) -> StoredRun:
         """Remember a run that was read, and that its file was used."""
         assert self.files
         with suppress(OSError):  # a folder that cannot be written still gives its runs

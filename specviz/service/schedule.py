@@ -27,7 +27,7 @@ class Schedule:
 
     # ---- the queue
 
-    def put(self, job: Job, instead_of: Job | None = None) -> None:
+    def add(self, job: Job, instead_of: Job | None = None) -> None:
         """Add a job at the end, or in the place of one that waits and is no longer wanted."""
         alike = self._alike(job)
         if instead_of in alike:
@@ -64,7 +64,7 @@ class Schedule:
 
     # ---- for one engine, and the jobs that it has
 
-    def take_for(self, running: Sequence[Job], others_idle: bool) -> Job | None:
+    def pick_for(self, running: Sequence[Job], others_idle: bool) -> Job | None:
         """Take out the job that this engine gets now; beside others only where no engine is idle.
 
         Its network's other jobs then wait behind all others, its session's last of all.
@@ -86,7 +86,7 @@ class Schedule:
         elif others_idle or self._has_room(job, running, others_idle):
             return
         if job and job.watched:
-            for other in self.that_give_way(job, running):
+            for other in self.find_yielding(job, running):
                 other.wanted, self._room_for = "give way", job
         elif rested := find_turn_over(running, now - turn):
             rested.wanted = "take turns"
@@ -112,13 +112,13 @@ class Schedule:
             return len(_long(running)) < LONG_AT_ONCE
         return all(other.precision == job.precision for other in running if other.watched)
 
-    def that_give_way(self, job: Job, running: Sequence[Job]) -> list[Job]:
+    def find_yielding(self, job: Job, running: Sequence[Job]) -> list[Job]:
         """The jobs that stop at once for this watched one, where it has to wait for nothing else: a run that has shown
         its first rounds; or long ones, and one that waits for a download, if this one needs none.
 
         A long one that gave way before first finds something more. So it gets on, however many visitors keep coming.
         """
-        if shown := self._that_makes_room(job, running):
+        if shown := self._find_to_stop(job, running):
             return [shown] if shown.wanted == "end" else []
         downloading = [other for other in running if other.downloads and job.bundled]
         watched = [other for other in running if other.watched and other not in downloading]
@@ -128,7 +128,7 @@ class Schedule:
         long = [other for other in _long(running) if other.wanted == "end" and other not in downloading]
         return asked + [other for other in long if other.gave_way_found is None or other.found > other.gave_way_found]
 
-    def _that_makes_room(self, job: Job, running: Sequence[Job]) -> Job | None:
+    def _find_to_stop(self, job: Job, running: Sequence[Job]) -> Job | None:
         """One that stops already, or the newest run of the network with most jobs here.
 
         Never the oldest: it goes to its end, so that runs end however many visitors keep coming.

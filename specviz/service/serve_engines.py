@@ -54,7 +54,7 @@ class Engine:
         self._at_work = command.job
         child.send(line)
         try:
-            async for event in self._heard(self._limits.silence):
+            async for event in self._listen(self._limits.silence):
                 yield wire.dump_event(event)
         finally:
             if self._at_work is not None:  # nobody listens any more
@@ -71,10 +71,10 @@ class Engine:
 
     async def _settle(self) -> None:
         """Wait until the job before has ended; a process that does not stop, or is gone, is replaced."""
-        async for _ in self._heard(self._limits.stop_loading):
+        async for _ in self._listen(self._limits.stop_loading):
             pass
 
-    async def _heard(self, patience: float) -> AsyncIterator[wire.Event]:
+    async def _listen(self, patience: float) -> AsyncIterator[wire.Event]:
         """The events about the job at work; a process without any for too long is ended."""
         while (job := self._at_work) is not None:
             try:

@@ -117,7 +117,9 @@ class EngineService:
         """
         command = make(next(self._numbers))
         key = sharing_key(command)
-        found = None if fresh or key is None else self._found(key, command)  # without the lock: it may read a file
+        found = (
+            None if fresh or key is None else self._find_result(key, command)
+        )  # without the lock: it may read a file
         job = Job(session, slot, JobView(command.job), command, key=key)
         if found:
             job.view = replace(job.view, state="done", result=found, stored=True)
@@ -133,7 +135,9 @@ class EngineService:
                 under_way = self._sessions.shared(key) if key else []
                 # a job under way that will answer this one too; a fresh one joins only what has not begun
                 joined = next((other for other in under_way if not fresh or other.view.state == "waiting"), None)
-                crowd = self._sessions.others_at_work(session) if is_public(job.address) else 0  # each tab is a session
+                crowd = (
+                    self._sessions.count_others_at_work(session) if is_public(job.address) else 0
+                )  # each tab is a session
                 if not joined and crowd >= self._most_at_once:
                     job.fail(CROWDED.format(most=self._most_at_once))
                 job = joined or job
@@ -201,7 +205,7 @@ class EngineService:
         self._store.close()
         atexit.unregister(self.close)
 
-    def _found(self, key: str, command: wire.JobCommand) -> JobResult | None:
+    def _find_result(self, key: str, command: wire.JobCommand) -> JobResult | None:
         if isinstance(command, wire.Calibrate):
             costs = self._costs.get(key)
             return costs if costs and costs.attempt >= command.attempt else None
@@ -211,7 +215,7 @@ class EngineService:
     def _replace(self, ticket: Ticket) -> None:
         """Save the ticket instead of its session's old one; a job that is new waits in the old one's place."""
         job = ticket.job
-        old = [replaced.job for replaced in self._sessions.put(ticket)]
+        old = [replaced.job for replaced in self._sessions.save(ticket)]
         unwanted = [other for other in old if not self._sessions.wanted(other)]
         if job.id == ticket.number and not job.view.finished:
             self._fleet.enqueue(job, next(iter(unwanted), None))
@@ -223,7 +227,7 @@ class EngineService:
         if job.key is None:
             return
         if isinstance(result, RunResult) and isinstance(job.command, wire.Run):
-            named = self._store.put(job.key, job.command.request, result)
+            named = self._store.save(job.key, job.command.request, result)
             job.view = replace(job.view, result=named)
         elif isinstance(result, wire.CostsResult):
             self._costs[job.key] = replace(result, beside=job.view.beside)

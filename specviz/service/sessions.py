@@ -46,7 +46,7 @@ class Sessions:
     def address(self, session: str) -> str:
         return self._addresses.get(session, "")
 
-    def others_at_work(self, session: str) -> int:
+    def count_others_at_work(self, session: str) -> int:
         """How many other sessions from the same address have a job that is not over."""
         at_work = {ticket.session for ticket in self._tickets.values() if not ticket.view.finished}
         here = self.address(session)
@@ -74,7 +74,7 @@ class Sessions:
         found = {id(t.job): t.job for t in self._tickets.values() if t.job.key == key and not t.cancelled}
         return [job for job in found.values() if not job.view.finished]
 
-    def put(self, ticket: Ticket) -> list[Ticket]:
+    def save(self, ticket: Ticket) -> list[Ticket]:
         """Save a ticket; returns the one that it replaces, which is forgotten."""
         replaced = self.tickets_of(ticket.session, ticket.slot)
         for old in replaced:

@@ -58,17 +58,17 @@ class StreamEngine:
 
     def send(self, line: bytes) -> None:
         """Send a job, or end one by closing its stream; does nothing after the end."""
-        self._put(wire.parse_command(line))
+        self._order(wire.parse_command(line))
 
     def kill(self) -> None:
         """Close every stream; `on_end` follows."""
-        self._put(None)
+        self._order(None)
 
     def close(self, patience: float = 2.0) -> None:
         self.kill()
         self._thread.join(patience)
 
-    def _put(self, order: wire.JobCommand | wire.Stop | None) -> None:
+    def _order(self, order: wire.JobCommand | wire.Stop | None) -> None:
         with suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._orders.put_nowait, order)
 

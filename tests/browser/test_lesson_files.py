@@ -72,7 +72,7 @@ def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) 
 
 def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
     evil = "</script></style><img src=x onerror=alert(1)><script>alert(1)</script> & {{script}}"
-    moment = Moment(evil, 1, Screen.of("./?run=first&step=4"), evil, evil, evil, evil)
+    moment = Moment(evil, 1, Screen.from_link("./?run=first&step=4"), evil, evil, evil, evil)
     plan = LessonPlan(evil, 1, (evil,), (moment,), "mine")
     for text in (lesson_page(plan), sheet_html(plan, f"https://host/{evil}"), key_html(plan)):
         page, heard = opened(context, tmp_path, text)

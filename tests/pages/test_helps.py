@@ -174,7 +174,7 @@ def prospect(draft: str, right: bool, cost_ratio: float, noise: float = 0.01, re
     guesses = output if right else [token + 100 for token in output]
     draft_guesses = DraftGuesses(DrafterInfo("model", draft), output, guesses, None, {}, True)
     blocks = [Costs(0.01, cost_ratio, {1: 1.0, 17: 1.0}, noise * turn) for turn in range(max(1, repeats))]
-    return Prospect(draft, draft_guesses, Costs.of_blocks(blocks) if repeats else blocks[0], 20, [])
+    return Prospect(draft, draft_guesses, Costs.from_blocks(blocks) if repeats else blocks[0], 20, [])
 
 
 def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:

@@ -80,7 +80,7 @@ def test_the_lessons_of_a_pass_and_of_many_texts_hand_what_was_measured_to_their
     drawn = [(each["dtype"], each["tokens"]) for each in passes["passes"]]
     assert (passes["tokens"], drawn) == (5, [(dtype, n) for dtype in ("float32", "bfloat16") for n in (1, 5)])
     for each in passes["passes"]:
-        whole = pass_shares().of(each["dtype"], each["tokens"]).ms["whole"].median
+        whole = pass_shares().find_pass(each["dtype"], each["tokens"]).ms["whole"].median
         assert sum(each["ms"]) == pytest.approx(whole, rel=0.05)  # medians of parts
 
 
@@ -154,16 +154,16 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
 def test_every_question_method_and_word_is_on_its_part_with_the_source_of_its_figures(words: Words) -> None:
     page = open_page(part="why", words=words)
     shown = texts(page)
-    assert all(entry.question.in_(words) in shown for entry in faq().questions)
+    assert all(entry.question.choose(words) in shown for entry in faq().questions)
     entries = [entry for column in (0, 1) for entry in faq().questions[column::2]]
     links = [(link.proto.label, link.proto.url) for link in page.get("link_button")]
-    assert links == [(entry.run_it.in_(words), href(entry)) for entry in entries]
+    assert links == [(entry.run_it.choose(words), href(entry)) for entry in entries]
     assert ("Figures recorded on" if words == "technical" else "Recorded on") in shown
     assert "arxiv.org/abs/2503.01840" in shown
     assert words == "technical" or "E(γ)" not in shown
     page = open_page(part="methods", words=words)
     assert place(page) == f"methods slow {words}"
-    assert all(member.title.in_(words) in texts(page) for member in family().methods)
+    assert all(member.title.choose(words) in texts(page) for member in family().methods)
     assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
     listed = payload_of(open_page(part="words", words=words).get_by_key("learn-vocabulary"))["words"]
     assert [word["name"] for word in listed][:2] == ["token", "draft model"]
@@ -201,8 +201,8 @@ def test_the_lesson_under_load_has_its_picture_continuous_batching_and_every_sou
     page = open_page(part="load", words=words)
     assert not page.warning
     shown, payload = texts(page), payload_of(page.get_by_key("learn-roofline"))
-    assert f"## {roofline().title.in_(words)}" in shown
-    assert f"### {roofline().batching.title.in_(words)}" in shown
+    assert f"## {roofline().title.choose(words)}" in shown
+    assert f"### {roofline().batching.title.choose(words)}" in shown
     assert (payload["words"], len(payload["questions"])) == (words, 3)
     sources = [*published_peaks().machines, *published_peaks().models]
     assert all(f"**{each.name}**" in shown and each.url in shown and each.checked in shown for each in sources)

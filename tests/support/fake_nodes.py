@@ -20,7 +20,7 @@ class FakeNodes:
         self._under_way = deque[Asked]()
         self.asked: list[Asked] = []
 
-    def ask(self, node: str, what: SweepPair | list[SweepCell]) -> None:
+    def send(self, node: str, what: SweepPair | list[SweepCell]) -> None:
         assert node not in [name for name, _ in self._under_way], f"{node} was asked for two things at once"
         self._under_way.append((node, what))
         self.asked.append((node, what))

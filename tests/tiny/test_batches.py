@@ -146,7 +146,7 @@ def test_a_point_is_made_of_the_repeats_own_ratios() -> None:
     found = speedup_of(2, 2, [drafting(), drafting()], [plainly(4.0), plainly(5.0)])
     assert found.speedup.value == pytest.approx((20 / 19 * 25 / 19) ** 0.5)
     assert found.speedup.low < found.speedup.value < found.speedup.high
-    same = Ratio.of([3.0, 3.0, 3.0])
+    same = Ratio.from_ratios([3.0, 3.0, 3.0])
     assert (same.value, same.low, same.high) == pytest.approx((3, 3, 3))
     assert found.full_speedup.value == pytest.approx((2.0 / 2 * 2.5 / 2) ** 0.5)
     assert found.cost_ratio.value == pytest.approx((2 / 4 * 2 / 5) ** 0.5)

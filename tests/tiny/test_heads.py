@@ -64,10 +64,10 @@ def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
         pass
     for place in (9, 10, 13, 20, 21, 36):
         states.append(known[0, states.length : place])  # the target reads all of the text except its last token
-        rows = [reader.after_text(LONG[: place + 1])]
+        rows = [reader.read_text(LONG[: place + 1])]
         guessed, chain = LONG[place + 1 : place + steps], range(-1, steps - 2)
         tree = Tree(guessed, list(chain))
-        rows += [reader.after_nodes(tree, [node]) for node in range(steps - 1)]
+        rows += [reader.read_nodes(tree, [node]) for node in range(steps - 1)]
         wanted = [loaded.network.body.logits(made[step][0, place - 1]) for step in range(steps)]
         assert torch.allclose(torch.cat(rows), torch.stack(wanted), atol=1e-4), place
 
@@ -100,13 +100,13 @@ def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has() -> None:
     states.append(TARGET.model.model(torch.tensor([LONG[:9]])).last_hidden_state[0])
     tree = Tree([1, 2, 3, 4, 5, 6], [-1, -1, 0, 0, 1, 4])
     reader = EagleReader(network, states, LONG[:10], 7)
-    reader.after_text(LONG[:10])
-    branched = torch.cat([reader.after_nodes(tree, nodes) for nodes in ([0, 1], [3, 4], [5])])
+    reader.read_text(LONG[:10])
+    branched = torch.cat([reader.read_nodes(tree, nodes) for nodes in ([0, 1], [3, 4], [5])])
     for nodes, rows in (([0, 3], [0, 2]), ([1, 4, 5], [1, 3, 4])):
         alone = EagleReader(network, states, LONG[:10], 7)
-        alone.after_text(LONG[:10])
+        alone.read_text(LONG[:10])
         chain = Tree([tree.token_ids[node] for node in nodes], list(range(-1, len(nodes) - 1)))
-        logits = torch.cat([alone.after_nodes(chain, [place]) for place in range(len(nodes))])
+        logits = torch.cat([alone.read_nodes(chain, [place]) for place in range(len(nodes))])
         assert torch.allclose(logits, branched[rows], atol=1e-5)
 
 

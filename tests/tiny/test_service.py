@@ -499,7 +499,7 @@ def test_the_driver_goes_on_after_an_error_in_itself(
     [
         (wire, "parse_event", "rounds 1"),
         (fleet, "advance", "rounds 1"),
-        (fleet.EngineDriver, "_after_end", "die"),  # while the engine's end is noted
+        (fleet.EngineDriver, "_handle_end", "die"),  # while the engine's end is noted
     ],
 )
 def test_the_reader_goes_on_after_an_error_in_itself(
@@ -625,8 +625,8 @@ def test_deaths_long_apart_begin_no_rest() -> None:
     restarts.died(125)
     restarts.died(130)
     assert restarts.resting
-    assert not restarts.ask(189)
-    assert restarts.ask(190)
+    assert not restarts.allow_run(189)
+    assert restarts.allow_run(190)
     restarts.died(191)
     assert not restarts.resting  # it starts with a clean slate
 
@@ -647,13 +647,13 @@ def test_commands_and_events_survive_the_pipe() -> None:
 
 
 def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    made_room, put = list[int](), Schedule.put
+    made_room, add = list[int](), Schedule.add
 
     def noted(queue: Schedule, job: Job, instead_of: Job | None = None) -> None:
         made_room.extend([job.id] * job.shown)
-        put(queue, job, instead_of)
+        add(queue, job, instead_of)
 
-    monkeypatch.setattr(Schedule, "put", noted)
+    monkeypatch.setattr(Schedule, "add", noted)
     service = EngineService(ENGINE, ServiceLimits(reconnect=3600, runs_at_once=2))
     service.start()
     try:

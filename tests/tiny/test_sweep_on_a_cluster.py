@@ -166,7 +166,7 @@ class FakeRay:
 def answers(**each: object) -> Iterator[tuple[str, NodeAnswer]]:
     nodes = RayNodes(FakeRay(), {name: Mock(**{"load.remote.return_value": answer}) for name, answer in each.items()})
     for name in each:
-        nodes.ask(name, PAIR)
+        nodes.send(name, PAIR)
     for _ in each:
         yield nodes.answer()
 

@@ -201,16 +201,16 @@ def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
     mailbox, sent = Mailbox(), list[wire.Event]()
     bench = Bench(Script().steps, mailbox, sent.append)
     for number in range(5):
-        mailbox.take(wire.dump_command(wire.Run(number, REQUEST)))
+        mailbox.receive(wire.dump_command(wire.Run(number, REQUEST)))
         assert not mailbox.stopped(number)
         if number % 2:
-            mailbox.take(wire.dump_command(wire.Stop(number)))
+            mailbox.receive(wire.dump_command(wire.Stop(number)))
         work(bench, 1 if number % 2 else 5)  # its first two steps are one
-        mailbox.take(wire.dump_command(wire.Stop(number)))  # late: it is over
+        mailbox.receive(wire.dump_command(wire.Stop(number)))  # late: it is over
     assert [event.job for event in sent if isinstance(event, wire.JobStopped)] == [1, 3]
     assert mailbox._wanted == set()
     for command in (wire.Calibrate(6, REQUEST), wire.Stop(6), wire.Calibrate(6, REQUEST)):
-        mailbox.take(wire.dump_command(command))
+        mailbox.receive(wire.dump_command(command))
         bench.work()
     assert sent[-1] == wire.JobStopped(6)
     work(bench, 6)

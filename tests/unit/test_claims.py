@@ -35,7 +35,7 @@ def of_other_systems() -> Claims:
     same = found.agreement.values()
     yield "all wrote the same texts", all(each.same_text == each.prompts for each in same)
     yield "the same guesses were accepted", all(each.same_counts in (None, each.prompts) for each in same)
-    pairs = [(found.of(one), found.of(other)) for one, other in permutations(PEERS, 2)]
+    pairs = [(found.select_system(one), found.select_system(other)) for one, other in permutations(PEERS, 2)]
     each_kind = [
         (a.gain > b.gain, a.speculative_ms > b.speculative_ms)
         for one, other in pairs
@@ -80,9 +80,13 @@ def of_batches() -> Claims:
 
 def of_passes() -> Claims:
     found = pass_shares()
-    exact, fast, single = found.of("float32", found.most), found.of("bfloat16", found.most), found.of("float32", 1)
+    exact, fast, single = (
+        found.find_pass("float32", found.most),
+        found.find_pass("bfloat16", found.most),
+        found.find_pass("float32", 1),
+    )
     yield "a check is faster than five passes", max(one.ratio.high for one in (exact, fast)) < found.most
-    yield "the pass over one is slower in bfloat16", found.of("bfloat16", 1).to_float32.low > 1
+    yield "the pass over one is slower in bfloat16", found.find_pass("bfloat16", 1).to_float32.low > 1
     grows = exact.ms["program"].median / single.ms["program"].median
     yield "much of a pass does not grow with its tokens", grows < 1.25 < exact.ratio.low
 
@@ -213,8 +217,8 @@ SPEEDUPS = {
 @pytest.mark.parametrize("words", ["technical", "plain"])
 def test_a_step_that_has_a_stored_speedup_says_on_which_machine(step: StoryStep, words: Words) -> None:
     """Found: five speedups of one pair on different pages, from two processors, and some without a word of which."""
-    options = [each.meaning.in_(words) for each in step.question.options]
-    text = figures_in(step.text.in_(words))
+    options = [each.meaning.choose(words) for each in step.question.options]
+    text = figures_in(step.text.choose(words))
     for pattern, machines in SPEEDUPS.items():
         figures = [*text, *(name for said in options for name in figures_in(said))]
         has = [name for name in figures if re.fullmatch(pattern, name)]

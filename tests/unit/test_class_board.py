@@ -66,17 +66,17 @@ def test_an_empty_class_and_one_student_are_classes() -> None:
     assert all(sum(question.chosen) == 0 for question in board.questions)
     board = board_of(a_class(a_student(1, [a_round(mine=3)], {0: quiz()[0].right, 1: 0})))
     assert [(each.low, each.students) for each in board.bins if each.students] == [(3.0, 1)]
-    assert (board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 0)
+    assert (board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (1, 0, 0)
     assert board.scores[0].right == 1 + (quiz()[1].right == 0)
     board = board_of(a_class(a_student(1, []), a_student(2, [a_round()])))
-    assert (board.played, board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 1, 0)
+    assert (board.played, board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (1, 0, 1, 0)
     assert Score(a_student(1, []), Counts(), Counts(), 0).ahead == 0
 
 
 def test_classes_are_counted_once_each_at_their_places() -> None:
     board = board_of(thirty())
     assert board.played == len(board.scores) == 30
-    assert (board.ahead(1), board.ahead(0), board.ahead(-1)) == (10, 10, 10)
+    assert (board.count_ahead(1), board.count_ahead(0), board.count_ahead(-1)) == (10, 10, 10)
     assert sum(each.students for each in board.bins) == 30
     assert {each.low: each.students for each in board.bins if each.students} == {1.0: 10, 2.0: 10, 3.0: 10}
     assert [each.low for each in board.bins if each.has_model] == [2.0]

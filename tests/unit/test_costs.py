@@ -15,7 +15,7 @@ def block(cost_ratio: float, check: float = 1.5, step_seconds: float = 0.004) ->
 
 
 def calibration(*blocks: Costs) -> Calibration:
-    costs = Costs.of_blocks(blocks)
+    costs = Costs.from_blocks(blocks)
     figures = costs.step_seconds, costs.cost_ratio, costs.verification, costs.overhead
     return Calibration("target", "float32", "draft", "float32", 1, *figures, blocks=costs.blocks)
 
@@ -38,11 +38,11 @@ def test_few_values_have_no_interval_and_a_disturbed_one_does_not_widen_it() -> 
 
 
 def test_costs_are_the_medians_of_their_blocks_which_give_the_interval_of_any_figure() -> None:
-    costs = Costs.of_blocks([block(0.1 + each / 100, 1.5 + each / 10) for each in range(9)])
+    costs = Costs.from_blocks([block(0.1 + each / 100, 1.5 + each / 10) for each in range(9)])
     assert costs.cost_ratio == pytest.approx(0.14)
     assert costs.verification == {1: 1.0, 5: pytest.approx(1.9), 17: pytest.approx(3.8)}
     assert costs.of_draft == pytest.approx((0.11, 0.17))
-    assert costs.of_check(5) == pytest.approx((1.6, 2.2))
+    assert costs.check_interval(5) == pytest.approx((1.6, 2.2))
     assert costs.interval(lambda each: each.round_steps(4)) == pytest.approx((0.44 + 1.6 + 0.05, 0.68 + 2.2 + 0.05))
 
 
@@ -50,8 +50,8 @@ def test_costs_that_were_stored_before_are_read_and_have_no_interval() -> None:
     kind = TypeAdapter(Costs)
     old = '{"step_seconds": 0.004, "cost_ratio": 0.88, "verification": {"1": 1.0, "5": 1.5}, "overhead": 0.05}'
     costs = kind.validate_json(old)
-    assert (costs.blocks, costs.of_draft, costs.of_check(5)) == ((), None, None)
-    new = Costs.of_blocks([block(0.1)] * 9)
+    assert (costs.blocks, costs.of_draft, costs.check_interval(5)) == ((), None, None)
+    new = Costs.from_blocks([block(0.1)] * 9)
     assert kind.validate_json(kind.dump_json(new)) == new
 
 

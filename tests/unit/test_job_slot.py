@@ -314,12 +314,12 @@ def test_what_another_visitor_had_measured_again_is_taken() -> None:
     service, first = EngineService(["none"]), wire.Calibrate(1, REQUEST)
     key = known(sharing_key(first))
     service._costs[key] = wire.CostsResult(WILD)
-    assert known(service._found(key, first)).costs == WILD
+    assert known(service._find_result(key, first)).costs == WILD
     again = wire.Calibrate(2, REQUEST, attempt=2)
     assert sharing_key(again) == key
-    assert service._found(key, again) is None
+    assert service._find_result(key, again) is None
     service._costs[key] = wire.CostsResult(CALIBRATED, attempt=2)
-    assert all(known(service._found(key, command)).costs == CALIBRATED for command in (first, again))
+    assert all(known(service._find_result(key, command)).costs == CALIBRATED for command in (first, again))
 
 
 def test_only_a_run_that_was_timed_for_this_visitor_doubts_costs() -> None:

@@ -45,7 +45,7 @@ def problems_of(text: str | bytes) -> list[str]:
 def test_a_plan_is_read_with_everything_in_it() -> None:
     plan = parse_plan(PLAN.encode(), "own")
     assert (plan.name, plan.title, plan.minutes, plan.goals) == ("own", "A plan", 3, ("See a round.",))
-    screen = Screen.of(LINK)
+    screen = Screen.from_link(LINK)
     assert plan.moments == (Moment("One moment", 3, screen, "Which guess fails: the first?", "The third."),)
     assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
     text = PLAN.replace("run=first", "target=someone/else").encode()
@@ -164,8 +164,8 @@ def test_a_server_has_its_own_plans_and_those_of_a_folder(
 
 
 def test_a_screens_link_and_names_to_hide_are_read() -> None:
-    assert Screen.of("./").link == "./"
-    race = Screen.of("race?preset=story-1&preset=code-2")
+    assert Screen.from_link("./").link == "./"
+    race = Screen.from_link("race?preset=story-1&preset=code-2")
     assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
     assert hidden_in(["result,texts", " costs ,"]) == ({"result", "texts", "costs"}, [])
     assert hidden_in(["result,nothing,nothing,<b>"]) == ({"result"}, ["nothing", "<b>"])

@@ -94,7 +94,7 @@ MOST_FIGURES = 4  # of a paragraph: more are not read
 def test_no_paragraph_of_a_step_has_more_figures_than_can_be_read(step: StoryStep, words: Words) -> None:
     """Found: fourteen in one paragraph."""
     figures = facts.facts_of(step.trace)
-    for paragraph in step.text.in_(words).split("\n"):
+    for paragraph in step.text.choose(words).split("\n"):
         named = [name for name in re.findall(r"{(\w+)}", paragraph) if not name.endswith("_machine")]
         assert len([name for name in named if re.search(r"\d", figures[name])]) <= MOST_FIGURES, paragraph
 
@@ -295,7 +295,7 @@ def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words)
     assert [address for address in addresses if f'href="{address}"' not in html] == []
     eagle = next(row for row in html.split("<tr") if "run=method-eagle" in row)
     cells = re.findall(r'<td role="cell" class="number" data-label="([^"]+)">([^<]+)</td>', eagle)
-    titles = [title.in_(words) for title in family().columns[3:6]]
+    titles = [title.choose(words) for title in family().columns[3:6]]
     assert cells == list(zip(titles, ["2.00", "0.10", "1.80"], strict=True)), "one figure a cell"
 
 

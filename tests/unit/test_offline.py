@@ -162,7 +162,7 @@ def test_what_cannot_be_shown_is_one_sentence() -> None:
 def moment(**given: str) -> Moment:
     link = given.pop("link", "./?run=first&step=4&hide=result")
     texts = {"question": "Q", "answer": "A", "mistakes": "M", "do": "D", **given}
-    return Moment(texts.pop("title", "T"), 2, Screen.of(link), **texts)
+    return Moment(texts.pop("title", "T"), 2, Screen.from_link(link), **texts)
 
 
 def plan(*moments: Moment, title: str = "A lesson") -> LessonPlan:

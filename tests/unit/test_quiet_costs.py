@@ -24,7 +24,7 @@ def block(cost_ratio: float) -> Costs:
 
 
 def on(processor: str, instructions: str, cost_ratio: float = 0.1, **changes: object) -> MachineCosts:
-    costs = Costs.of_blocks([block(cost_ratio + off / 100) for off in range(9)])
+    costs = Costs.from_blocks([block(cost_ratio + off / 100) for off in range(9)])
     machine = Machine(f"{processor}, 2 cores, Linux", "2.13", "5.23", 1, instructions)
     dtype = TRACE.target.dtype
     found = MachineCosts("2026-11-26", processor, machine, TRACE.target.name, dtype, Quiet(3.0), {DRAFT: costs})
@@ -48,19 +48,19 @@ AMD, INTEL, AMX = on("AMD EPYC", "avx2"), on("Intel Xeon", "avx512"), on("Intel 
 )
 def test_the_costs_of_the_processor_that_is_most_like_the_run_s(machine: Machine, nearest: MachineCosts) -> None:
     stored = QuietCosts(1, [AMD, INTEL, AMX])
-    assert stored.for_run(replace(TRACE, recorded_on=machine)) is nearest
+    assert stored.find_for_run(replace(TRACE, recorded_on=machine)) is nearest
 
 
 def test_another_target_format_or_draft_has_no_quiet_costs() -> None:
     stored = QuietCosts(1, [AMD])
-    assert stored.for_run(TRACE)
+    assert stored.find_for_run(TRACE)
     for other in (
         replace(TRACE, target=replace(TRACE.target, name="other")),
         replace(TRACE, target=replace(TRACE.target, dtype="bfloat16")),
         replace(TRACE, drafter=None),
     ):
-        assert stored.for_run(other) is None
-    assert QuietCosts(1, [replace(AMD, drafts={})]).for_run(TRACE) is None
+        assert stored.find_for_run(other) is None
+    assert QuietCosts(1, [replace(AMD, drafts={})]).find_for_run(TRACE) is None
 
 
 def test_a_new_measurement_takes_the_place_of_that_of_the_same_machine(tmp_path: Path) -> None:

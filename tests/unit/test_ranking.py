@@ -30,7 +30,7 @@ FASTER, SLOWER = (f"by quiet measurements {word}" for word in ("faster", "slower
 
 def ran(trace: Trace, cost_ratio: float, noise: float = 0.01) -> RankedRun:
     blocks = [replace(CALIBRATED, cost_ratio=cost_ratio * (1 + noise * off)) for off in range(-4, 5)]
-    return RankedRun(trace, KnownCosts(Costs.of_blocks(blocks), "this machine", ""))
+    return RankedRun(trace, KnownCosts(Costs.from_blocks(blocks), "this machine", ""))
 
 
 MORE, FEWER = "More are accepted (75 %, was 50 %)", "Fewer are accepted (50 %, was 75 %)"

@@ -31,7 +31,7 @@ SPREAD = (0.97, 1.01, 0.99, 1.03, 1.0, 0.5, 1.02, 0.98, 2.0)  # of nine repeats,
 
 def repeated(costs: Costs) -> Costs:
     """Costs with repeats around them."""
-    return Costs.of_blocks(
+    return Costs.from_blocks(
         [
             replace(
                 costs,

@@ -51,7 +51,7 @@ def written(store: RunStore) -> None:
 def filled(runs: int, **bounds: int) -> tuple[RunStore, list[str]]:
     """A store in memory with that many runs of different keys."""
     store = RunStore(None, **bounds)
-    return store, [store.put(f"key {number}", REQUEST, a_result(str(number))).id for number in range(runs)]
+    return store, [store.save(f"key {number}", REQUEST, a_result(str(number))).id for number in range(runs)]
 
 
 def test_memory_is_bounded_in_tokens_and_runs() -> None:
@@ -63,7 +63,7 @@ def test_memory_is_bounded_in_tokens_and_runs() -> None:
     assert [store.get(run_id) is not None for run_id in ids] == [False, True], "the newest stays, however long"
     store, ids = filled(3, in_memory=3)
     assert store.get(ids[0])
-    store.put("one more", REQUEST, a_result("9"))
+    store.save("one more", REQUEST, a_result("9"))
     assert store.get(ids[0])
     assert store.get(ids[1]) is None
     assert store.latest("key 1") is None
@@ -73,7 +73,7 @@ def test_memory_is_bounded_in_tokens_and_runs() -> None:
 def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_servers_user_can_read(tmp_path: Path) -> None:
     folder, other = tmp_path / "runs", "0" * 16
     store = RunStore(folder)
-    run_id = store.put("key 0", REQUEST, a_result()).id
+    run_id = store.save("key 0", REQUEST, a_result()).id
     store.close()
     for text in ("", "first", "../../etc/passwd", "*", "0" * 15, "0" * 17, "G" * 16):
         assert store.get(text) is None
@@ -121,7 +121,7 @@ def names_in(shared: Path | str) -> list[str]:
 def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: Path | str) -> None:
     one, two = RunStore(shared), RunStore(shared)
     assert two.latest("key") is None
-    stored = one.put("key", REQUEST, a_result())
+    stored = one.save("key", REQUEST, a_result())
     written(one)
     (name,) = names_in(shared)
     files, path = url_to_fs(str(shared))
@@ -132,7 +132,7 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
     assert two.get(stored.id) is not None
     ids = []
     for created in ("3", "4"):  # later than 2026
-        ids.append(one.put("key", REQUEST, a_result(created)).id)
+        ids.append(one.save("key", REQUEST, a_result(created)).id)
         written(one)
     for store in (one, RunStore(shared)):
         assert [known(store.get(run_id)).result.trace.created for run_id in ids] == ["3", "4"], "old links still open"
@@ -142,7 +142,7 @@ def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: P
 def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: Path | str) -> None:
     """Before: the older run was then what everybody got who asked for its settings."""
     one = RunStore(shared)
-    older, newer = (one.put("key", REQUEST, a_result(created)).id for created in ("1", "2"))
+    older, newer = (one.save("key", REQUEST, a_result(created)).id for created in ("1", "2"))
     written(one)
     for _ in range(2):
         store = RunStore(shared)  # its memory is empty
@@ -154,7 +154,7 @@ def test_a_link_to_an_older_run_opens_that_and_changes_no_other_answer(shared: P
 
 def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = RunStore(tmp_path)
-    run_id = one.put("key", REQUEST, a_result()).id
+    run_id = one.save("key", REQUEST, a_result()).id
     written(one)
     monkeypatch.setattr(os, "utime", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
     assert known(RunStore(tmp_path).get(run_id)).result.id == run_id
@@ -166,7 +166,7 @@ def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -
     ids = []
     for number in range(6):
         store = (one, two)[number % 2]
-        ids.append(store.put(f"key {number}", REQUEST, a_result(str(number))).id)
+        ids.append(store.save(f"key {number}", REQUEST, a_result(str(number))).id)
         written(store)
     assert len(names_in(shared)) == 3
     assert RunStore(shared).get(ids[0]) is None
@@ -177,7 +177,7 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     store = RunStore(f"memory://{tmp_path.name}/half")
     files, path = url_to_fs(f"memory://{tmp_path.name}/half")
     monkeypatch.setattr(type(files), "mv", Mock(side_effect=RuntimeError("the store is gone")))
-    run_id = store.put("key", REQUEST, a_result()).id
+    run_id = store.save("key", REQUEST, a_result()).id
     store.close()
     assert files.ls(path) == []
     assert store.get(run_id), "memory goes on"
@@ -186,11 +186,11 @@ def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPat
     files, path = url_to_fs(url)
     files.pipe_file(f"{path}/new-1", b"{")
     store = RunStore(url)
-    store.put("key", REQUEST, a_result("1"))
+    store.save("key", REQUEST, a_result("1"))
     written(store)
     assert "new-1" in names_in(url)
     monkeypatch.setattr("specviz.service.run_store.time", lambda: time() + 3_601)
-    store.put("key", REQUEST, a_result("2"))
+    store.save("key", REQUEST, a_result("2"))
     written(store)
     assert "new-1" not in names_in(url)
 
@@ -209,13 +209,13 @@ def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said
     store_wanted()
     assert not list((tmp_path / "tried").iterdir()), "what was tried is not left"
     store = RunStore(tmp_path / "runs")
-    run_id = store.put("key", REQUEST, a_result()).id
+    run_id = store.save("key", REQUEST, a_result()).id
     store.close()
     assert store.get(run_id)
     assert "cannot be stored" in caplog.text
     store = RunStore(tmp_path / "tried")
     monkeypatch.setattr(store.files, "remove_oldest", lambda *_: 1 // 0)
-    store.put("key", REQUEST, a_result())
+    store.save("key", REQUEST, a_result())
     store.close()
     assert "ZeroDivisionError" in caplog.text, "an error that nobody foresaw"
 
@@ -272,12 +272,12 @@ def test_files_from_tomorrow_do_not_remove_a_new_run(tmp_path: Path, ahead: int)
     """Before: once a clock was put back, each new run was the oldest, and was removed when it was written."""
     store = RunStore(tmp_path, on_disk=3)
     for number in range(3):
-        store.put(f"key {number}", REQUEST, a_result())
+        store.save(f"key {number}", REQUEST, a_result())
     written(store)
     for file in tmp_path.iterdir():
         os.utime(file, (time() + ahead, time() + ahead))
     store = RunStore(tmp_path, on_disk=3)
-    ids = [store.put(f"new {number}", REQUEST, a_result(str(number))).id for number in range(2)]
+    ids = [store.save(f"new {number}", REQUEST, a_result(str(number))).id for number in range(2)]
     written(store)
     assert len(names_in(tmp_path)) == 3
     assert RunStore(tmp_path).get(ids[-1])
@@ -290,7 +290,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
 ) -> None:
     """Before: nothing was stored any more, and the old runs stayed."""
     store = RunStore(tmp_path)
-    ids = [store.put(f"key {number}", REQUEST, a_result()).id for number in range(6)]
+    ids = [store.save(f"key {number}", REQUEST, a_result()).id for number in range(6)]
     written(store)
     for age, run_id in enumerate(ids, start=1):
         (file,) = tmp_path.glob(f"*-{run_id}.json")
@@ -304,12 +304,12 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
 
     monkeypatch.setattr("specviz.service.run_store.write_whole", write)
     store = RunStore(tmp_path)
-    new = store.put("new", REQUEST, a_result()).id
+    new = store.save("new", REQUEST, a_result()).id
     written(store)
     assert [bool(RunStore(tmp_path).get(run_id)) for run_id in [*ids, new]] == [False, *[True] * 6]
     room = 0  # somebody else has filled it: not all runs go for one that cannot be stored
     store = RunStore(tmp_path)
-    store.put("newest", REQUEST, a_result())
+    store.save("newest", REQUEST, a_result())
     store.close()
     assert len(names_in(tmp_path)) >= 3
     assert "cannot be stored" in caplog.text
@@ -318,7 +318,7 @@ def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
 def test_looking_for_runs_leaves_nothing_in_a_cache_of_patterns(tmp_path: Path) -> None:
     """Before: Python remembered 32,768 of them, 26 MB: one for each run that a link names."""
     store = RunStore(tmp_path)
-    run_id = store.put("key", REQUEST, a_result()).id
+    run_id = store.save("key", REQUEST, a_result()).id
     written(store)
     remembered = fnmatch._compile_pattern.cache_info().misses  # type: ignore[attr-defined]
     store = RunStore(tmp_path)

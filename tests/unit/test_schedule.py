@@ -44,7 +44,7 @@ class Engine:
 
     def put(self, *jobs: Job) -> None:
         for job in jobs:
-            self.schedule.put(job)
+            self.schedule.add(job)
 
     def step(self) -> bool:
         """As `EngineDriver` does: stop what makes room, or take what comes next; False where neither is to be done."""
@@ -53,9 +53,9 @@ class Engine:
             for job in stopped:
                 self.running.remove(job)
                 job.wait_again()
-                self.schedule.put(job)
+                self.schedule.add(job)
             return True
-        job = self.schedule.take_for(self.running, others_idle=False)
+        job = self.schedule.pick_for(self.running, others_idle=False)
         if job is None:
             return False
         self.running.append(job)
@@ -142,13 +142,13 @@ def test_one_run_makes_room_at_a_time_and_the_oldest_never_does() -> None:
     first, second, third, new = (make_run(number, f"tab {number}") for number in range(1, 5))
     engine.put(first, second, third)
     engine.settle()
-    assert queue.that_give_way(new, engine.running) == [third]
+    assert queue.find_yielding(new, engine.running) == [third]
     third.wanted = "give way"
-    assert queue.that_give_way(new, engine.running) == [], "room is being made"
+    assert queue.find_yielding(new, engine.running) == [], "room is being made"
     third.wanted = "end"
     third.view = second.view = JobView(2, state="loading")
-    assert queue.that_give_way(new, engine.running) == [], "the others have shown nothing, and one run must end"
-    assert Schedule(ServiceLimits(runs_at_once=1)).that_give_way(new, [first]) == []
+    assert queue.find_yielding(new, engine.running) == [], "the others have shown nothing, and one run must end"
+    assert Schedule(ServiceLimits(runs_at_once=1)).find_yielding(new, [first]) == []
 
 
 def test_a_run_that_made_room_waits_behind_new_ones_and_in_front_of_long_work() -> None:
@@ -194,8 +194,8 @@ def test_turns_go_to_networks_then_to_their_addresses_then_to_sessions() -> None
     neighbour, stranger = make_run(4, "bob", NEIGHBOUR), make_run(5, "cleo", "198.51.100.1")
     again, unknown = make_run(6, "cleo", "198.51.100.1"), make_run(7, "dan")
     for job in (*greedy, neighbour, stranger, again, unknown):
-        queue.put(job)
-    taken = [queue.take_for([], False) for _ in range(8)]
+        queue.add(job)
+    taken = [queue.pick_for([], False) for _ in range(8)]
     assert taken == [greedy[0], stranger, unknown, neighbour, again, greedy[1], greedy[2], None]
     assert address_block("203.0.113.7") == address_block(NEIGHBOUR) != address_block("203.0.114.7")
     assert address_block("2001:db8:1:2::") == address_block("2001:db8:1:3::") != address_block("2001:db8:2:2::")
@@ -206,9 +206,9 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     queue = Schedule(ServiceLimits())
     first, second, third, other, newer = (make_long(number, "bob" if number == 4 else "ada") for number in range(1, 6))
     for job in (first, second, third, other):
-        queue.put(job)
-    queue.put(newer, instead_of=second)
-    assert [queue.take_for([], False) for _ in range(4)] == [first, other, newer, third]
+        queue.add(job)
+    queue.add(newer, instead_of=second)
+    assert [queue.pick_for([], False) for _ in range(4)] == [first, other, newer, third]
 
 
 ALONE = Schedule(ServiceLimits())
@@ -235,22 +235,22 @@ def test_an_engine_has_watched_jobs_of_one_format_and_long_ones_together_where_a
         assert not ALONE.fits_beside(job, [race])
         assert not ALONE.fits_beside(race, [job])
     # long work gives way to a watched job that does not fit beside it
-    assert ALONE.that_give_way(hub, [race]) == [race]
-    assert ALONE.that_give_way(one, [hub_race]) == [hub_race]
-    assert ALONE.that_give_way(hub, [race, one]) == [], "it waits for the other visitor's run anyway"
+    assert ALONE.find_yielding(hub, [race]) == [race]
+    assert ALONE.find_yielding(one, [hub_race]) == [hub_race]
+    assert ALONE.find_yielding(hub, [race, one]) == [], "it waits for the other visitor's run anyway"
 
 
 def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
     watched, other_hub, download = make_run(1, "ada"), make_run(2, "cleo", target=HUB), make_run(4, "bob", draft=HUB)
-    assert ALONE.that_give_way(watched, [download]) == [], "it loads a model: that cannot be interrupted"
+    assert ALONE.find_yielding(watched, [download]) == [], "it loads a model: that cannot be interrupted"
     download.view = advance(download.view, wire.Loading(4, HUB, 10, 100))
-    assert ALONE.that_give_way(watched, [download]) == [download]
-    assert ALONE.that_give_way(other_hub, [download]) == [], "two downloads would take turns without end"
+    assert ALONE.find_yielding(watched, [download]) == [download]
+    assert ALONE.find_yielding(other_hub, [download]) == [], "two downloads would take turns without end"
     download.wanted = "give way"
-    assert ALONE.that_give_way(watched, [download]) == [], "once is enough"
+    assert ALONE.find_yielding(watched, [download]) == [], "once is enough"
     download.wanted = "end"
     download.view = advance(download.view, wire.Loading(4, HUB, 100, 100))
-    assert ALONE.that_give_way(watched, [download]) == [], "it is complete"
+    assert ALONE.find_yielding(watched, [download]) == [], "it is complete"
 
 
 def test_a_long_job_finds_something_before_it_gives_way_again_or_ends_its_turn_and_one_ends_at_a_time() -> None:
@@ -260,7 +260,7 @@ def test_a_long_job_finds_something_before_it_gives_way_again_or_ends_its_turn_a
     race.wait_again()
     for repeat, gives_way in [(0, False), (3, False), (4, True)]:
         race.view = advance(race.view, wire.JobProgress(1, "timing", 8, repeat=repeat))
-        assert (ALONE.that_give_way(watched, [race]) == [race]) is gives_way
+        assert (ALONE.find_yielding(watched, [race]) == [race]) is gives_way
     early, late, stuck = (make_long(number, "cleo") for number in (1, 2, 3))
     running = [stuck, late, early]
     for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):

@@ -242,7 +242,7 @@ def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_o
     busy = replace(busy, autoregressive=in_turns)
     step = known(metrics.costs(trace)).step_seconds
     bare = Costs(step, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # a round is one step: a replay's speedup is its tokens a call
-    free, unsure = Costs.of_blocks([bare] * 9), ", whose interval is not known"
+    free, unsure = Costs.from_blocks([bare] * 9), ", whose interval is not known"
     per_call = count(trace.rounds).tokens_per_target_call
     for run, costs, times, at_4 in [
         (trace, None, "estimated from this run’s times", measured),
@@ -269,7 +269,7 @@ def test_estimates_at_other_lengths_have_the_interval_of_their_costs_and_at_the_
         Costs(own.step_seconds, own.cost_ratio, {k: 1 + (k - 1) * slope * part for k in range(1, 18)}, own.overhead)
         for part in (0.7, 0.8, 0.9, 0.9, 1.0, 1.1, 1.1, 1.2, 1.3)
     ]
-    costs = Costs.of_blocks(blocks)
+    costs = Costs.from_blocks(blocks)
     lengths = replay_of(trace, GUESSES, costs=costs)["lengths"]
     assert lengths["4"]["interval"] == pytest.approx(known(verdict.interval), abs=0.005)
     widths = [high / low for low, high in (lengths[length]["interval"] for length in ("4", "8", "16"))]

@@ -276,9 +276,9 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
         assert all(
             line.startswith(f"{study.series.label}: No verdict: {count}, so the machine was busy.") for line in its
         )
-        assert set(study.as_sure(study.fair)["outcome"]) == {UNTOLD}
+        assert set(study.mark_unsure(study.fair)["outcome"]) == {UNTOLD}
     quiet = next(study for study in studies_of(rows) if not study.spoilt.any())
-    assert quiet.as_sure(quiet.fair) is quiet.fair
+    assert quiet.mark_unsure(quiet.fair) is quiet.fair
     assert not any("No verdict" in line for line in said if line.startswith(f"{quiet.series.label}: "))
 
 

@@ -162,7 +162,7 @@ def test_on_screen_a_speed_that_is_not_trusted_says_so_and_its_estimate_stands_b
 def test_the_costs_that_come_with_the_app_rank_runs_whose_own_times_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     known_here = MachineCosts(
         "2026-11-26", "a machine", RUN.recorded_on, RUN.target.name, RUN.target.dtype, Quiet(3.0),
-        {RUN.drafter.asked_as if RUN.drafter else "": Costs.of_blocks([CALIBRATED] * 9)},
+        {RUN.drafter.asked_as if RUN.drafter else "": Costs.from_blocks([CALIBRATED] * 9)},
     )  # fmt: skip
     monkeypatch.setattr(ranking, "quiet_costs", lambda: QuietCosts(1, [known_here]))
     own = tries(watching_of(REQUEST))[1]

@@ -255,7 +255,7 @@ def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: p
     """Found: Watch did not trust the times of a run, and the Worksheet opened with them, and called them a gain."""
     trace, own = fake_trace(draft_length=4), known(start_of_run(fake_trace(draft_length=4), "a run", "live"))
     monkeypatch.setattr("specviz.measure.worksheet.starts.is_trusted", lambda _: False)
-    quiet = known(quiet_costs().for_run(trace)).drafts["wren-nano"]
+    quiet = known(quiet_costs().find_for_run(trace)).drafts["wren-nano"]
     [start, *_] = starts([trace], None, {})
     assert (start.model.cost_ratio, start.model.overhead) == (quiet.cost_ratio, quiet.overhead)
     assert start.model.alpha == own.model.alpha
@@ -281,7 +281,7 @@ def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_accep
     assert newest is run
     assert start.model.draft_length == 5
     assert "their interval is not known; acceptance" in start.source
-    repeated = Costs.of_blocks([replace(COSTS, cost_ratio=0.1 + turn / 100) for turn in range(9)])
+    repeated = Costs.from_blocks([replace(COSTS, cost_ratio=0.1 + turn / 100) for turn in range(9)])
     sure, _ = calibrated(("wren-base", "wren-nano", "exact"), repeated, [run])
     assert "95 % intervals: c 0.11 to 0.17, v(6) 1.50; acceptance" in sure.source
     assert start.model.verification == pytest.approx(1.5)

@@ -135,7 +135,7 @@ def _gather_sweeps() -> Facts:
 
 def _gather_passes() -> Facts:
     found = pass_shares()
-    exact = found.of("float32", 1)
+    exact = found.find_pass("float32", 1)
     long = [one for one in found.passes if one.tokens == found.most]
     return {
         **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
@@ -314,5 +314,5 @@ def _compared(machine: str, found: dict[ScheduleName, dict[str, FactsRow]]) -> S
     speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
     wasted = {schedule: 1 - sums(rows, "accepted") / sums(rows, "drafted") for schedule, rows in found.items()}
     gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
-    ratios = {schedule: Ratio.of(each) for schedule, each in speedups.items()}
-    return StoppingFigures(machine, len(names), ratios, wasted, Ratio.of(gains))
+    ratios = {schedule: Ratio.from_ratios(each) for schedule, each in speedups.items()}
+    return StoppingFigures(machine, len(names), ratios, wasted, Ratio.from_ratios(gains))

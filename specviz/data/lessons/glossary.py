@@ -63,7 +63,7 @@ def explained(text: str, key: str, words: Words = "technical") -> str:
         parts += [
             escape(text[end : match.start()]),
             f'<button type="button" class="explained" aria-describedby="{tip}">{escape(match.group())}</button>'
-            f'<span class="explanation" role="tooltip" id="{tip}">{escape(word.says.in_(words))}</span>',
+            f'<span class="explanation" role="tooltip" id="{tip}">{escape(word.says.choose(words))}</span>',
         ]
         end = match.end()
     return "".join([*parts, escape(text[end:])])

@@ -73,7 +73,7 @@ class Screen:
     settings: tuple[tuple[str, str], ...]  # the address's parameters, in order; one may come several times
 
     @classmethod
-    def of(cls, link: str) -> Self:
+    def from_link(cls, link: str) -> Self:
         """The screen that a link of this app opens. The message of a ValueError is the end of a sentence."""
         if len(link) > MAX_LINK:
             raise ValueError(f"is longer than {MAX_LINK:,} characters")
@@ -160,7 +160,7 @@ def _opened(link: object, info: ValidationInfo) -> Screen:
     if not isinstance(link, str) or not link.strip():
         raise ValueError("write a link here, such as ./?run=first&step=4.")
     try:
-        screen = Screen.of(link.strip())
+        screen = Screen.from_link(link.strip())
     except ValueError as error:
         raise ValueError(f"the link {error}.") from error
     if problems := screen.problems(info.context):

@@ -145,7 +145,7 @@ def _gather_peers() -> Facts:
     found = recorded_peers()
     facts = {"peers_texts": str(found.agreement["ours plain"].prompts), "peers_length": str(found.options.draft_length)}
     for system, name in PEERS.items():
-        gains = [each.gain for each in found.of(system)]
+        gains = [each.gain for each in found.select_system(system)]
         facts |= {
             f"{name}_plain": f"{found.plain_ms(system):.1f}",
             f"{name}_with": f"{found.speculative_ms(system):.1f}",

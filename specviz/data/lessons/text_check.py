@@ -86,7 +86,7 @@ def _family(file: TextFile[Family]) -> Iterator[str]:
     for node, member in zip(file.nodes("methods"), file.content.methods, strict=True):
         yield from _reference(file, node, "name", "run", member.name, ("", *METHOD_RUNS))
         if stored and member.measured and not any(part.find(member.measured) for part in stored.temperatures):
-            yield file.said(node, f"“{member.measured}” is no method that was measured.")
+            yield file.describe(node, f"“{member.measured}” is no method that was measured.")
 
 
 def _tour(file: TextFile[Tour]) -> Iterator[str]:
@@ -110,9 +110,11 @@ def _parts(file: TextFile[Any]) -> Iterator[str]:
         try:
             found = {conversion for *_, conversion in string.Formatter().parse(text.value)} - {None, *CONVERSIONS}
         except ValueError:
-            yield file.said(text, "a brace is alone.")
+            yield file.describe(text, "a brace is alone.")
         else:
-            yield from (file.said(text, f"a figure is not written !{name}: there are !p, !h and !w.") for name in found)
+            yield from (
+                file.describe(text, f"a figure is not written !{name}: there are !p, !h and !w.") for name in found
+            )
 
 
 def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
@@ -135,17 +137,19 @@ def _workloads(file: TextFile[tuple[Workload, ...]]) -> Iterator[str]:
             try:
                 _ = prompt.grammar
             except InputError as error:
-                yield file.said(node, str(error))
+                yield file.describe(node, str(error))
 
 
 def _reference(file: TextFile[Any], node: Any, key: str, what: str, name: str, known: Collection[str]) -> Iterator[str]:
     if name not in known:
-        yield file.said(below(node, key) or node, f"“{name}” is no {what}: there are {', '.join(filter(None, known))}.")
+        yield file.describe(
+            below(node, key) or node, f"“{name}” is no {what}: there are {', '.join(filter(None, known))}."
+        )
 
 
 def _check_once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator[str]:
     if name in seen:
-        yield file.said(node, f"“{name}” is there twice.")
+        yield file.describe(node, f"“{name}” is there twice.")
     seen.add(name)
 
 

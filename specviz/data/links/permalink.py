@@ -103,7 +103,7 @@ class SettingsLink(_AllLink):
         return link, problems
 
     def request(self, prompt: str) -> RunRequest:
-        return RunRequest.of(prompt, self.target, self.draft, dict(self))
+        return RunRequest.from_shown(prompt, self.target, self.draft, dict(self))
 
 
 class RunLink(SettingsLink):

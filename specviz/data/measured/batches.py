@@ -31,7 +31,7 @@ class Ratio:
     high: float
 
     @classmethod
-    def of(cls, ratios: Sequence[float]) -> Self:
+    def from_ratios(cls, ratios: Sequence[float]) -> Self:
         low, high = interval_of_ratios(ratios)
         return cls(sqrt(low * high), low, high)  # the interval is even around the mean of the logarithms
 
@@ -152,7 +152,7 @@ class PassShares:
     def most(self) -> int:
         return max(each.tokens for each in self.passes)
 
-    def of(self, dtype: str, tokens: int) -> TimedPass:
+    def find_pass(self, dtype: str, tokens: int) -> TimedPass:
         return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 

@@ -49,15 +49,15 @@ class Peers:
     kinds: dict[str, dict[PeerSystem, Decoding]]
     agreement: dict[str, Agreement]  # by the way of decoding: "llama.cpp plain"
 
-    def of(self, system: PeerSystem) -> list[Decoding]:
+    def select_system(self, system: PeerSystem) -> list[Decoding]:
         """One for each kind of text."""
         return [systems[system] for systems in self.kinds.values()]
 
     def plain_ms(self, system: PeerSystem) -> float:
-        return median(each.plain_ms for each in self.of(system))
+        return median(each.plain_ms for each in self.select_system(system))
 
     def speculative_ms(self, system: PeerSystem) -> float:
-        return median(each.speculative_ms for each in self.of(system))
+        return median(each.speculative_ms for each in self.select_system(system))
 
 
 recorded_peers = cache(partial(read_stored, RESULTS / "peers.json", Peers, "the comparison with other systems"))

@@ -30,7 +30,7 @@ class MachineCosts:
         """A new measurement takes the place of one with the same."""
         return self.processor, self.machine.instructions, self.machine.threads, self.target, self.dtype
 
-    def unlike(self, machine: Machine) -> tuple[int, int]:
+    def measure_difference(self, machine: Machine) -> tuple[int, int]:
         """How much another processor differs: by its instructions, and then by its name; 0 is the same."""
         own, other = self.machine.instructions, machine.instructions
         known = own in KINDS and other in KINDS
@@ -43,7 +43,7 @@ class QuietCosts:
     schema: Literal[1]
     machines: list[MachineCosts]
 
-    def for_run(self, trace: Trace) -> MachineCosts | None:
+    def find_for_run(self, trace: Trace) -> MachineCosts | None:
         """The measurement of this run's pair on the processor that is most like the run's; None without one."""
         drafter, dtype = trace.drafter, trace.target.dtype
         if drafter is None or drafter.dtype not in (None, dtype):
@@ -53,7 +53,7 @@ class QuietCosts:
             for each in self.machines
             if (each.target, each.dtype) == (trace.target.name, dtype) and drafter.asked_as in each.drafts
         ]
-        return min(fits, key=lambda each: each.unlike(trace.recorded_on), default=None)
+        return min(fits, key=lambda each: each.measure_difference(trace.recorded_on), default=None)
 
 
 def read_quiet_costs(path: Path) -> QuietCosts:

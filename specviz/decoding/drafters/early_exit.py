@@ -55,7 +55,7 @@ class EarlyExitDrafter(ModelDrafter):
     def __init__(self, layers: LoadedModel) -> None:
         super().__init__(layers)
         self.loaded = None  # it is no model of its own
-        self.info = layers.info.as_drafter(layers.kind)
+        self.info = layers.info.make_drafter_info(layers.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         if target.info.weights_hash != self.info.weights_hash:

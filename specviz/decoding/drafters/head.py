@@ -29,7 +29,7 @@ class MedusaReader(NodeReader):
         self._logits = torch.zeros(heads.depths, vocabulary)
 
     @torch.inference_mode()
-    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+    def read_text(self, token_ids: Sequence[int]) -> Tensor:
         """Guess from the target's last state: the one before the text's last token, which it has not read yet."""
         if len(token_ids) == 1:  # it has read nothing: every token is as probable as any other
             self._logits = torch.zeros_like(self._logits)
@@ -38,7 +38,7 @@ class MedusaReader(NodeReader):
             self._logits = self._heads.logits(state)[:, : self._logits.shape[1]].to("cpu", torch.float32)
         return self._logits[:1]
 
-    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+    def read_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
         """The rows of these guesses' depths; they are the same whatever was guessed before."""
         return self._logits[[len(tree.path(node)) for node in nodes]]
 
@@ -74,7 +74,7 @@ class EagleReader(NodeReader):
             yield
 
     @torch.inference_mode()
-    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+    def read_text(self, token_ids: Sequence[int]) -> Tensor:
         self._cache.crop(self._sure)
         if len(token_ids) > 1:
             new = token_ids[self._sure + 1 :]
@@ -87,7 +87,7 @@ class EagleReader(NodeReader):
         return self._logits(self._own)
 
     @torch.inference_mode()
-    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+    def read_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
         row = {node: row for row, node in enumerate(self._read)} | {TEXT: TEXT}
         parents = [row[tree.parents[node]] for node in nodes]
         self._read += nodes
@@ -114,7 +114,7 @@ class HeadDrafter(Drafter):
 
     def __init__(self, head: LoadedHead) -> None:
         self.head = head
-        self.info = head.info.as_drafter(head.kind)
+        self.info = head.info.make_drafter_info(head.kind)
 
     def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
         """Raises InputError: the head was trained on other weights than the target's; or see `Drafter.set_up`."""
@@ -166,7 +166,7 @@ class HeadDrafter(Drafter):
 def _most_probable(reader: NodeReader, text: list[int], most: int) -> list[int]:
     tree = Tree()
     for place in range(most):
-        logits = reader.after_chain(text, tree)
+        logits = reader.read_chain(text, tree)
         tree.add(place - 1 if place else TEXT, int(logits.argmax()), logits[0])
     return tree.token_ids
 

@@ -30,7 +30,7 @@ class ModelNodes(NodeReader):
     def read_prompt(self) -> Iterator[None]:
         yield from self._model.prefill_steps(self._prompt[:-1])
 
-    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+    def read_text(self, token_ids: Sequence[int]) -> Tensor:
         if self._read:
             path = self._path(token_ids[self._text : -1])
             self._model.crop(self._text + len(path), path)
@@ -38,14 +38,14 @@ class ModelNodes(NodeReader):
         self._read, self._text = [], len(token_ids)
         return logits
 
-    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+    def read_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
         place = {node: row for row, node in enumerate(self._read)} | {TEXT: TEXT}
         parents = [place[tree.parents[node]] for node in nodes]
         self._tree = tree
         self._read += nodes
         return self._model.read([tree.token_ids[node] for node in nodes], parents)
 
-    def after_chain(self, token_ids: Sequence[int], chain: Tree) -> Tensor:
+    def read_chain(self, token_ids: Sequence[int], chain: Tree) -> Tensor:
         """Read the guess that is new, without a mask; after a full accept, the text's last two tokens first."""
         return self._model.read([*token_ids, *chain.token_ids][self._model.length :])[-1:]
 
@@ -76,7 +76,7 @@ class ModelDrafter(Drafter):
     def __init__(self, loaded: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model = loaded
-        self.info = loaded.info.as_drafter("model")
+        self.info = loaded.info.make_drafter_info("model")
 
     def begin(self, context: DraftContext) -> Proposer:
         model = context.open_model(self._model, context.setup.vocabulary)

@@ -76,7 +76,7 @@ class TranslatedDrafter(Drafter):
         self._model, self._target = loaded, target
         self._draft_tokens, self._target_tokens = TextTokens(loaded.tokens), TextTokens(target.tokens)
         self._token_texts = TokenTexts(loaded.tokens)
-        self.info = loaded.info.as_drafter("model")
+        self.info = loaded.info.make_drafter_info("model")
 
     def check(self, settings: DecodeSettings) -> None:
         if not settings.greedy:

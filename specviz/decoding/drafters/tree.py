@@ -39,7 +39,7 @@ class Tree:
             node = self.parents[node]
         return tokens
 
-    def only(self, nodes: list[int]) -> "Tree":
+    def select_nodes(self, nodes: list[int]) -> "Tree":
         """The tree of these nodes alone, in this order; each one's parent must be among them, earlier."""
         number = {node: i for i, node in enumerate(nodes)} | {TEXT: TEXT}
         parents = [number[self.parents[node]] for node in nodes]
@@ -55,17 +55,17 @@ class NodeReader(Protocol):
         yield from ()
 
     @abstractmethod
-    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+    def read_text(self, token_ids: Sequence[int]) -> Tensor:
         """The logits after the text, (1, vocabulary). A new round begins: the tree of the round before is over."""
 
     @abstractmethod
-    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+    def read_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
         """The logits after each of these nodes, (len(nodes), vocabulary). It has read their ancestors."""
 
-    def after_chain(self, token_ids: Sequence[int], chain: Tree) -> Tensor:
+    def read_chain(self, token_ids: Sequence[int], chain: Tree) -> Tensor:
         """The logits after the text and all of these guesses, (1, vocabulary)."""
         last = len(chain.token_ids) - 1
-        return self.after_text(token_ids) if last < 0 else self.after_nodes(chain, [last])
+        return self.read_text(token_ids) if last < 0 else self.read_nodes(chain, [last])
 
     def commit(self, length: int) -> None:
         return
@@ -101,7 +101,7 @@ class ChainProposer(_Reading):
         stops = self._context.setup.settings.draft_schedule == "confidence"
         tree = Tree()
         for place in range(min(count, self._reader.longest or count)):
-            logits = self._reader.after_chain(token_ids, tree)
+            logits = self._reader.read_chain(token_ids, tree)
             scores = self._scores(logits, [[*token_ids, *tree.token_ids]])
             guess = self._context.choose(scores[0])
             tree.add(place - 1 if place else TEXT, guess, scores[0])
@@ -166,14 +166,14 @@ class TreeProposer(_Reading):
             level = sorted(new, key=lambda node: -value[node])[: self._width]
         # A parent is at least as probable as its child and stands before it, so the best nodes form a tree.
         best = sorted(range(len(tree.token_ids)), key=lambda node: -value[node])[: self._shape.nodes]
-        return tree.only(sorted(best))
+        return tree.select_nodes(sorted(best))
 
     def _add(self, tree: Tree, parent: int, row: Tensor, width: int) -> list[int]:
         return [tree.add(parent, *chosen) for chosen in self._choose(self._sampler, row, width)]
 
     def _level(self, tree: Tree, level: list[int], text: Sequence[int]) -> Tensor:
         """The scores after each node of a depth, (len(level), vocabulary)."""
-        logits = self._reader.after_text(text) if level == [TEXT] else self._reader.after_nodes(tree, level)
+        logits = self._reader.read_text(text) if level == [TEXT] else self._reader.read_nodes(tree, level)
         return self._scores(logits, ([*text, *tree.path(node)] for node in level))
 
 

@@ -127,7 +127,7 @@ class RememberedStates(HiddenStates):
         self._states = states
 
     def since(self, start: int) -> Tensor:
-        return self._states.of(self._text)[start:]
+        return self._states.read_states(self._text)[start:]
 
 
 class StatePasses:
@@ -137,7 +137,7 @@ class StatePasses:
         self._read: list[int] = []  # what the model's cache contains
         self._known: dict[tuple[int, ...], Tensor] = {}
 
-    def of(self, token_ids: Sequence[int]) -> Tensor:
+    def read_states(self, token_ids: Sequence[int]) -> Tensor:
         key = tuple(token_ids)
         if key not in self._known:
             if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:

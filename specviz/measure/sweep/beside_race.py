@@ -46,12 +46,12 @@ class RaceComparison:
             times="once" if self.repeats == 1 else f"{self.repeats} times",
             prompts=self.swept.prompts,
             lengths=join_choices(self.swept.lengths),
-            there=self._there(),
-            why=self._why(),
+            there=self._describe_there(),
+            why=self._explain_change(),
             different=different,
         )
 
-    def _there(self) -> str:
+    def _describe_there(self) -> str:
         length, own, whole = self.draft_length, self.same_prompts, self.same_length
         if whole is None:
             return say("not_measured", length=length)
@@ -68,7 +68,7 @@ class RaceComparison:
             rate_of_all=whole.per_judgement_rate,
         )
 
-    def _why(self) -> str:
+    def _explain_change(self) -> str:
         """What changes most: the prompts or the draft length; nothing where neither explains the direction."""
         if self.same_length is None or self.same_prompts is None:
             return ""

@@ -134,7 +134,7 @@ class RayNodes:
     def names(self) -> list[str]:
         return list(self._workers)
 
-    def ask(self, node: str, what: SweepPair | list[SweepCell]) -> None:
+    def send(self, node: str, what: SweepPair | list[SweepCell]) -> None:
         worker = self._workers[node]
         method = worker.load if isinstance(what, SweepPair) else worker.measure
         self._asked[method.remote(what)] = node

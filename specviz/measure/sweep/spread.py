@@ -35,7 +35,7 @@ class Nodes(Protocol):
     def names(self) -> Sequence[str]:
         """One name for each node, no two of them the same."""
 
-    def ask(self, node: str, what: SweepPair | list[SweepCell]) -> None:
+    def send(self, node: str, what: SweepPair | list[SweepCell]) -> None:
         """Ask a node to load a pair and say what its rows are made by, or for the rows of cells. Does not wait."""
 
     def answer(self) -> tuple[str, NodeAnswer]:
@@ -96,7 +96,7 @@ class ClusterSweep:
 
     def rows(self) -> Iterator[SweepRow]:
         """As they arrive. InputError: a node cannot load or measure what was asked. NoNodeLeft: all nodes are gone."""
-        self._ask_all()
+        self._send_all()
         while self._asked:
             node, answer = self._nodes.answer()
             self._asked.remove(node)
@@ -108,7 +108,7 @@ class ClusterSweep:
                     self._hand[node].group = []
                 case _:
                     self._loaded[node] = self._hand[node].pair, answer
-            self._ask_all()
+            self._send_all()
 
     def _forget(self, node: str, reason: str) -> None:
         self._alive.remove(node)
@@ -118,13 +118,13 @@ class ClusterSweep:
             raise NoNodeLeft(f"no node of the cluster is left: {node} was the last one ({reason})")
         self._lost(f"node {node} is gone ({reason}); other nodes measure the {len(prompt)} cells that it had in hand")
 
-    def _ask_all(self) -> None:
+    def _send_all(self) -> None:
         for node in self._alive:
             if node not in self._asked:
-                self._ask(node)
+                self._send_next(node)
 
-    def _ask(self, node: str) -> None:
-        while prompt := self._hand.get(node) or self._take(node):
+    def _send_next(self, node: str) -> None:
+        while prompt := self._hand.get(node) or self._next_prompt(node):
             self._hand[node] = prompt
             what: SweepPair | list[SweepCell]
             if not self._has(node, prompt.pair):
@@ -135,11 +135,11 @@ class ClusterSweep:
                 del self._hand[node]
                 continue
             self._progress(f"{node}: {doing}")
-            self._nodes.ask(node, what)
+            self._nodes.send(node, what)
             self._asked.add(node)
             return
 
-    def _take(self, node: str) -> _Prompt | None:
+    def _next_prompt(self, node: str) -> _Prompt | None:
         """The first prompt that waits for models that the node has; else the first that waits; None: none does."""
         if not self._waiting:
             return None

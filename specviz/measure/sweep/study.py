@@ -268,7 +268,7 @@ class Study:
     def fair(self) -> pd.DataFrame:
         return fair_points(self.fair_rows)
 
-    def as_sure(self, found: pd.DataFrame) -> pd.DataFrame:
+    def mark_unsure(self, found: pd.DataFrame) -> pd.DataFrame:
         """Points to be drawn: with outcomes that are too close to call where the machine was busy."""
         return found.assign(outcome=UNTOLD, sure=False) if self.spoilt.any() else found
 

@@ -70,7 +70,7 @@ class WorksheetModel:
     block: bool = False  # one draft step writes the whole draft, so c is the cost of all its guesses together
     checks: Mapping[int, float] = field(default_factory=dict, compare=False)  # v(k) as measured, if v is one of them
 
-    def a_guess(self, draft_length: int) -> float:
+    def guess_cost(self, draft_length: int) -> float:
         """The cost of one guess in target steps: c, or for a block of `draft_length` guesses its part of c."""
         return self.cost_ratio / max(1, draft_length) if self.block else self.cost_ratio
 
@@ -98,7 +98,7 @@ class WorksheetModel:
         checked, counted = self.steps(draft_length + 1), None
         if draft_length <= len(self.survival):
             counted = RoundTerms(1 + sum(self.survival[:draft_length]), draft_length, checked)
-        return Terms(self.alpha, draft_length, self.a_guess(draft_length), checked, self.overhead, counted)
+        return Terms(self.alpha, draft_length, self.guess_cost(draft_length), checked, self.overhead, counted)
 
     @property
     def terms(self) -> Terms:
@@ -123,7 +123,7 @@ class WorksheetModel:
         return self.at(self.best).speedup
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
-        return theory.realistic_speedup(alpha, draft_length, self.a_guess(draft_length), self.steps, self.overhead)
+        return theory.realistic_speedup(alpha, draft_length, self.guess_cost(draft_length), self.steps, self.overhead)
 
     def accepted_share(self, alpha: float) -> float:
         """Accepted / drafted that this alpha leads to at the chosen draft length."""

@@ -128,7 +128,7 @@ def production(counters: ServingCounters, costs: WorksheetModel, speedup: float 
 def _explaining(model: WorksheetModel, cost: float) -> WorksheetModel:
     """The model with costs that add up to this round, in a batch of 1: `MIDDLE` of the rest grows with the draft."""
     length, extra = model.draft_length, cost - 1
-    drafting, checking = length * model.a_guess(length), model.verification - 1
+    drafting, checking = length * model.guess_cost(length), model.verification - 1
     part = drafting / (drafting + checking) if drafting + checking else 0.5
     steps = 1 if model.block else length
     cost_ratio = min(MOST_COST, MIDDLE * extra * part / steps)

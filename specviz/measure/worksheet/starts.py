@@ -171,7 +171,7 @@ def calibrated(
 
 def describe_interval(costs: Costs, draft_length: int) -> str:
     """How sure calibrated costs are, in words."""
-    draft, check = costs.of_draft, costs.of_check(draft_length + 1)
+    draft, check = costs.of_draft, costs.check_interval(draft_length + 1)
     if draft is None or check is None:
         return "their interval is not known"
     return f"95 % intervals: c {metrics.span(draft)}, v({draft_length + 1}) {metrics.span(check)}"

@@ -91,7 +91,7 @@ class Board:
     def played(self) -> int:
         return sum(score.mine.rounds > 0 for score in self.scores)
 
-    def ahead(self, sign: int) -> int:
+    def count_ahead(self, sign: int) -> int:
         """How many of those who played are better than wren-nano (1), about even (0) or worse (-1)."""
         return sum(score.mine.rounds > 0 and score.ahead == sign for score in self.scores)
 

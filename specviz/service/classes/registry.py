@@ -126,7 +126,7 @@ class Classes:
         with self._lock:
             if room := self._used(self._rooms.get(secret)):
                 for student in [key for key, one in room.students.items() if one.number == number]:
-                    self._take_out(student)
+                    self._remove_student(student)
 
     def end(self, secret: str) -> None:
         with self._lock:
@@ -154,7 +154,7 @@ class Classes:
         """The class that this student is in; None where it is over, or the student is not in it (any more)."""
         with self._lock:
             room = self._of_student.get(secret)
-            if room is None or self._over(room, self._clock()):
+            if room is None or self._is_over(room, self._clock()):
                 return None
             student = room.students[secret]
             return Membership(room.code, room.plan, student.number, student.name)
@@ -172,7 +172,7 @@ class Classes:
             room = self._used(self._of_student.get(secret))
             if room is None or plan != room.plan:
                 return
-            if sum([room.students[secret].take(one) for one in rounds]):
+            if sum([room.students[secret].add_round(one) for one in rounds]):
                 self._changed(room)
 
     def send_answers(self, secret: str, answers: Mapping[int, int]) -> None:
@@ -188,7 +188,7 @@ class Classes:
 
     def leave(self, secret: str) -> None:
         with self._lock:
-            self._take_out(secret)
+            self._remove_student(secret)
 
     # ---- inside the lock
 
@@ -202,31 +202,31 @@ class Classes:
         if is_public(address) and here >= self.limits.classes_of_one_address:
             raise InputError(NO_PLACE)
         if len(self._rooms) >= self.limits.classes:
-            idle = [key for key, room in self._rooms.items() if self._may_go(room, now)]
+            idle = [key for key, room in self._rooms.items() if self._is_removable(room, now)]
             if not idle:
                 raise InputError(NO_PLACE)
             self._end(min(idle, key=lambda key: self._rooms[key].joined))  # of equal ones the first, so the oldest
 
-    def _may_go(self, room: Room, now: float) -> bool:
+    def _is_removable(self, room: Room, now: float) -> bool:
         safe = self.limits.joined if room.joined else self.limits.safe
         return now - room.opened >= safe and not room.has_work
 
     def _used(self, room: Room | None) -> Room | None:
         """The room, which is in use now; None where there is none or its time is over."""
         now = self._clock()
-        if room is None or self._over(room, now):
+        if room is None or self._is_over(room, now):
             return None
         room.used = now
         return room
 
-    def _over(self, room: Room, now: float) -> bool:
+    def _is_over(self, room: Room, now: float) -> bool:
         idle = self.limits.idle if room.joined else self.limits.empty
         return now - room.opened >= self.limits.day or now - room.used >= idle
 
     def _changed(self, room: Room) -> None:
         room.used, room.changes = self._clock(), room.changes + 1
 
-    def _take_out(self, secret: str) -> None:
+    def _remove_student(self, secret: str) -> None:
         if room := self._of_student.pop(secret, None):
             del room.students[secret]
             self._changed(room)
@@ -237,7 +237,7 @@ class Classes:
                 del self._of_student[student]
 
     def _forget_old(self, now: float) -> None:
-        for secret in [secret for secret, room in self._rooms.items() if self._over(room, now)]:
+        for secret in [secret for secret, room in self._rooms.items() if self._is_over(room, now)]:
             self._end(secret)
 
     # ---- in a thread of its own, while there is something to forget

@@ -84,7 +84,7 @@ class Student:
     def label(self) -> str:
         return self.name or f"student {self.number}"
 
-    def take(self, round: SharedRound) -> bool:
+    def add_round(self, round: SharedRound) -> bool:
         """Add a round, unless there is one with this number or at this place already; whether it was added."""
         known = round.key in self.rounds or any(round.where == one.where for one in self.rounds.values())
         new = not known and 0 <= round.text < PROMPTS and 1 <= round.number <= ROUNDS

@@ -82,7 +82,7 @@ def guess_along_steps(command: wire.GuessAlong, workshop: Workshop) -> wire.JobS
         try:
             costs = yield from workshop.costs_of(target, loaded)
         except DisturbedError:
-            found = quiet_costs().for_run(replace(plain, drafter=drafter.info))
+            found = quiet_costs().find_for_run(replace(plain, drafter=drafter.info))
             if found is None:
                 raise
             costs, place = found.drafts[drafter.info.asked_as], found.processor

@@ -47,11 +47,12 @@ def scores_html(board: Board) -> str:
     most, mark = max(one.students for one in board.bins), f"← {MODEL}"
     bins = [(f"{each.low:.1f} to {each.high:.1f}", each.students, each.has_model) for each in board.bins]
     rows = [_row(label, students, most, mark if has_model else "") for label, students, has_model in bins]
+    better, even, worse = map(board.count_ahead, (1, 0, -1))
     return (
         f'<section class="class-part"><p class="big">The class: <b>{per_call(board.mine)}</b> tokens per target call. '
         f"{MODEL}, at the same places: <b>{per_call(board.model)}</b>.</p>"
         f"<p>{_joined(len(board.scores), board.played)} "
-        f"Compared with {MODEL}: {board.ahead(1)} better, {board.ahead(0)} about even, {board.ahead(-1)} worse. "
+        f"Compared with {MODEL}: {better} better, {even} about even, {worse} worse. "
         f"{board.mine.rounds} {'round' if board.mine.rounds == 1 else 'rounds'} so far.</p>"
         f"{_bars('Students, by tokens per target call', rows)}</section>"
     )

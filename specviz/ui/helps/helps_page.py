@@ -159,7 +159,7 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
 
     columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
     for study in studies:
-        points = {point.workload: point for point in iterate_rows(study.as_sure(study.fair))}
+        points = {point.workload: point for point in iterate_rows(study.mark_unsure(study.fair))}
         temperature = study.series.temperature
         name = f"temperature {temperature:g}" if temperature else "greedy"
         for title, said in ((name, speedup), (f"repeated, {name}", repeated)):
@@ -171,7 +171,7 @@ def by_workload(study: Study, source: str) -> None:
     fair = study.fair
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
-    chart(figures.workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", source=source)
+    chart(figures.workload_figure(study.mark_unsure(fair), study.fair_rows), "sweep-workload", source=source)
     show_race_beside(study, session().race.shown().values())
     if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
@@ -196,7 +196,7 @@ def by_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
     if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
         return
-    chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)
+    chart(figures.grid_figure(study.mark_unsure(every)), "sweep-grid", source=source)
     if costs and study.lookup:
         chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=source)
         st.markdown(sentences.prediction_sentence(study.predictions))

@@ -75,7 +75,7 @@ class SweepChoice(FixedLink):
         shape = None if (tree := SHOWN["tree"].taken(shown["tree"])) is None else parse_tree(tree)
         if shape and shape.depth:
             shown["gamma"] = shape.depth
-        return RunRequest.of("", self.target, "", shown)
+        return RunRequest.from_shown("", self.target, "", shown)
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
         chosen = [workload for name in self.workloads if (workload := find_workload(name))]

@@ -20,7 +20,7 @@ FIGURES = range(3, 6)  # the columns that hold one
 def show_family(state: LearnState) -> None:
     words, measured = state.words, stored_methods()
     st.markdown("## The family: who drafts, and how")
-    paragraph(family().introduction.in_(words), "family", words)
+    paragraph(family().introduction.choose(words), "family", words)
     st.html(family_table(measured, words))
     if measured:
         st.caption(_source(measured, words))
@@ -29,17 +29,17 @@ def show_family(state: LearnState) -> None:
     st.html(served_table(words))
     for member in family().methods:
         if member.about:
-            said = f"{plain(member.about.in_(words))} Used by: {plain(member.used.in_(words))}."
-            st.markdown(f"**{plain(member.title.in_(words))}.** {said} [{plain(member.paper)}]({member.url})")
+            said = f"{plain(member.about.choose(words))} Used by: {plain(member.used.choose(words))}."
+            st.markdown(f"**{plain(member.title.choose(words))}.** {said} [{plain(member.paper)}]({member.url})")
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
     rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
-    return role_table("family", [title.in_(words) for title in family().columns], rows)
+    return role_table("family", [title.choose(words) for title in family().columns], rows)
 
 
 def served_table(words: Words) -> str:
-    titles = [title.in_(words) for column, title in enumerate(family().columns) if column not in FIGURES]
+    titles = [title.choose(words) for column, title in enumerate(family().columns) if column not in FIGURES]
     rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
     return role_table("served", titles, rows)
 
@@ -50,18 +50,18 @@ def is_elsewhere(member: Member) -> bool:
 
 
 def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
-    title, lossless = escape(member.title.in_(words)), member.lossless.technical == "yes"
+    title, lossless = escape(member.title.choose(words)), member.lossless.technical == "yes"
     if member.name:
         href, label = f"./?run={member.name}", "see its run"
     else:
         href, label = (member.url, "read its paper") if lossless else ("./proof", "see it fail")
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     figures = [] if is_elsewhere(member) else zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
-    texts = {1: member.knows.in_(words), 2: member.costs.in_(words), **dict(figures)}
-    texts |= {FIGURES.stop: member.used.in_(words), FIGURES.stop + 1: member.lossless.in_(words)}
+    texts = {1: member.knows.choose(words), 2: member.costs.choose(words), **dict(figures)}
+    texts |= {FIGURES.stop: member.used.choose(words), FIGURES.stop + 1: member.lossless.choose(words)}
     cells = ""
     for column, text in texts.items():
-        shape, label = ' class="number"' if column in FIGURES else "", family().columns[column].in_(words)
+        shape, label = ' class="number"' if column in FIGURES else "", family().columns[column].choose(words)
         cells += f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
     kind = "" if lossless else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'

@@ -23,7 +23,7 @@ def peers_figure(words: Words) -> plot.Figure:
         (alone, found.plain_ms, lambda each: each.plain_ms, PLAIN),
     ):
         values = [median(system) for system in NAMES]
-        kinds = [sorted(map(of_kinds, found.of(system))) for system in NAMES]
+        kinds = [sorted(map(of_kinds, found.select_system(system))) for system in NAMES]
         low, high = [each[0] for each in kinds], [each[-1] for each in kinds]
         ends = {"error_x": plot.interval(values, low, high, plot.GREY), "customdata": list(zip(low, high, strict=True))}
         said = f"%{{y}}, {name}: %{{x:.1f}} ms, by kind of text %{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}"

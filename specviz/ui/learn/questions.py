@@ -31,9 +31,9 @@ MOST_ANSWERS = 10_000  # characters; all questions together take 300
 
 def ask(question: Question, key: str, facts: Facts, state: LearnState) -> None:
     given = state.answers.get(key)
-    asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
+    asked = explained(fill(question.text.choose(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
-    texts = [capital(fill(option.text.in_(state.words), facts)) for option in question.options]
+    texts = [capital(fill(option.text.choose(state.words), facts)) for option in question.options]
     if given is None:
         for number, text in enumerate(texts):
             button(text, f"{key}-{number}", _answer, key, number, width="stretch", wrap=True)
@@ -45,12 +45,12 @@ def ask(question: Question, key: str, facts: Facts, state: LearnState) -> None:
         lines += f'<li class="{"right" if right else "other"}">{escape(text)} <em>{mark}</em></li>'
     st.html(f'<ul class="marked-options">{lines}</ul>')
     with st.container(key=f"reveal-{key}"):
-        meaning = fill(question.options[given].meaning.in_(state.words), facts)
+        meaning = fill(question.options[given].meaning.choose(state.words), facts)
         if given == question.right:
             st.success(f"**Right.** {meaning}", icon=":material/check:")
         else:
             st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
-            st.markdown(fill(question.options[question.right].meaning.in_(state.words), facts))
+            st.markdown(fill(question.options[question.right].meaning.choose(state.words), facts))
     button("Ask me again", f"{key}-again", _forget, key, type="tertiary")
 
 
@@ -142,16 +142,16 @@ def show_faq(state: LearnState) -> None:
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):
-            st.markdown(f"**{entry.question.in_(words)}**")
-            answer = fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words))
+            st.markdown(f"**{entry.question.choose(words)}**")
+            answer = fill(entry.answer.choose(words), facts_in(answer_facts(entry.trace), words))
             paragraph(answer, f"why-{entry.name}", words)
             if entry.measured == "peers":
                 chart(peers_figure(words), "learn_peers")
-            said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
+            said = faq().sources[entry.source].choose(words).format(machine=entry.machine)
             cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
             st.caption(f"{said} Published: {cited}." if cited else said)
             more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
-            st.link_button(entry.run_it.in_(words), href(entry), **more)
+            st.link_button(entry.run_it.choose(words), href(entry), **more)
 
 
 def href(entry: FaqEntry) -> str:

@@ -46,11 +46,11 @@ class RooflinePayload(TypedDict):
 
 def show_roofline(state: LearnState) -> None:
     texts, words, peaks = roofline(), state.words, published_peaks()
-    st.markdown(f"## {texts.title.in_(words)}")
-    paragraph(texts.introduction.in_(words), "roofline-introduction", words)
+    st.markdown(f"## {texts.title.choose(words)}")
+    paragraph(texts.introduction.choose(words), "roofline-introduction", words)
     _ROOFLINE(key="learn-roofline", data=roofline_payload(words))
-    st.markdown(f"### {texts.batching.title.in_(words)}")
-    paragraph(texts.batching.text.in_(words), "roofline-batching", words)
+    st.markdown(f"### {texts.batching.title.choose(words)}")
+    paragraph(texts.batching.text.choose(words), "roofline-batching", words)
     eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
     st.caption(
         f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
@@ -75,12 +75,12 @@ def roofline_payload(words: Words) -> RooflinePayload:
     draft = texts.draft
     return {
         "words": words,
-        "limits": texts.limits.in_(words),
+        "limits": texts.limits.choose(words),
         "machines": peaks.machines,
         "models": peaks.models,
         "draft": {"alpha": draft.acceptance / 100, "length": draft.length, "cost": draft.cost / 100},
-        "labels": {name: said.in_(words) for name, said in texts.labels.items()},
-        "sentences": {name: said.in_(words) for name, said in texts.sentences.items()},
+        "labels": {name: said.choose(words) for name, said in texts.labels.items()},
+        "sentences": {name: said.choose(words) for name, said in texts.sentences.items()},
         "questions": texts.questions,
         "judged": {
             "neutral": NEUTRAL,

@@ -36,8 +36,8 @@ def show_story(state: LearnState) -> None:
     _show_way(state, step)
     left, right = st.columns([5, 9], gap="medium")
     with left:
-        st.markdown(f"## {state.lesson + 1}. {fill(step.title.in_(state.words), facts)}")
-        paragraph(fill(step.text.in_(state.words), facts), f"step-{step.name}", state.words)
+        st.markdown(f"## {state.lesson + 1}. {fill(step.title.choose(state.words), facts)}")
+        paragraph(fill(step.text.choose(state.words), facts), f"step-{step.name}", state.words)
         ask(step.question, f"step-{step.name}", facts, state)
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")

@@ -72,7 +72,7 @@ def entry(word: GlossaryWord, words: Words) -> EntryPayload:
         "id": word.id,
         "name": word.name,
         "symbol": word.symbol if words == "technical" else "",
-        "text": word.says.in_(words),
+        "text": word.says.choose(words),
         "figure": fill(word.figure, facts_of(RUN)) if words == "technical" else "",
         "link": f"./learn?{urlencode(link)}",
         "picture": _picture(word, story_trace(RUN)),

@@ -185,7 +185,7 @@ class RunControls:
         shown = unlocked({name: round(value, 4) if isinstance(value, float) else value for name, value in held.items()})
         if shown["tree"] != NO_TREE:
             shown["tree"] = resize_tree(shown["tree"], shown["gamma"])
-        request = RunRequest.of(prompt, shown["target"], shown["draft"], shown)
+        request = RunRequest.from_shown(prompt, shown["target"], shown["draft"], shown)
         return replace(request, settings=replace(request.settings, stop_at_eos=stop_at_eos))
 
     def _model(self, label: str, name: str, names: list[str], explanation: str, first: Sequence[str]) -> None:

@@ -99,7 +99,7 @@ class MetricSeries:
         values = [each[-1] for labels, each in self.values[name].items() if ("engine_type", "draft") not in labels]
         return sum(values) / len(values) if values else None
 
-    def by_position(self, name: str, label: str = "position") -> list[float]:
+    def list_positions(self, name: str, label: str = "position") -> list[float]:
         counts: dict[int, float] = defaultdict(float)
         self.used.add(name)
         for labels, values in self.values.get(name, {}).items():

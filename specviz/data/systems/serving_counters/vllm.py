@@ -31,7 +31,7 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
         return _read_version_0(series)
     drafts, drafted = series.total("num_drafts"), series.total("num_draft_tokens")
     accepted = series.total("num_accepted_tokens")
-    by_position = series.by_position("num_accepted_tokens_per_pos")
+    by_position = series.list_positions("num_accepted_tokens_per_pos")
     if drafts is None:
         raise InputError("spec_decode_num_drafts_total is missing: without it the tokens per round are unknown.")
     if accepted is None and not by_position:
@@ -135,7 +135,7 @@ def from_tensorrt(series: MetricSeries) -> ServingCounters | None:
     """TensorRT-LLM's page: tokens by position; every round drafts the first position, so it counts the rounds."""
     if series.prefix != "trtllm":
         return None
-    drafted, accepted = (series.by_position(f"{name}_tokens", "token_position") for name in ("drafted", "accepted"))
+    drafted, accepted = (series.list_positions(f"{name}_tokens", "token_position") for name in ("drafted", "accepted"))
     if not drafted or drafted[0] <= 0:
         return _tensorrt_totals(series)
     counts = (accepted + [0.0] * len(drafted))[: max(len(drafted), len(accepted))]  # a position without one is left out
