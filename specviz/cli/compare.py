@@ -9,7 +9,7 @@ from typing import Any
 from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
 from specviz.cli.output import counts_line, print_line, print_table, status_line, write_json
 from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
-from specviz.core.drafters import as_typed
+from specviz.core.drafters import typed_name
 from specviz.core.errors import InputError
 from specviz.core.judge import judge
 from specviz.core.rounding import judge_difference
@@ -93,7 +93,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     predicted_low, predicted_high = comparison.predicted_interval or (None, None)
     return {
         "target": speculative.target.name,
-        "draft": as_typed(drafter.asked_as) if drafter else None,
+        "draft": typed_name(drafter.asked_as) if drafter else None,
         "draft_length": settings.draft_length,
         "temperature": settings.temperature,
         **{name: getattr(settings, name) for name, row in SETTINGS.items() if row.words},  # those that are in `manner`

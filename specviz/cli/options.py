@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from specviz.cli.output import StatusLine, note
-from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
+from specviz.core.drafters import canonical, exit_layers, own_names, typed_name
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
@@ -75,7 +75,7 @@ def add_pair(parser: argparse.ArgumentParser, drafts: Literal["store", "append"]
     """The two models, the settings of a run and how the models are computed."""
     parser.add_argument("--target", required=True, metavar="T", help="bundled name, folder or Hub id")
     several = "; can be given several times" if drafts == "append" else ""
-    named = ", ".join(as_typed(name) for _, name in own_names() if as_typed(name) != name)
+    named = ", ".join(typed_name(name) for _, name in own_names() if typed_name(name) != name)
     what = f"the same, a head, early-exit:LAYERS, or {named}{several}"
     parser.add_argument("--draft", required=True, action=drafts, type=canonical, metavar="D", help=what)
     for row in SETTINGS.values():

@@ -95,7 +95,7 @@ def canonical(draft: str) -> str:
     return method.name if method and not method.takes else draft
 
 
-def as_typed(draft: str) -> str:
+def typed_name(draft: str) -> str:
     """The name as the command line and its results have it: the kind, for a method that needs nothing in memory."""
     method = named(draft)
     return method.kind if method and not method.takes else draft

@@ -7,7 +7,7 @@ from typing import Any
 M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024  # glibc's number of the setting; bytes
 
 
-def _in_glibc(name: str) -> Any:
+def _find_in_glibc(name: str) -> Any:
     return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
 
 
@@ -17,7 +17,7 @@ def map_large_blocks() -> bool:
     Otherwise glibc raises this limit with each large block that is freed, up to 32 MB, and keeps twice as much at the
     end of each thread's heap, where `give_back` does not reach: large texts of visitors left 150 MB in ten minutes.
     """
-    set_limit = _in_glibc("mallopt")
+    set_limit = _find_in_glibc("mallopt")
     return bool(set_limit and set_limit(M_MMAP_THRESHOLD, LARGE))
 
 
@@ -27,6 +27,6 @@ def give_back() -> bool:
     Loading converts every matrix and stores it again. Without this call the process keeps the memory that this frees:
     for the bundled target nearly as much as the weights themselves.
     """
-    if trim := _in_glibc("malloc_trim"):
+    if trim := _find_in_glibc("malloc_trim"):
         trim(0)
     return trim is not None

@@ -47,13 +47,13 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     if verdict is None:
         return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {explain_no_verdict(trace)}.")
     if not verdict.trusted:
-        return _when_busy(trace, counts, known)
+        return _judge_busy(trace, counts, known)
     reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
     measured = round(verdict.speedup, 2)
     return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval, where)
 
 
-def _when_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
+def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
     estimate, passes = known and estimated_at(trace.rounds, known.costs), _passes(counts)
     if not known or not estimate:
         return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {AGAIN}", False)

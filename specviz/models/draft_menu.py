@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.drafters import METHODS, as_typed, own_names
+from specviz.core.drafters import METHODS, own_names, typed_name
 from specviz.core.names import is_path
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import bundled_names, find_folder, head_names, known_names, method_named
@@ -103,7 +103,7 @@ def draft_groups() -> list[DraftGroup]:
 def _gain(draft: str) -> float:
     """Its speedup over all prompts of the stored comparison of methods; 0 where it has none."""
     stored = stored_methods()
-    found = stored.greedy.find(as_typed(draft)) if stored and stored.greedy else None
+    found = stored.greedy.find(typed_name(draft)) if stored and stored.greedy else None
     return found.kinds[ALL].best.speedup if found and ALL in found.kinds else 0.0
 
 

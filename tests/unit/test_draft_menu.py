@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.core.drafters import PROMPT_LOOKUP, as_typed
+from specviz.core.drafters import PROMPT_LOOKUP, typed_name
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS, DecodeSettings
@@ -63,7 +63,7 @@ def test_in_each_group_the_draft_that_gains_most_comes_first() -> None:
     measured = known(known(stored_methods()).greedy)
     number = 0
     for group in draft_groups():
-        found = [measured.find(as_typed(name)) for name in group.names]
+        found = [measured.find(typed_name(name)) for name in group.names]
         gains = [method.kinds[ALL].best.speedup if method else 0 for method in found]
         assert gains == sorted(gains, reverse=True), group.title
         number += sum(gain > 0 for gain in gains)
