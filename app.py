@@ -7,7 +7,7 @@ from specviz.core.short_log import keep_log_short
 from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
 from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
-from specviz.ui.shared.guard import guard_the_doors, say_refusal
+from specviz.ui.shared.guard import guard_the_doors, show_refusal
 from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
@@ -31,7 +31,7 @@ st.set_page_config(page_title=f"{page.title} · {PROJECT}", page_icon="🐦", la
 open_wanted_page(page.url_path or PAGES[0].name)
 apply_look()
 frame_script()
-say_refusal()
+show_refusal()
 if not show_notes():
     walk_lesson(page.url_path or PAGES[0].name)
     hide_menu()

@@ -12,7 +12,7 @@ from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.guard import guard_the_doors
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.parts import say_that_it_failed
+from specviz.ui.shared.parts import report_failure
 
 
 @asynccontextmanager
@@ -36,5 +36,5 @@ except InputError as error:
 app = st.App(
     Path(__file__).with_name("app.py"),
     lifespan=engine_beside,
-    on_script_error=say_that_it_failed,
+    on_script_error=report_failure,
 )

@@ -2,7 +2,7 @@
 
 from specviz.ui.learn.family import show_family
 from specviz.ui.learn.learn_page import begin
-from specviz.ui.learn.questions import hold_answers, show_faq, show_quiz
+from specviz.ui.learn.questions import keep_answers, show_faq, show_quiz
 from specviz.ui.learn.roofline import show_roofline
 from specviz.ui.learn.story import show_story
 from specviz.ui.learn.vocabulary import show_vocabulary
@@ -21,5 +21,5 @@ PARTS = {
 
 inside_app()
 if state := begin():
-    hold_answers(state)
+    keep_answers(state)
     PARTS[state.part](state)

@@ -5,7 +5,7 @@ import streamlit as st
 from specviz.ui.session import session
 from specviz.ui.shared.address import apply_view
 from specviz.ui.watch.controls import controls, lead, view_choice
-from specviz.ui.watch.tried import hold_list
+from specviz.ui.watch.tried import keep_list
 from specviz.ui.watch.watch_page import show_list, show_run, watch
 
 # Places of their own for what not every view has: the stage keeps its place among them, and with it its playhead.
@@ -21,4 +21,4 @@ view_choice(visit)  # drawn before the run, for which the script waits: the butt
 with run:
     show_run(visit)
 show_list(visit.watch)
-hold_list(visit.watch)
+keep_list(visit.watch)

@@ -152,10 +152,10 @@ def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch
     state = visit(again).classes
     monkeypatch.setattr(membership, "attending", lambda: state)
     for text in ("", "..", "x" * 1_000, "a.b.c.d", held):
-        membership._take_back(text)
+        membership._restore(text)
         again.run()
     assert shown_code(code) in html_of(again)
-    membership._take_back("an.other.class")
+    membership._restore("an.other.class")
     assert shown_code(code) in html_of(again.run()), "a browser that answers late changes nothing"
 
 

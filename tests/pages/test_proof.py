@@ -9,7 +9,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
 from specviz.service.protocol import JobFailed, JobFinished, JobItem, JobProgress
 from specviz.ui.proof.outcomes import token_label
-from specviz.ui.proof.proof_page import ProofCells, bfloat16_step, without_constant
+from specviz.ui.proof.proof_page import ProofCells, bfloat16_step, drop_constant
 from tests.support.app_pages import opened, texts
 from tests.support.fake_service import FakeService
 from tests.support.known import known
@@ -175,7 +175,7 @@ def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService,
 def test_columns_that_say_the_same_are_left_out_labels_hold_no_markup_and_numbers_have_their_step() -> None:
     rows: list[ProofCells] = [{"prompt": "a", "draft length": 2, "draft": "x", "target": "t"}] * 2
     other: ProofCells = {"prompt": "b", "draft length": 4, "draft": "x", "target": "t"}
-    same, kept = without_constant([*rows, other])
+    same, kept = drop_constant([*rows, other])
     assert (same, kept[-1]) == ({"draft": "x", "target": "t"}, {"prompt": "b", "draft length": 4})
     assert (token_label(" <b>x"), token_label("\n")) == ("␣&lt;b&gt;x", "⏎")
     assert [bfloat16_step(value) for value in (13.0, -1.0, 0.0)] == [0.0625, 2**-7, 0.0]  # 8 to 16, in 128 steps

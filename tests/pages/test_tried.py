@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.ui.watch.tried import take_back
+from specviz.ui.watch.tried import restore_list
 from tests.support.app_pages import opened, texts, visit
 from tests.support.payloads import payload_of
 from tests.support.watch_page import release_slider, stage_of, until_done
@@ -75,7 +75,7 @@ def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppT
         assert (data["before"]["name"], data["before"]["pinned"]) == ("wren-nano, 4", True)
     reloaded = opened()
     assert payload_of(reloaded.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
-    take_back(visit(reloaded).watch, held["text"])
+    restore_list(visit(reloaded).watch, held["text"])
     for each in (page, reloaded):
         choose_try(each, 1, "tried_show")
         data = stage_of(each)

@@ -109,11 +109,11 @@ def test_the_tour_brings_the_recorded_run_and_its_settings_back_and_begins_again
     assert (page.session_state["gamma"], tour_of(page)["at"]) == (4, 1)
     assert visit(page).watch.form.undo()[0].settings.draft_length == 7  # nothing is lost
     for at in (4, 0):  # the stage's report of the visitor's place
-        visit(page).watch.tour.take(at, beats=6)
+        visit(page).watch.tour.move(at, beats=6)
         page.run()
     for label, at in (("Continue the tour: step 4 of 6", 4), ("Start the tour again", 1)):
         assert page.button(key="tour").label == label
         page.button(key="tour").click().run()
         assert tour_of(page)["at"] == at
-    visit(page).watch.tour.take(7, beats=6)  # its end
+    visit(page).watch.tour.move(7, beats=6)  # its end
     assert page.run().button(key="tour").label == "New here? Three-minute tour"

@@ -25,14 +25,14 @@ def shown(number_format: str, value: float) -> str:
 def script() -> None:
     import streamlit as st
 
-    from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_index, with_value
+    from specviz.ui.shared.persistent_widgets import bind_default, bind_index, bind_value, restore_widgets
 
     restore_widgets({"number": 3, "one": "b", "several": ["a"]})
     for key in ("number", "one", "several"):
         del st.session_state[key]
-    st.slider("Number", 0, 9, **with_value("number"))
-    st.selectbox("One", ["a", "b"], **with_index("one", ["a", "b"]))
-    st.multiselect("Several", ["a", "b"], **with_default("several"))
+    st.slider("Number", 0, 9, **bind_value("number"))
+    st.selectbox("One", ["a", "b"], **bind_index("one", ["a", "b"]))
+    st.multiselect("Several", ["a", "b"], **bind_default("several"))
 
 
 def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last() -> None:

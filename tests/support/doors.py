@@ -94,7 +94,7 @@ def _key(call: ast.Call, options: list[Assigned]) -> str:
         value = word.value
         if word.arg is None and (given := _given(ast.unparse(value), call, options)):
             value = given
-        elif word.arg != "key" and not (word.arg is None and "with_" in ast.unparse(value)):
+        elif word.arg != "key" and not (word.arg is None and "bind_" in ast.unparse(value)):
             continue
         texts = [each for each in ast.walk(value) if isinstance(each, ast.Constant | ast.Name)]
         return next((str(each.value if isinstance(each, ast.Constant) else each.id) for each in texts[::-1]), "unknown")
@@ -105,7 +105,7 @@ def _given(name: str, call: ast.Call, options: list[Assigned]) -> ast.expr | Non
     """The key among the options of this name that were last written above the call."""
     above = [each for each in options if each.lineno <= call.lineno and name == _target(each)]
     written = max(above, key=lambda each: each.lineno).value if above else None
-    if isinstance(written, ast.BinOp) and isinstance(written.left, ast.Call):  # with_value("its key") | {...}
+    if isinstance(written, ast.BinOp) and isinstance(written.left, ast.Call):  # bind_value("its key") | {...}
         return written.left.args[0]
     if not isinstance(written, ast.Dict):
         return None

@@ -28,7 +28,7 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
 from specviz.ui.helps.helps_state import choice_from_link
-from specviz.ui.learn.learn_state import LearnState, take
+from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import entry_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
@@ -190,7 +190,7 @@ def worksheet(params: Params) -> Read:
 
 def learn(params: Params) -> Read:
     state = LearnState()
-    problems = take(state, {name: values[-1] for name, values in params.items()})
+    problems = go_to_place(state, {name: values[-1] for name, values in params.items()})
     return asdict(state), problems
 
 

@@ -26,7 +26,7 @@ from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.family import best_of, family_table, figures_of, served_table
-from specviz.ui.learn.learn_state import LearnState, take
+from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.learn.questions import asked_questions, href, read_answers
 from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, on_kind
@@ -59,7 +59,7 @@ def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
 
 def step_of_link(link: dict[str, str]) -> StoryStep:
     state = LearnState()
-    assert take(state, link) == []
+    assert go_to_place(state, link) == []
     return steps()[state.lesson]
 
 

@@ -12,7 +12,7 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
 from specviz.core.files import ASSETS
-from specviz.ui.shared.middleware import Previews, with_preview
+from specviz.ui.shared.middleware import Previews, add_preview
 from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
 
@@ -53,8 +53,8 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     assert not {"accept-encoding", "if-none-match"} & set(streamlit)
     assert streamlit["host"]
     page = Page("x", "<b>", '"><script>')
-    assert b"<script>" not in with_preview(HTML, page)
-    assert b"<title>&lt;b&gt;" in with_preview(HTML, page)
+    assert b"<script>" not in add_preview(HTML, page)
+    assert b"<title>&lt;b&gt;" in add_preview(HTML, page)
     assert page_at("/") is PAGES[0]
     assert page_at("/race/") == page_at("/race")
     assert page_at("/_stcore/health") is None

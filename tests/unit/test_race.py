@@ -34,7 +34,7 @@ from specviz.service.protocol import JobFailed, JobItem, JobProgress, JobStopped
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import progress_line, race_left, race_step, rows_so_far
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
-from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, say_verdict, speedups_figure
+from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, show_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import run_of
@@ -383,5 +383,5 @@ def test_a_race_beside_other_programs_says_how_many_prompts_cannot_be_trusted(mo
     said: list[str] = []
     monkeypatch.setattr("specviz.ui.race.results.st.markdown", said.append)
     monkeypatch.setattr("specviz.ui.race.results.st.caption", said.append)
-    say_verdict(laps, "Your race", "measured here")
+    show_verdict(laps, "Your race", "measured here")
     assert said[1].startswith("Other programs used this machine: the times of 1 of 4 prompts cannot be trusted.")

@@ -22,7 +22,7 @@ from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.data.texts import FOLDER, Sentences, TextError, Voices, figures_in, fill, join_choices, pages, read_texts
 from specviz.player.data import replayable, stage_data
-from specviz.ui.learn.learn_state import LearnState, take
+from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.learn.vocabulary import entry
 from specviz.ui.watch.watch_state import TourPlace
 from tests.support.html import Html
@@ -206,7 +206,7 @@ def test_a_word_has_a_short_explanation_a_picture_of_a_recorded_run_and_a_link_t
     address = urlsplit(entry(word, "plain")["link"])
     assert address.path == "./learn"
     state = LearnState()
-    assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
+    assert go_to_place(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
     assert (steps()[state.lesson].name, state.words) == (word.lesson, "plain")
 
 
@@ -240,12 +240,12 @@ def beat(until: str) -> Beat:
 def test_a_place_in_the_tour_is_remembered_and_a_wrong_one_is_not() -> None:
     place = TourPlace()
     place.begin(1)
-    place.take(3, beats=6)
+    place.move(3, beats=6)
     assert (place.at, place.open, place.left) == (3, True, False)
-    place.take(0, beats=6)
+    place.move(0, beats=6)
     assert (place.at, place.open, place.left) == (3, False, True)
     place.begin(place.at)
-    place.take(7, beats=6)
+    place.move(7, beats=6)
     assert (place.at, place.open, place.started) == (0, False, 2)
 
 

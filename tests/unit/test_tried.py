@@ -209,7 +209,7 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
     seven, eight, nine = RUN_IDS[7:10]
     monkeypatch.setattr(tried, "engine", lambda: engine_with(seven, eight))
     watching = watching_of(FORMULA)
-    tried.take_back(watching, f"{seven} {nine} {eight} {seven}")
+    tried.restore_list(watching, f"{seven} {nine} {eight} {seven}")
     assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
     assert [run.shown.asked for run in tries(watching)[1:3]] == [(REQUEST, None)] * 2
     assert [run.number for run in tries(watching)] == [0, 1, 2, 3]
@@ -230,7 +230,7 @@ def test_whatever_a_browser_sends_only_so_many_runs_are_looked_for(
     engine = engine_with()
     monkeypatch.setattr(tried, "engine", lambda: engine)
     watching = watching_of(REQUEST)
-    tried.take_back(watching, sent)
+    tried.restore_list(watching, sent)
     assert engine.stored_run.call_count <= most
     assert [run.run_id for run in watching.past.finished] == ["live-1"]
 

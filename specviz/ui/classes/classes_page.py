@@ -19,7 +19,7 @@ from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.play.play_page import set_title
 from specviz.ui.session import session
 from specviz.ui.shared import address
-from specviz.ui.shared.components import take_secret
+from specviz.ui.shared.components import receive_secret
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
@@ -32,11 +32,11 @@ def lead() -> None:
     st.html(STYLES / "page.css")
     if address.view() == "projector":
         st.html(STYLES / "projector.css")
-    take_secret(BOARD, own.take_board)
+    receive_secret(BOARD, own.add_board)
     if secret := st.query_params.get(BOARD):  # a teacher's link of before: a projector may show the address
-        own.take_board(secret)
+        own.add_board(secret)
         del st.query_params[BOARD]
-    own.take_invitation()
+    own.accept_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
     notices(address.unknown())

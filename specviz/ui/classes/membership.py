@@ -51,7 +51,7 @@ def membership() -> Membership | None:
     return found
 
 
-def take_invitation() -> None:
+def accept_invitation() -> None:
     state = attending()
     asked = (address().get(CLASS) or [""])[-1][:40]
     if asked and asked != state.asked:
@@ -73,21 +73,21 @@ def remember_class() -> None:
     secrets = (state.student, state.teacher, state.other)
     state.held = state.held or any(secrets)
     nothing = "" if state.held else None  # forget it, or ask for what is there
-    keep("class", BETWEEN.join(secrets) if any(secrets) else nothing, _take_back)
+    keep("class", BETWEEN.join(secrets) if any(secrets) else nothing, _restore)
     for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
         if value or name in state.handed or remembered(name):
             remember(name, value, int(classes().limits.day) if value else 0)
             state.handed.add(name)
 
 
-def _take_back(text: str) -> None:
+def _restore(text: str) -> None:
     state, secrets = attending(), text.split(BETWEEN)
     joined_since = any((state.student, state.teacher))  # a slow browser answers late
     if len(secrets) == 3 and max(map(len, secrets)) <= MOST_SECRET and not joined_since:
         state.student, state.teacher, state.other = secrets
 
 
-def take_board(secret: str) -> None:
+def add_board(secret: str) -> None:
     """Take the board of a teacher's link. Where this browser has one already it keeps it, and is offered the other."""
     state = attending()
     boards = [one for one in (state.teacher, state.other) if classes().changes(one) is not None]
@@ -164,7 +164,7 @@ def end_class() -> None:
 
 def class_chip() -> None:
     """Which class this is, with the name and the way out; nothing for visitors in no class. For a horizontal place."""
-    take_invitation()
+    accept_invitation()
     member = membership()
     with st.container(key="class_chip", width="content"):
         if member:

@@ -40,7 +40,7 @@ from specviz.ui.shared.figures import (
     two_charts,
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
-from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, say, texts
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
 from specviz.ui.shared.run_controls import OWN_TEXT, SHOWN_CHARACTERS, preset_label
 
 SAYS = page_texts("helps")
@@ -152,7 +152,7 @@ def show_by_draft(state: ByDraft) -> None:
     @st.fragment(key=PART)
     def part() -> None:
         state.refresh(SHORT_SECONDS)
-        say(SAYS["by_draft"], "by-draft")
+        show_words(SAYS["by_draft"], "by-draft")
         with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
             prompt = _prompt(state)
             if state.slot.busy:

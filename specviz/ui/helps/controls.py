@@ -31,7 +31,7 @@ from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
-from specviz.ui.shared.persistent_widgets import held, restore_widgets, with_default, with_value
+from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls, model_label
 
 SAYS = page_texts("helps")
@@ -46,7 +46,7 @@ def next_measurement() -> None:
     """Folded until it is wanted: it says what is measured next, and filters none of the figures."""
     sweeps = session().sweeps
     sweeps.refresh()  # how long the next one takes goes by the last one
-    linked = sweeps.came.take(address(), lambda given: choice_from_link(given, linked_names()))
+    linked = sweeps.came.read_once(address(), lambda given: choice_from_link(given, linked_names()))
     sweeps.choice = linked if linked and address() else sweeps.choice
     values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in sweeps.choice}
     tokens = sweeps.choice.request.settings.max_new_tokens
@@ -56,14 +56,14 @@ def next_measurement() -> None:
     sweeps.unfolded |= sweeps.choice != SweepChoice()
     with st.expander(SAYS["next"], expanded=sweeps.unfolded):
         st.caption(SAYS["next_help"])
-        for column, draw in zip(st.columns(3, gap="large"), (_what, _with_what, _how), strict=True):
+        for column, draw in zip(st.columns(3, gap="large"), (_what, _draw_choices, _how), strict=True):
             with column:
                 draw(sweeps)
-        _take(sweeps)
+        _read_controls(sweeps)
         _start_bar(sweeps)
 
 
-def _take(sweeps: HelpsState) -> None:
+def _read_controls(sweeps: HelpsState) -> None:
     """Take in what the controls say."""
     values: dict[str, Any] = {name: held(_key(name)) for name in SweepChoice.model_fields}
     in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
@@ -115,15 +115,15 @@ SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
 
 
 def _what(sweeps: HelpsState) -> None:
-    titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, with_default("sweep_workloads")
+    titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, bind_default("sweep_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
         for workload in filter(None, map(find_workload, held("sweep_workloads"))):
             st.caption(f"**{workload.title}.** {workload.about}")
-    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **with_value("sweep_prompts"))
+    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **bind_value("sweep_prompts"))
     with st.expander("Your own prompts"):  # a label that changed would close it
         label = f"A text file: one prompt a line, JSON, or a CSV. At most {MAX_PROMPTS} prompts, 1 MB."
-        more: Options = {"take": sweeps.take_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
+        more: Options = {"take": sweeps.read_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
         file_uploader(label, key="sweep_file", **more)
         if sweeps.own:
             count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
@@ -135,22 +135,22 @@ def _what(sweeps: HelpsState) -> None:
                 st.markdown(f"… and {len(problems) - 10} lines more.")
 
 
-def _with_what(sweeps: HelpsState) -> None:
+def _draw_choices(sweeps: HelpsState) -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(), *sweeps.choice.drafts]))
-    chosen = with_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
+    chosen = bind_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
     st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **with_default("sweep_lengths"))
+    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **bind_default("sweep_lengths"))
 
 
 def _how(_: HelpsState) -> None:
-    chosen, labels = with_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
+    chosen, labels = bind_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
     st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
-    chosen = with_default("sweep_temperatures")
+    chosen = bind_default("sweep_temperatures")
     st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **SEVERAL, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
-    st.toggle("With and without grammar", help=SAYS["constrain_help"], **with_value("sweep_constrain"))
+    st.toggle("With and without grammar", help=SAYS["constrain_help"], **bind_value("sweep_constrain"))
     with st.expander("More"):
         CONTROLS.draw("precision", "tree")
         st.caption("Above temperature 0:")

@@ -38,7 +38,7 @@ SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
     found: list[plot.FigurePart] = []
-    for word, its in _by_outcome(fair).items():
+    for word, its in _group_outcomes(fair).items():
         if len(its):
             # the 95 % intervals over prompts, as lines; a single prompt has none
             above, below = (_or_none(values) for values in (its["high"] - its["speedup"], its["speedup"] - its["low"]))
@@ -72,7 +72,7 @@ def _bar_label(word: VerdictWord, speedup: float, lengths: Sequence[int]) -> str
     return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
 
 
-def _by_outcome(every: pd.DataFrame) -> dict[VerdictWord, pd.DataFrame]:
+def _group_outcomes(every: pd.DataFrame) -> dict[VerdictWord, pd.DataFrame]:
     return {word: every[every["outcome"] == word] for word in LEGEND}
 
 
@@ -102,7 +102,7 @@ def length_figure(every: pd.DataFrame) -> plot.Figure:
 def grid_figure(every: pd.DataFrame) -> plot.Figure:
     grid = every.pivot(index="workload", columns="draft_length", values="speedup")
     slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
-    marks = [_grid_marks(word, its) for word, its in _by_outcome(every).items()]
+    marks = [_grid_marks(word, its) for word, its in _group_outcomes(every).items()]
     categories: plot.FigurePart = {"type": "category", "categoryorder": "array", "showgrid": False}
     x = plot.axis("draft length γ", categoryarray=[str(length) for length in grid.columns], **categories)
     y = plot.axis(categoryarray=_titles(slowest_first), **categories)

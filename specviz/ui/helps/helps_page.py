@@ -74,22 +74,22 @@ def _progress_line(sweeps: HelpsState, view: JobView) -> str:
 
 def _figures(sweeps: HelpsState, by_draft: ByDraft) -> None:
     drafters: Panels = {"By draft": partial(show_by_draft, by_draft), "By method": show_by_method}
-    in_tabs(
+    draw_tabs(
         {
-            "Texts and settings": partial(_of_a_sweep, sweeps),
-            "Drafts": partial(in_tabs, drafters),
+            "Texts and settings": partial(_draw_sweep, sweeps),
+            "Drafts": partial(draw_tabs, drafters),
             "In batches": show_batches,
         }
     )
 
 
-def in_tabs(panels: Panels) -> None:
+def draw_tabs(panels: Panels) -> None:
     for tab, panel in zip(st.tabs(list(panels)), panels.values(), strict=True):
         with tab:
             panel()
 
 
-def _of_a_sweep(sweeps: HelpsState) -> None:
+def _draw_sweep(sweeps: HelpsState) -> None:
     sources = sweeps.sources()
     if not sources:
         return notices([NOTHING_YET], "info")
@@ -103,13 +103,13 @@ def _of_a_sweep(sweeps: HelpsState) -> None:
         study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
-    in_tabs(
+    draw_tabs(
         {
-            "By workload": partial(by_workload, study, source),
-            "Draft length": partial(by_length, study, source),
-            "Map": partial(by_map, study, source),
-            "Constrained output": partial(by_constraint, study, source),
-            "Adaptive": partial(by_schedule, study, source),
+            "By workload": partial(draw_workloads, study, source),
+            "Draft length": partial(draw_lengths, study, source),
+            "Map": partial(draw_map, study, source),
+            "Constrained output": partial(draw_constraints, study, source),
+            "Adaptive": partial(draw_schedules, study, source),
         }
     )
     _files(sweeps, sweeps.rows_of(source))
@@ -167,7 +167,7 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
     return pd.DataFrame(columns)
 
 
-def by_workload(study: Study, source: str) -> None:
+def draw_workloads(study: Study, source: str) -> None:
     fair = study.fair
     if not _reads(sentences.workload_sentence(fair), fair, study.spoilt):
         return
@@ -184,7 +184,7 @@ def by_workload(study: Study, source: str) -> None:
     note(SAYS["workloads"], "sweep-workload")
 
 
-def by_length(study: Study, source: str) -> None:
+def draw_lengths(study: Study, source: str) -> None:
     every = study.points
     if not _reads(sentences.length_sentence(every), every, study.spoilt):
         return
@@ -192,7 +192,7 @@ def by_length(study: Study, source: str) -> None:
     note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
 
 
-def by_map(study: Study, source: str) -> None:
+def draw_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
     if not _reads(sentences.map_sentence(every, costs, study.lookup), every, study.spoilt):
         return
@@ -206,7 +206,7 @@ def by_map(study: Study, source: str) -> None:
         note(SAYS["map"], "sweep-map")
 
 
-def by_constraint(study: Study, source: str) -> None:
+def draw_constraints(study: Study, source: str) -> None:
     pairs = study.grammar
     if not _reads(sentences.grammar_sentence(pairs), pairs):
         st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
@@ -222,7 +222,7 @@ def by_constraint(study: Study, source: str) -> None:
     st.caption(SAYS["grammar"].format(lengths=lengths))
 
 
-def by_schedule(study: Study, source: str) -> None:
+def draw_schedules(study: Study, source: str) -> None:
     found = study.adaptive
     if not _reads(sentences.adaptive_sentence(found), found, study.spoilt):
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")

@@ -173,7 +173,7 @@ class HelpsState:
     def own_prompts(self) -> tuple[SweepPrompt, ...]:
         return self.own.prompts if self.own else ()
 
-    def take_prompts(self, file: BinaryIO) -> None:
+    def read_prompts(self, file: BinaryIO) -> None:
         """The visitor's own prompts; an InputError, and no change, where the file cannot be used."""
         self.own = read_prompts(file.read())
 

@@ -10,7 +10,7 @@ from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_fi
 from specviz.data.measured.batches import pass_shares
 from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
-from specviz.ui.learn.learn_state import LearnState, take
+from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, went_there, write_address
 from specviz.ui.shared.escaping import plain
@@ -23,7 +23,7 @@ def begin() -> LearnState | None:
     state = session().learn
     given = {name: values[-1] for name, values in address().items() if name in state.link()}
     if given and went_there(given, state.written, state.seen):
-        state.problems = take(state, given)
+        state.problems = go_to_place(state, given)
     state.seen = given
     with st.container(key="learn-head", horizontal=True):
         heading("**Learn** how a draft and its target write together.")

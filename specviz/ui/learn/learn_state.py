@@ -56,7 +56,7 @@ class LearnState:
         return {"part": self.part, "lesson": steps()[self.lesson].name, "words": self.words}
 
 
-def take(state: LearnState, given: Mapping[str, str]) -> list[str]:
+def go_to_place(state: LearnState, given: Mapping[str, str]) -> list[str]:
     """Go to the place an address names. A part of it that cannot be used changes nothing and gives one line."""
     link, problems = LearnLink.read(given)
     state.lesson = state.lesson if link.lesson is None else link.lesson

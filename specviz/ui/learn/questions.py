@@ -29,7 +29,7 @@ SAYS = page_texts("learn")
 MOST_ANSWERS = 10_000  # characters; all questions together take 300
 
 
-def ask(question: Question, key: str, facts: Facts, state: LearnState) -> None:
+def show_question(question: Question, key: str, facts: Facts, state: LearnState) -> None:
     given = state.answers.get(key)
     asked = explained(fill(question.text.choose(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
@@ -93,7 +93,7 @@ def show_quiz(state: LearnState) -> None:
     for number, (key, question) in enumerate(asked.items()):
         with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
             st.caption(f"Question {number + 1} of {len(asked)}")
-            ask(question, key, {}, state)
+            show_question(question, key, {}, state)
 
 
 COMMENTS = {  # from which share of right answers on
@@ -108,7 +108,7 @@ def score(state: LearnState) -> tuple[int, int]:
     return sum(quiz_questions()[key].right == answer for key, answer in given.items()), len(given)
 
 
-def hold_answers(state: LearnState) -> None:
+def keep_answers(state: LearnState) -> None:
     """Put the answers into the tab; where the visitor has given none, ask for those of before a reload."""
 
     def bring_back(text: str) -> None:

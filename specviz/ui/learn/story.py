@@ -16,7 +16,7 @@ from specviz.player.data import stage_data
 from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
-from specviz.ui.learn.questions import ask
+from specviz.ui.learn.questions import show_question
 from specviz.ui.session import session
 from specviz.ui.shared.parts import button
 from specviz.ui.shared.stage import stage
@@ -38,7 +38,7 @@ def show_story(state: LearnState) -> None:
     with left:
         st.markdown(f"## {state.lesson + 1}. {fill(step.title.choose(state.words), facts)}")
         paragraph(fill(step.text.choose(state.words), facts), f"step-{step.name}", state.words)
-        ask(step.question, f"step-{step.name}", facts, state)
+        show_question(step.question, f"step-{step.name}", facts, state)
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")
     if step.name in CODE:

@@ -209,7 +209,7 @@ def show_teachers(state: LearnState) -> None:
     _draw_plan(plans[chosen])
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
         st.caption(SAYS["own_file"])
-        more: Options = {"take": _take_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
+        more: Options = {"take": _read_file, "problems": session().plan_problems, "type": ["yaml", "yml"]}
         file_uploader("A lesson plan, a YAML file", key="lesson_file", max_upload_size=1, **more)
 
 
@@ -234,7 +234,7 @@ def _draw_plan(plan: LessonPlan) -> None:
     offer_papers(plan)
 
 
-def _take_file(file: UploadedFile) -> None:
+def _read_file(file: UploadedFile) -> None:
     visit, ip_address = session(), normal_address(st.context.ip_address)
     owner = ip_address if is_public(ip_address) else visitor().id
     try:

@@ -24,8 +24,18 @@ from specviz.ui.shared.address import address, page_address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, while_busy
-from specviz.ui.shared.parts import Options, button, download, heading, notices, page_button, per_call, rate_of, say
-from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets, with_value
+from specviz.ui.shared.parts import (
+    Options,
+    button,
+    download,
+    heading,
+    notices,
+    page_button,
+    per_call,
+    rate_of,
+    show_words,
+)
+from specviz.ui.shared.persistent_widgets import bind_value, restore_widgets, set_widgets
 from specviz.ui.shared.stage import stage
 
 SAYS = page_texts("play")
@@ -36,7 +46,7 @@ POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 def lead(visit: Session) -> None:
     st.html(STYLE)
     state, given = visit.play, address()
-    if plan := state.came.take(given, game.plan_from_link):
+    if plan := state.came.read_once(given, game.plan_from_link):
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else GamePlan()
@@ -127,7 +137,7 @@ def _show_candidates(state: PlayState) -> None:
         able = not busy and bool(state.chosen)
         button("Send", "play_send", moves.send, state, type="primary", shortcut="Enter", disabled=not able)
         button("Skip", "play_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
-        two = with_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
+        two = bind_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
         st.checkbox("Two guesses", **two)
 
 
@@ -171,8 +181,8 @@ def _show_score(visit: Session) -> None:
         rows.append({"draft": _named(player), "last round": accepted, **figures})
     st.table(rows, hide_index=True)
     with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
-        say(SAYS["fair"].format(model=MODEL), "play-fair")
-        say(SAYS["figures"], "play-figures")
+        show_words(SAYS["fair"].format(model=MODEL), "play-fair")
+        show_words(SAYS["figures"], "play-figures")
     with st.container(key="play_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
             button("Next text", "play_leave", moves.next_prompt, state, type="tertiary")

@@ -56,7 +56,7 @@ def finish(state: PlayState) -> None:
 
 
 def send(state: PlayState) -> None:
-    _take_typed(state)
+    _keep_typed(state)
     if state.plan.mode == "pick":
         problem = None if state.chosen else "Choose one of the candidates first."
     else:
@@ -69,7 +69,7 @@ def send(state: PlayState) -> None:
 
 def skip(state: PlayState) -> None:
     """Let the target write one token. It does not count."""
-    _take_typed(state)
+    _keep_typed(state)
     _send(state, "skip")
 
 
@@ -118,7 +118,7 @@ def refresh(state: PlayState, patience: float = 0.0) -> bool:
     return True
 
 
-def _take_typed(state: PlayState) -> None:
+def _keep_typed(state: PlayState) -> None:
     """What the visitor typed survives a message, and a visit to another page."""
     state.typed = str(st.session_state.get("play_guess", ""))
     state.second = str(st.session_state.get("play_second", ""))

@@ -46,13 +46,13 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
     tokens, (expected, speculative, plain) = _shares(batches)
     ring, places = marker("diamond-open", 9, ORANGE), range(len(tokens))
 
-    def said(name: str) -> FigurePart:
+    def label(name: str) -> FigurePart:
         return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
 
     shown = [
-        bars(x=places, y=expected, marker=HATCHED, **said("the target’s own probabilities")),
-        bars(x=places, y=speculative, marker={"color": BLUE}, **said("speculative decoding wrote")),
-        scatter(x=places, y=plain, mode="markers", marker=ring, **said("the target alone wrote")),
+        bars(x=places, y=expected, marker=HATCHED, **label("the target’s own probabilities")),
+        bars(x=places, y=speculative, marker={"color": BLUE}, **label("speculative decoding wrote")),
+        scatter(x=places, y=plain, mode="markers", marker=ring, **label("the target alone wrote")),
     ]
     x = axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
     return figure(shown, HEIGHT, x=x, y=SHARES, bargap=0.25, bargroupgap=0.05)

@@ -31,8 +31,8 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import button, data_table, notices, say
-from specviz.ui.shared.persistent_widgets import held, remember_widgets, restore_widgets, with_index, with_value
+from specviz.ui.shared.parts import button, data_table, notices, show_words
+from specviz.ui.shared.persistent_widgets import bind_index, bind_value, held, remember_widgets, restore_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 
 SAYS = page_texts("proof")
@@ -43,7 +43,7 @@ WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way w
 
 
 def controls(proof: ProofState) -> None:
-    if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
+    if wanted := proof.came.read_once(address(), lambda given: wanted_from_link(given, models_in(given))):
         temperature = wanted.request.settings.temperature
         values = CONTROLS.values_of(wanted.request) | {
             "proof_preset": wanted.preset or OWN_TEXT,
@@ -106,11 +106,11 @@ def _sampling(state: ProofState) -> None:
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
     position, draws = st.columns([3, 2], gap="medium")
-    chosen = with_index("proof_position", records.POSITIONS)
+    chosen = bind_index("proof_position", records.POSITIONS)
     position.radio(
         "Which token", list(records.POSITIONS), format_func=records.POSITIONS.__getitem__, horizontal=True, **chosen
     )
-    more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
+    more = bind_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
     # the other section's button says it too
     draws.select_slider("How often", proof_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
@@ -151,7 +151,7 @@ def _switches(state: ProofState) -> None:
         rules = {name: records.rule_text(name) for name in SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
         labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
-        more = with_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
+        more = bind_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
         chosen: records.RuleName = st.radio("Switch", SWITCHES, **more)
         remember(state)
     with right:
@@ -244,7 +244,7 @@ DIFFERENCES: dict[GreedyResult, str] = {
 
 def show_greedy(state: ProofState) -> None:
     st.header("Greedy: token for token", anchor="greedy")
-    say(SAYS["greedy"], "proof-greedy")
+    show_words(SAYS["greedy"], "proof-greedy")
     left, right = st.columns([4, 6], gap="large")
     with left:
         _greedy_rows(state)
@@ -278,7 +278,7 @@ def _greedy_rows(state: ProofState) -> None:
             }
             for row in rows
         ]
-        constant, table = without_constant(cells)
+        constant, table = drop_constant(cells)
         data_table(table, "proof_greedy_rows")
         if constant:
             st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in constant.items())}."))
@@ -293,7 +293,7 @@ def _state(row: records.GreedyRow) -> GreedyResult:
     return row.judged.state if row.judged else "identical"
 
 
-def without_constant(rows: Sequence[ProofCells]) -> tuple[ProofCells, list[ProofCells]]:
+def drop_constant(rows: Sequence[ProofCells]) -> tuple[ProofCells, list[ProofCells]]:
     """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
     same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
     return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
@@ -313,10 +313,10 @@ def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> No
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
     chart(tie_figure(tie), key, alt=SAYS["tie_alt"])
-    st.caption(_why(row, tie), help=SOURCE)
+    st.caption(_explain(row, tie), help=SOURCE)
 
 
-def _why(row: records.GreedyRow, tie: records.NearTie) -> str:
+def _explain(row: records.GreedyRow, tie: records.NearTie) -> str:
     one, batched, exact = tie.ways
     winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
     equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""

@@ -18,13 +18,13 @@ from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import lanes_data, race_lanes
 from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
-from specviz.ui.race.results import prompt_row, say_verdict, show_results
+from specviz.ui.race.results import prompt_row, show_results, show_verdict
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here, quiet_pace
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
-from specviz.ui.shared.persistent_widgets import held, restore_widgets, with_default, with_value
+from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("race")
@@ -43,9 +43,9 @@ def race_controls(racing: RaceState) -> RaceEntry:
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
-            chosen = with_default("race_presets")
+            chosen = bind_default("race_presets")
             st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
-            own = with_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
+            own = bind_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
             most = f"Up to {MAX_PROMPTS} prompts in all."
             st.text_area("Your own prompts, one a line", height=68, help=most, **own)
         with models:
@@ -56,14 +56,14 @@ def race_controls(racing: RaceState) -> RaceEntry:
             for place, name in zip(places, NEAR, strict=False):
                 with place:
                     CONTROLS.draw(name)
-            places[-1].slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
+            places[-1].slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **bind_value("race_repeats"))
         start, more = st.columns([1, 3.8], gap="medium")
         with start:
             look: Options = {"type": "primary", "width": "stretch", "disabled": racing.slot.busy}
             button("Start the race", "race_start", _start, racing, icon="flag", **look)
         with more, st.expander("More settings"):
             columns = st.columns(4, gap="medium")
-            same = with_value("race_same_length") | {"help": SAYS["same_length_help"]}
+            same = bind_value("race_same_length") | {"help": SAYS["same_length_help"]}
             columns[0].checkbox("The same length for both", **same)
             CONTROLS.more(MORE, NEAR, columns)
     return _read()
@@ -87,7 +87,7 @@ def _read() -> RaceEntry:
 
 
 def race(racing: RaceState) -> None:
-    if linked := racing.came.take(address(), lambda given: entry_from_link(given, models_in(given))):
+    if linked := racing.came.read_once(address(), lambda given: entry_from_link(given, models_in(given))):
         racing.entry = linked
     racing.refresh()
     entry = race_controls(racing)
@@ -130,7 +130,7 @@ def show_race(racing: RaceState) -> None:
     with st.container(key="run"):
         for run_id, laps in races.items():
             pair = f" ({_pair(laps)})" if len(races) > 1 else ""  # two races may differ in it
-            say_verdict(laps, f"{_name(run_id)}{pair}", where[run_id])
+            show_verdict(laps, f"{_name(run_id)}{pair}", where[run_id])
         run_id = racing.in_lanes if racing.in_lanes in races else next(iter(races))  # the newest, until one is chosen
         if len(races) > 1:
             named: Options = {"default": run_id, "format_func": _name, "key": f"race_shown-{'-'.join(races)}"}

@@ -110,7 +110,7 @@ class RaceState:
     def refresh(self) -> bool:
         """True once it is over, and its results are shown."""
         if ended := self.slot.refresh():
-            self._take()
+            self._update()
         return ended
 
     def look(self) -> bool:
@@ -126,7 +126,7 @@ class RaceState:
     def so_far(self) -> Sequence[Comparison]:
         return self.slot.result.items if self.slot.result else ()
 
-    def _take(self) -> None:
+    def _update(self) -> None:
         slot, asked = self.slot, self.started
         assert asked is not None
         laps = list(self.so_far)

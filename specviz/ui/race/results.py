@@ -29,25 +29,25 @@ CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
 RaceRow = dict[str, Any]
 
 
-def say_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
+def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
     verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
     assert verdict is not None
     from_where = f":gray[({plain(where)})]"
-    said = f"**it depends on the kind of prompt.** {by_kind(kinds)}"
+    said = f"**it depends on the kind of prompt.** {describe_kinds(kinds)}"
     if verdict.certain or not race.clearly_differ(kinds):
-        said = f"{parts.headline(verdict, end='')} {_over(laps, verdict)}. {verdict.reason}"
+        said = f"{parts.headline(verdict, end='')} {_name_scope(laps, verdict)}. {verdict.reason}"
     st.markdown(f"{name}: {said} {from_where}")
     if busy := race.busy_laps(laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
 
-def _over(laps: Sequence[Comparison], verdict: Verdict) -> str:
+def _name_scope(laps: Sequence[Comparison], verdict: Verdict) -> str:
     interval = within(verdict, " (95 % interval {:.2f} to {:.2f}×)")
     return f"over {len(laps)} prompts{interval}" if len(laps) > 1 else "on this prompt"
 
 
-def by_kind(kinds: Sequence[RaceKind]) -> str:
+def describe_kinds(kinds: Sequence[RaceKind]) -> str:
     """ "Helps on story (1.56×), code (1.56×). Hurts on random words (0.60×).", as Markdown."""
     on: dict[str, list[str]] = {}
     looks = {kind.verdict.judgement.said: kind.verdict.judgement.look for kind in kinds}
@@ -69,7 +69,9 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
         st.caption(SAYS["plot"])
         if verdict and race.clearly_differ(kinds):
             st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-            mean = f"The mean {_over(laps, verdict)} is {verdict.speedup:.2f}×: it describes none of these kinds. "
+            mean = (
+                f"The mean {_name_scope(laps, verdict)} is {verdict.speedup:.2f}×: it describes none of these kinds. "
+            )
             st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
     show_sweep_beside(laps, session().sweeps)
     parts.data_table(rows(laps), "race_table", columns=COLUMNS)
@@ -94,11 +96,11 @@ def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
 def prompt_row(lap: Comparison) -> RaceRow:
     return {
         "prompt": lap.name,
-        "speedup": with_interval(lap.verdict),
+        "speedup": show_interval(lap.verdict),
         "quality": quality_cell(lap),
         **_counts([lap]),
-        "target alone, s": with_spread(lap.plain_latency),
-        "speculative, s": with_spread(lap.speculative_latency),
+        "target alone, s": show_spread(lap.plain_latency),
+        "speculative, s": show_spread(lap.speculative_latency),
         "target alone, tokens/s": median(lap.plain_rates),
         "speculative, tokens/s": median(lap.speculative_rates),
     }
@@ -116,7 +118,7 @@ def _overall_row(laps: Sequence[Comparison]) -> RaceRow:
 
     return {
         "prompt": "all together",
-        "speedup": with_interval(verdict),
+        "speedup": show_interval(verdict),
         "quality": quality if greedy else "two draws each",
         **_counts(laps),
         "target alone, s": f"{total('plain_latency'):.2f}",
@@ -146,12 +148,12 @@ def within(verdict: Verdict, words: str) -> str:
     return words.format(*verdict.interval) if verdict.interval else ""
 
 
-def with_interval(verdict: Verdict) -> str:
+def show_interval(verdict: Verdict) -> str:
     """ "1.42× (1.38–1.46)"; only the number where there is one repeat."""
     return f"{verdict.speedup:.2f}×{within(verdict, ' ({:.2f}–{:.2f})')}"
 
 
-def with_spread(seconds: Sequence[float]) -> str:
+def show_spread(seconds: Sequence[float]) -> str:
     """ "0.61 (0.60–0.68)": the median, and fastest to slowest."""
     spread = f" ({min(seconds):.2f}–{max(seconds):.2f})" if len(seconds) > 1 else ""
     return f"{median(seconds):.2f}{spread}"

@@ -15,7 +15,7 @@ class Arrival:
     acted: bool = False  # the visitor chose something or opened a link: from here on the address says what
     notes: list[str] = field(default_factory=list)  # what of the link could not be used
 
-    def take(self, given: Params, reading: Callable[[Params], tuple[Found, list[str]]]) -> Found | None:
+    def read_once(self, given: Params, reading: Callable[[Params], tuple[Found, list[str]]]) -> Found | None:
         """What the link asks for, where it was not read before; None later.
 
         `reading` makes of the address's parameters what is asked for, and a line for each part that cannot be used.

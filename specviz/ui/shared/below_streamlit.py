@@ -39,10 +39,10 @@ def instead(owner: Any, name: str) -> Callable[[Function], None]:
     """Put a function in place of one of Streamlit's own, which it gets before the arguments. Their names stay."""
     own = getattr(owner, name)
 
-    def put(ours: Function) -> None:
+    def replace_own(ours: Function) -> None:
         setattr(owner, name, wraps(own)(lambda *given, **named: ours(own, *given, **named)))
 
-    return put
+    return replace_own
 
 
 # ---- the script that runs

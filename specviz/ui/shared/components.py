@@ -33,15 +33,15 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
         code = bundle(ASSETS / script)
         text = (ASSETS / html).read_text(encoding="utf-8") if html.endswith(".html") else html
         css = "\n".join((ASSETS / style).read_text(encoding="utf-8") for style in styles)
-        return st.components.v2.component(name, html=text, css=css, js=_by_address(name, code) or code)
+        return st.components.v2.component(name, html=text, css=css, js=_link_script(name, code) or code)
 
     def mount(data: object, **options: Any) -> Any:
-        return registered()(data=data if isinstance(data, bytes) else as_json(data), **options)
+        return registered()(data=data if isinstance(data, bytes) else to_json(data), **options)
 
     return mount
 
 
-def _by_address(name: str, code: str) -> str | None:
+def _link_script(name: str, code: str) -> str | None:
     """A script that loads this one from the server's static files: Streamlit sends a component's script with each
     drawing of it, and the stage's has 140 kB. None for a short one, and where the file cannot be written: then the
     code itself is sent.
@@ -71,7 +71,7 @@ def publish(target: Path, content: bytes | Path) -> Path | None:
     return target
 
 
-def as_json(data: object) -> bytes:
+def to_json(data: object) -> bytes:
     """JSON without NaN; a dataclass is an object with its fields."""
     return json.dumps(data, allow_nan=False, default=asdict).encode()
 
@@ -105,7 +105,7 @@ def keep(name: str, text: str | None, take: Callable[[str], None]) -> None:
     _mount_taking(_KEEP, f"kept-{name}", {"name": f"specviz-{name}", "text": text}, take)
 
 
-def take_secret(name: str, take: Callable[[str], None]) -> None:
+def receive_secret(name: str, take: Callable[[str], None]) -> None:
     """Take what stands behind `#name=` in the page's address, and take it out of there."""
     _mount_taking(_SECRET, f"secret-{name}", {"name": name}, take)
 

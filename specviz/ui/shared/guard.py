@@ -31,7 +31,7 @@ def guard_the_doors() -> None:
     below.end_half_sent_requests(SLOWEST)
     below.end_connections_quietly()
     below.refuse_messages(is_forged)
-    below.look_at_files(take_file)
+    below.look_at_files(accept_file)
     below.store_only_who_saw_a_page()
     below.bound_what_waits(MOST_WAITING)
     below.let_callbacks_end()
@@ -94,14 +94,14 @@ FULL_SERVER = "Visitors have uploaded as much as this server keeps. Try again in
 MOST_WAITING = 16 * 10**6  # bytes for a browser that does not read them: the largest message twice
 
 
-def take_file(held: below.Held, session: str, size: int) -> None:
+def accept_file(held: below.Held, session: str, size: int) -> None:
     """HTTPException: there is no room for it."""
-    if problem := no_room({session: [], **held}, session, size):
+    if problem := explain_no_room({session: [], **held}, session, size):
         tell_page(session, problem)
         raise HTTPException(413, problem)
 
 
-def no_room(held: below.Held, session: str, size: int) -> str | None:
+def explain_no_room(held: below.Held, session: str, size: int) -> str | None:
     """Why a file of so many bytes has no place beside those that are held; None: it has one."""
     sums = {each: sum(files) for each, files in held.items()}
     if sums[session] + size > SESSION_BYTES or len(held[session]) >= MOST_FILES:
@@ -128,7 +128,7 @@ def tell_page(session: str, sentence: str) -> None:
         below.run_again(found)
 
 
-def say_refusal() -> None:
+def show_refusal() -> None:
     """Say why the file that this visitor has just sent was refused; once, above whatever is on the page."""
     found = below.session_called(below.session_id()) if _REFUSED else None
     if found and (sentence := _REFUSED.pop(found, None)):

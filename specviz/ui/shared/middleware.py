@@ -67,7 +67,7 @@ class Guards(Middleware):
         if self._is_hidden(path):
             return await Response(status_code=404)(scope, receive, sent)
         if "/app/static/" in path:
-            scope = {**scope, "headers": _without({b"accept-encoding"}, scope)}
+            scope = {**scope, "headers": _drop_headers({b"accept-encoding"}, scope)}
         await self._app(scope, receive, sent)
 
     def _is_hidden(self, path: str) -> bool:
@@ -82,7 +82,7 @@ def _look() -> bytes:
     return b'<style id="first-look">%s</style>' % (ASSETS / "app.css").read_bytes()
 
 
-def with_look(html: bytes) -> bytes:
+def add_look(html: bytes) -> bytes:
     """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it.
 
     The page brings the same again, before the styles of its view: assets/menu/frame.js then takes this one away.
@@ -90,7 +90,7 @@ def with_look(html: bytes) -> bytes:
     return html.replace(BODY_END, _look() + BODY_END, 1)
 
 
-def with_preview(html: bytes, page: Page) -> bytes:
+def add_preview(html: bytes, page: Page) -> bytes:
     title, words = escape(f"{page.title} · {PROJECT}"), escape(page.description)
     tags = (
         f'<title>{title}</title><meta name="description" content="{words}">'
@@ -119,15 +119,15 @@ class Previews(Middleware):
             elif message["type"] == "http.response.body" and start:
                 html.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    body = with_look(with_preview(bytes(html), page))
+                    body = add_look(add_preview(bytes(html), page))
                     length = (b"content-length", str(len(body)).encode())
-                    await send({**start, "headers": [*_without(OF_THE_FILE, start), length]})
+                    await send({**start, "headers": [*_drop_headers(OF_THE_FILE, start), length]})
                     await send({"type": "http.response.body", "body": body})
             else:
                 await send(message)
 
-        await self._app({**scope, "headers": _without(AS_IT_IS, scope)}, receive, changed)
+        await self._app({**scope, "headers": _drop_headers(AS_IT_IS, scope)}, receive, changed)
 
 
-def _without(names: set[bytes], message: Message) -> list[tuple[bytes, bytes]]:
+def _drop_headers(names: set[bytes], message: Message) -> list[tuple[bytes, bytes]]:
     return [header for header in message["headers"] if header[0].lower() not in names]

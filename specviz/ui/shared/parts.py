@@ -38,7 +38,7 @@ FAILED = (
 )
 
 
-def say_that_it_failed(_: Exception) -> bool:
+def report_failure(_: Exception) -> bool:
     """Say it in place of Streamlit's own words; the log has the error. True: it is said."""
     notices([FAILED], "error")
     return True
@@ -55,7 +55,7 @@ def lead(page: str) -> None:
     heading(says["heading"], says["lead"], f"{page}-lead")
 
 
-def say(words: str, place: str) -> None:
+def show_words(words: str, place: str) -> None:
     st.markdown(explained(words, place), unsafe_allow_html=True)
 
 

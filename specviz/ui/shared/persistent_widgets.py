@@ -72,7 +72,7 @@ def _held(key: str) -> Any:
     return value
 
 
-def with_value(key: str) -> dict[str, Any]:
+def bind_value(key: str) -> dict[str, Any]:
     return {"key": key, "value": "" if _is_long(value := _held(key)) else value}
 
 
@@ -80,19 +80,19 @@ def _is_long(value: object) -> bool:
     return isinstance(value, str) and len(value) > LONGEST_DEFAULT
 
 
-def with_fresh_value(key: str) -> dict[str, Any]:
-    """`with_value` under a `fresh_key`."""
-    chosen, value = with_value(key) | {"key": fresh_key(key)}, _held(key)
+def bind_fresh_value(key: str) -> dict[str, Any]:
+    """`bind_value` under a `fresh_key`."""
+    chosen, value = bind_value(key) | {"key": fresh_key(key)}, _held(key)
     if _is_long(value) and chosen["key"] not in st.session_state:
         st.session_state[chosen["key"]] = value
     return chosen
 
 
-def with_index(key: str, options: Iterable[object]) -> dict[str, Any]:
+def bind_index(key: str, options: Iterable[object]) -> dict[str, Any]:
     return {"key": key, "index": list(options).index(_held(key))}
 
 
-def with_default(key: str) -> dict[str, Any]:
+def bind_default(key: str) -> dict[str, Any]:
     return {"key": key, "default": _held(key)}
 
 

@@ -27,12 +27,12 @@ from specviz.models.catalogue import (
 from specviz.models.draft_menu import allows_typing, draft_groups, offered_drafts, offered_names, typed_names
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import (
+    bind_fresh_value,
+    bind_index,
+    bind_value,
     fresh_key,
     held,
     set_widgets,
-    with_fresh_value,
-    with_index,
-    with_value,
 )
 
 SAYS = page_texts("models")
@@ -76,7 +76,7 @@ class RunControls:
     def _prompt_menu(self) -> None:
         menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
         key = self._key("preset")
-        shown, chosen = held(key), with_index(key, menu) | {"key": fresh_key(key)}
+        shown, chosen = held(key), bind_index(key, menu) | {"key": fresh_key(key)}
 
         def fill_in() -> None:
             choice = st.session_state[chosen["key"]]
@@ -89,7 +89,7 @@ class RunControls:
         st.session_state[key] = st.selectbox("Prompt", menu, format_func=preset_label, on_change=fill_in, **chosen)
 
     def _prompt_text(self, **more: Any) -> None:
-        chosen = (with_fresh_value if self.popover else with_value)(self._key("prompt"))
+        chosen = (bind_fresh_value if self.popover else bind_value)(self._key("prompt"))
         height = 140 if self.popover else 68
         more |= {"placeholder": "Write a few words for the models to continue.", "args": (chosen["key"],)}
         text = st.text_area("Prompt text", height=height, on_change=self._note_own_text, **chosen, **more)
@@ -140,15 +140,15 @@ class RunControls:
     def _draw_one(self, row: Setting, key: str, usual: dict[str, Any]) -> object:
         if row.choices:
             locked = is_locked(row, {"tree": st.session_state.get(self._key("tree"), NO_TREE)})
-            usual = with_index(key, row.choices) | usual | {"disabled": locked}
+            usual = bind_index(key, row.choices) | usual | {"disabled": locked}
             return st.radio(row.label, row.choices, format_func=row.labels.__getitem__, **usual)
         if row.kind is str:  # texts to choose from; where it is the tree, what does not go with one follows it
-            options = list(dict.fromkeys([*row.offered, with_value(key)["value"]]))
-            usual = with_index(key, options) | usual
+            options = list(dict.fromkeys([*row.offered, bind_value(key)["value"]]))
+            usual = bind_index(key, options) | usual
             if row.name == "tree":
                 usual |= {"format_func": tree_label, "on_change": self._fit_to_tree, "args": (usual["key"],)}
             return st.selectbox(row.label, options, **usual)
-        usual, (least, most) = with_value(key) | usual, row.limits
+        usual, (least, most) = bind_value(key) | usual, row.limits
         if row.kind is bool:
             return st.toggle(row.label, **usual)
         if row.typed:
@@ -197,7 +197,7 @@ class RunControls:
         chosen, short = st.session_state[key], f"{key}_all" not in st.session_state and 0 < len(first) < len(names)
         options = list(dict.fromkeys([*(first if short else names), chosen]))
         say = draft_label if name == "draft" else model_label
-        more = with_index(key, options) | {"format_func": say, "help": explanation}
+        more = bind_index(key, options) | {"format_func": say, "help": explanation}
 
         def offer_all() -> None:
             if st.session_state[key] == MORE_MODELS:

@@ -82,7 +82,7 @@ def lead() -> None:
 
 def controls(watching: WatchState) -> None:
     """Draw a column for each group of controls that view and link show, and read all controls."""
-    _take_link_once(watching)
+    _read_link_once(watching)
     draw, columns = {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}, COLUMNS
     if address.view() != "full":
         run_own = partial(setattr, watching.form.came, "acted", True)  # the text on screen needs no second run
@@ -105,7 +105,7 @@ def controls(watching: WatchState) -> None:
                 elif not address.is_hidden(name):
                     draw[name]()
                 if name == "target" and runs:
-                    _again_button(watching.form, width="stretch")
+                    _run_again_button(watching.form, width="stretch")
         _read(watching.form)
         if "draft" in places and runs:
             with places["draft"]:  # after reading: this very change can be undone
@@ -116,7 +116,7 @@ def _undo_button(watching: WatchState, **look: Any) -> None:
     button("Undo", "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
 
 
-def _again_button(form: Form, **look: Any) -> None:
+def _run_again_button(form: Form, **look: Any) -> None:
     button("Run again", "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
 
 
@@ -141,7 +141,7 @@ def view_choice(visit: Session) -> None:
                 button(button_label(watching.tour), "tour", _begin_tour, watching, **look)
             if not address.is_hidden("run"):
                 _undo_button(watching)
-                _again_button(watching.form)
+                _run_again_button(watching.form)
             button("Show everything", "change_view", address.choose, "full", icon="unfold_more")
         if address.hidden() and not walked:
             button("Show hidden controls", "show_hidden", address.show_hidden, icon="visibility")
@@ -162,7 +162,7 @@ def _begin_tour(watching: WatchState) -> None:
     st.query_params.from_dict({address.TOUR: str(at)} | address.view_in_link())
 
 
-def ask_draft_length(form: Form, length: int) -> None:
+def request_draft_length(form: Form, length: int) -> None:
     CONTROLS.set_draft_length(length)
     form.slider_released = True
 
@@ -190,7 +190,7 @@ def _measured_here(watching: WatchState) -> str | None:
     return None
 
 
-def _take_link_once(watching: WatchState) -> None:
+def _read_link_once(watching: WatchState) -> None:
     form, came = watching.form, watching.form.came
     if not came.read:
         at = asked_place()

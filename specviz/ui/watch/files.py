@@ -85,7 +85,7 @@ def _given() -> RecordOptions:
     return RecordOptions(prompt, target, draft, tokenizer=tokenizer_here(tokenizer))
 
 
-def whose_run(watching: WatchState) -> str | None:
+def describe_run(watching: WatchState) -> str | None:
     """What the run on screen is, where the controls cannot ask for it."""
     shown = watching.shown
     if shown is None or shown.linked:
@@ -108,7 +108,7 @@ def show_files(watching: WatchState, shown: ShownRun, link: Mapping[str, str]) -
             download(
                 "Save it as a page that plays offline", page, "specviz-run.html", help=SAYS["offline_help"], **able
             )
-            take_with(watching)
+            offer_live_file(watching)
         with right:
             open_one(watching)
 
@@ -137,7 +137,7 @@ def _published() -> dict[str, object] | None:
     return {"page": f"live-{stamp}.html", "weights": sizes}
 
 
-def take_with(watching: WatchState) -> None:
+def offer_live_file(watching: WatchState) -> None:
     parts, (request, _) = _published(), watching.form.current
     if parts is None:
         st.caption("This server cannot write the live file. `python -m specviz export live -o live.html` writes it.")

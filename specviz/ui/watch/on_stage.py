@@ -53,10 +53,10 @@ def unknown_place() -> str | None:
     return f"tour={asked[:40]} is not a step of the tour, 1 to {len(tour.beats)}: the tour is not opened."
 
 
-def take_place(place: TourPlace, at: object) -> None:
+def move_tour(place: TourPlace, at: object) -> None:
     tour = first_tour()
     if tour and type(at) is int and 0 <= at <= len(tour.beats) + 1:
-        place.take(at, len(tour.beats))
+        place.move(at, len(tour.beats))
 
 
 def write_place(place: TourPlace) -> None:
@@ -90,7 +90,7 @@ def stage_payload(
     not_run = watching.form.problem or watching.message
     again = RUN_AGAIN if view in ("simple", "full") and "run" not in hide else ""
     notice = watching.notice or (NOT_RUN if not_run else SHOWN_AGAIN + again if shown.source == "stored" else None)
-    payload = _of_run(watching, shown)
+    payload = _build_run(watching, shown)
     payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
     payload["notice"] = notice
     payload["idle"] = notice or payload["idle"]
@@ -131,12 +131,12 @@ def _tell_result(watching: WatchState, shown: ShownRun, payload: SentStage, hide
         payload["before"]["ranked"] = ranked(RankedRun(shown.trace, now), RankedRun(before.trace, then), earlier)
 
 
-def _of_run(watching: WatchState, shown: ShownRun) -> SentStage:
+def _build_run(watching: WatchState, shown: ShownRun) -> SentStage:
     """The part that depends on the run alone, in a new dictionary; its rounds are not made again for each drawing."""
     running = watching.run.busy and not watching.shows_previous_run
     if shown.stored_id and not running:
         watching.feed.drawn = None
-        return {**_of_finished(shown, watching.shown_costs), "run_id": shown.run_id}
+        return {**_build_finished(shown, watching.shown_costs), "run_id": shown.run_id}
     drawn = watching.feed.drawn
     if drawn is None or not drawn.is_of(shown, running):
         drawn = watching.feed.drawn = CachedPayload(_made(shown, running, None), (shown, running))
@@ -173,7 +173,7 @@ _FINISHED: OrderedDict[object, FinishedRun] = OrderedDict()  # the one asked for
 _LOOKING = Lock()  # never held while a payload is made
 
 
-def _of_finished(shown: ShownRun, costs: Costs | None) -> SentStage:
+def _build_finished(shown: ShownRun, costs: Costs | None) -> SentStage:
     """The payload of a run that has an id, made once for all visitors who see the run; nobody may change it."""
     key = shown.stored_id, shown.source
     with _LOOKING:

@@ -237,14 +237,14 @@ def tried_csv(runs: Sequence[TriedRun], address: str) -> str:
     return text.getvalue()
 
 
-def hold_list(watching: WatchState) -> None:
+def keep_list(watching: WatchState) -> None:
     """Have the browser tab hold the ids of the runs, for a reload. What it has of before one is asked for first."""
     past = watching.past
-    keep("tried", " ".join(past.ids) or None if past.asked_for else None, lambda text: take_back(watching, text))
+    keep("tried", " ".join(past.ids) or None if past.asked_for else None, lambda text: restore_list(watching, text))
     past.asked_for = True
 
 
-def take_back(watching: WatchState, text: str) -> None:
+def restore_list(watching: WatchState, text: str) -> None:
     """Bring back what a tab held. Anyone can send it: it only names runs, and what is shown of one is the server's."""
     names = list(dict.fromkeys(ID.findall(text[: MAX_RUNS * ID_CHARACTERS])))
     found = [stored for name in names if (stored := engine().stored_run(name))]

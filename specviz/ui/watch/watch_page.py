@@ -13,16 +13,16 @@ from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
 from specviz.ui.shared import address
-from specviz.ui.shared.components import as_json
+from specviz.ui.shared.components import to_json
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import BLUE, GREY, Figure, axis, chart, figure, level, scatter
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import notices, two_texts
 from specviz.ui.shared.run_controls import OWN_TEXT
 from specviz.ui.shared.stage import feed, news, sent_with, stage
-from specviz.ui.watch.controls import ask_draft_length, bring_back
-from specviz.ui.watch.files import show_files, whose_run
-from specviz.ui.watch.on_stage import link_on_stage, stage_payload, take_place, unknown_place, write_place
+from specviz.ui.watch.controls import bring_back, request_draft_length
+from specviz.ui.watch.files import describe_run, show_files
+from specviz.ui.watch.on_stage import link_on_stage, move_tour, stage_payload, unknown_place, write_place
 from specviz.ui.watch.tried import show_tried
 from specviz.ui.watch.watch_state import FIRST, ShownRun, WatchState, first_run, pair_key
 
@@ -63,7 +63,7 @@ def show_run(visit: Session) -> None:
     watching.refresh()
     with above:
         notices([None if watching.form.problem else watching.message, watching.file_problem], "error")
-        notices([watching.run.message if watching.run.state == "lost" else None, whose_run(watching)], "info")
+        notices([watching.run.message if watching.run.state == "lost" else None, describe_run(watching)], "info")
     _follow(watching)
     if (shown := watching.shown) and address.view() == "full":
         with st.container(key="outcome"):
@@ -89,7 +89,7 @@ def _draw_stage(watching: WatchState, key: str) -> None:
         return
     watching.feed.sent, watching.feed.last = sent_with(payload), None
     with st.container(key="run"):
-        ask, tour = partial(ask_draft_length, watching.form), partial(take_place, watching.tour)
+        ask, tour = partial(request_draft_length, watching.form), partial(move_tour, watching.tour)
         step = stage(payload, key=key, on_draft_length=ask, on_tour=tour)
     watching.step = watching.step if step is None else step
 
@@ -110,7 +110,7 @@ def _feed(watching: WatchState) -> None:
     """
     payload, sent = _payload(watching), watching.feed.sent
     if payload and (watching.feed.last is None or sent != sent_with(payload)):
-        watching.feed.last, watching.feed.sent = as_json(news(payload, sent)), sent_with(payload)
+        watching.feed.last, watching.feed.sent = to_json(news(payload, sent)), sent_with(payload)
     if watching.feed.last:
         feed(watching.feed.last)
 

@@ -119,7 +119,7 @@ class TourPlace:
     def begin(self, at: int) -> None:
         self.at, self.open, self.started = at, True, self.started + 1
 
-    def take(self, at: int, beats: int) -> None:
+    def move(self, at: int, beats: int) -> None:
         """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
         self.open = 1 <= at <= beats
         self.left = not self.open
@@ -181,7 +181,7 @@ class PairCosts:
 
     def measure(self, request: RunRequest, run: Trace | None = None) -> None:
         """Have the costs of a pair measured; a few times again where a run that was timed here doubts them."""
-        self.take()
+        self.collect()
         wanted = pair_key(request)
         known, attempt = self.known.get(wanted), self.attempts.get(wanted, 0) + 1
         doubted = known is not None and run is not None and attempt <= MOST_ATTEMPTS and doubts(run, known)
@@ -189,9 +189,9 @@ class PairCosts:
         if not self.slot.busy and (known is None or doubted) and not failed:
             self.measured = wanted
             self.slot.start(lambda job: Calibrate(job, request, attempt=attempt))
-            self.take()  # what was measured for another visitor is there at once
+            self.collect()  # what was measured for another visitor is there at once
 
-    def take(self) -> None:
+    def collect(self) -> None:
         pair = self.measured
         if self.slot.refresh() and pair and (found := self.slot.result):
             self.known[pair], self.attempts[pair] = found.costs, found.attempt
@@ -242,19 +242,19 @@ class WatchState:
         ended = self.run.wait(FIRST_ROUNDS_SECONDS)
         if self.run.result and self.run.result.rounds:
             ended = self.run.wait(FIRST_STEPS_SECONDS, lambda view: view.compared) or ended
-        self._take(ended)
+        self._update(ended)
 
     def wait_for_end(self) -> None:
         """Wait until the run is over, but not for long; on a busy server only until its first rounds are there."""
         wait = self.run.wait if self.shows_previous_run else self.run.wait_for_end
-        self._take(ended=wait(WHOLE_RUN_SECONDS))
+        self._update(ended=wait(WHOLE_RUN_SECONDS))
 
     def refresh(self) -> bool:
         """Ask how far the run is, and once it is over have the pair's costs measured; False: the feed draws alone."""
         if self.run.busy:
-            self._take(ended=self.run.refresh())
+            self._update(ended=self.run.refresh())
         if not self.run.busy and self.request:
-            self.costs.take() if self.message else self.costs.measure(self.request, self._timed_now)
+            self.costs.collect() if self.message else self.costs.measure(self.request, self._timed_now)
         return False
 
     @property
@@ -282,7 +282,7 @@ class WatchState:
         self._show(shown)
         self.past.finish(shown)
 
-    def _take(self, ended: bool) -> None:
+    def _update(self, ended: bool) -> None:
         """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
         slot, run = self.run, self.run.result
         if run and run.rounds:

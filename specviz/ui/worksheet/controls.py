@@ -15,7 +15,7 @@ from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
-from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
+from specviz.ui.shared.persistent_widgets import bind_index, bind_value, set_widgets
 from specviz.ui.worksheet.worksheet_state import Worksheet, WorksheetLink, start_from_link
 
 SAYS = page_texts("worksheet")
@@ -45,7 +45,7 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
         worksheet.came.change()
     notices(worksheet.came.notes)
     labels, taken = [start.label for start in found], lambda: fill(chosen_start(worksheet, found))
-    chosen = with_index("worksheet_start", labels)
+    chosen = bind_index("worksheet_start", labels)
     st.selectbox("Start from", labels, on_change=taken, help=SAYS["start_help"], **chosen)
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
@@ -58,14 +58,16 @@ def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
         set_widgets(_within(verification=before.steps(now.draft_length + 1)))
 
     _fine(st, "alpha", "Acceptance of judged guesses", format="percent")
-    more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
+    more = bind_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": other_length}
     st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **more)
     _fine(st, "cost", "Cost of a guess")
     _fine(st, "verification", "Cost of a check")
     st.caption(SAYS["unit"])
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
     model = model_now(worksheet, start)
-    write_address(WorksheetLink.of(model, *(worksheet.values[f"worksheet_{name}"] for name in COUNTS)).parameters())
+    write_address(
+        WorksheetLink.from_model(model, *(worksheet.values[f"worksheet_{name}"] for name in COUNTS)).parameters()
+    )
     return model
 
 
@@ -78,11 +80,11 @@ def more_controls() -> None:
             state.update(_within(alpha=alpha))
 
     for place, name in zip(_side_by_side("worksheet_drafted_accepted"), ("drafted", "accepted"), strict=True):
-        more = with_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS[f"{name}_help"]}
+        more = bind_value(f"worksheet_{name}") | {"on_change": counted, "help": SAYS[f"{name}_help"]}
         place.number_input(name.capitalize(), 0, terms.MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
     _fine(overhead, "overhead", "o, overhead")
-    batch.select_slider("Batch size", terms.BATCHES, help=SAYS["batch_help"], **with_value("worksheet_batch"))
+    batch.select_slider("Batch size", terms.BATCHES, help=SAYS["batch_help"], **bind_value("worksheet_batch"))
     _fine(st, "operations", "ĉ, draft’s operations")
 
 
@@ -112,7 +114,7 @@ def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, 
 def costs_named(start: WorksheetStart) -> str:
     if start.acceptance_only:
         return "as the sliders have them"
-    changed = any(not _as_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
+    changed = any(not _is_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
     return BY_HAND if changed else start.named_costs
 
 
@@ -160,12 +162,12 @@ def _filled(start: WorksheetStart) -> dict[str, float]:
     return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
 
-def put_on_map(worksheet: Worksheet, start: WorksheetStart, found: Production) -> None:
+def add_to_map(worksheet: Worksheet, start: WorksheetStart, found: Production) -> None:
     worksheet.produced, worksheet.counted = start, found
     fill(start)
 
 
-def take_off_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> None:
+def remove_from_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> None:
     """The page starts from pasted counters no longer, but from what their costs are of."""
     gone, worksheet.produced, worksheet.counted, worksheet.counted_text = worksheet.produced, None, None, ""
     if gone and st.session_state.worksheet_start == gone.label:
@@ -175,10 +177,10 @@ def take_off_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> None:
 
 def is_shown(start: WorksheetStart) -> bool:
     """Whether the controls hold what this start fills in, as near as the sliders' steps allow."""
-    return all(_as_near(key, value) for key, value in _filled(start).items())
+    return all(_is_near(key, value) for key, value in _filled(start).items())
 
 
-def _as_near(key: str, value: float) -> bool:
+def _is_near(key: str, value: float) -> bool:
     return bool(abs(st.session_state[key] - value) < 0.005)
 
 
@@ -188,12 +190,12 @@ def changes(start: WorksheetStart) -> list[str]:
     return [
         f"{name} {said(st.session_state[key])} instead of {said(loaded[key])}"
         for term, (name, said) in SAID.items()
-        if (key := f"worksheet_{term}") in loaded and not _as_near(key, loaded[key])
+        if (key := f"worksheet_{term}") in loaded and not _is_near(key, loaded[key])
     ]
 
 
 def _fine(place: Any, name: str, label: str, format: str = "%.3f") -> None:
-    more = with_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
+    more = bind_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
     place.slider(label, *LIMITS[name], **more)
 
 
@@ -220,7 +222,7 @@ def _restore(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -
         counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
         passes = next((start.model.passes for start in found if start.model.passes), None)
         default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
-        linked = worksheet.came.take(address(), lambda given: start_from_link(given, default))
+        linked = worksheet.came.read_once(address(), lambda given: start_from_link(given, default))
         # as one of the starts, where it is just what that fills in
         alike = (start for start in found if linked and _filled(start) == _filled(linked))
         worksheet.linked = next(alike, linked)

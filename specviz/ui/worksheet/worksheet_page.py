@@ -54,12 +54,12 @@ from specviz.ui.shared.parts import (
     note,
     notices,
     numbers,
-    say,
+    show_words,
     texts,
 )
-from specviz.ui.shared.persistent_widgets import with_value
+from specviz.ui.shared.persistent_widgets import bind_value
 from specviz.ui.worksheet import controls as sliders
-from specviz.ui.worksheet.controls import chosen_start, costs_named, is_shown, model_now, put_on_map, take_off_map
+from specviz.ui.worksheet.controls import add_to_map, chosen_start, costs_named, is_shown, model_now, remove_from_map
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
@@ -210,7 +210,7 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
             best,
         ]
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**]")
-    say(sentence, "worksheet-verdict")
+    show_words(sentence, "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
         for label, value, explanation in shown:
             st.metric(label, value, help=SAYS[explanation], width="content")
@@ -242,8 +242,8 @@ def _all_terms(model: terms.WorksheetModel, start: WorksheetStart, study: BatchS
             st.caption(plain(said))
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
-        say(terms.counts_sentence(*counts, model), "worksheet-counts")
-        say(terms.break_even_sentence(model), "worksheet-break-even")
+        show_words(terms.counts_sentence(*counts, model), "worksheet-counts")
+        show_words(terms.break_even_sentence(model), "worksheet-break-even")
         st.markdown(terms.symbols(model))
         note(terms.half_sentence(model), "worksheet-half")
 
@@ -310,13 +310,13 @@ def show_production(worksheet: Worksheet, starts: Sequence[WorksheetStart]) -> N
             found = _pasted(worksheet, starts)  # the map shows rounds that all draft, up to the end of its axis
         if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
             costs = costs_named(chosen_start(worksheet, starts))
-            put_on_map(worksheet, serving.production_start(found, costs), found)
+            add_to_map(worksheet, serving.production_start(found, costs), found)
             worksheet.counted_text = text
         elif worksheet.counted_text != text:
-            take_off_map(worksheet, starts)  # what was read of another text
+            remove_from_map(worksheet, starts)  # what was read of another text
 
     with box:
-        more = with_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
+        more = bind_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
         label = "Counters, log lines or an answer in JSON"
         st.text_area(label, height=200, max_chars=MOST_TYPED, on_change=changed, **more)
         st.caption(SAYS["read"])
@@ -383,4 +383,4 @@ def _show(worksheet: Worksheet, found: serving.Production, costs: str) -> None:
     elif is_shown(start):
         st.caption("The sliders and the map above show these values.")
     else:
-        button("Put these on the map", "worksheet_use", put_on_map, worksheet, start, found)
+        button("Put these on the map", "worksheet_use", add_to_map, worksheet, start, found)

@@ -62,7 +62,7 @@ class WorksheetLink(PageLink):
     counted_at: Annotated[int, DIGITS, _whole(0, MAX_DRAFT_LENGTH)] = 0
 
     @classmethod
-    def of(cls, model: WorksheetModel, drafted: int, accepted: int, counted_at: int = 0) -> Self:
+    def from_model(cls, model: WorksheetModel, drafted: int, accepted: int, counted_at: int = 0) -> Self:
         return cls.model_construct(  # a start may lie outside what a link can say
             alpha=round(model.alpha, 3),
             gamma=model.draft_length,
@@ -84,7 +84,7 @@ def start_from_link(params: Params, default: WorksheetStart) -> tuple[WorksheetS
         return None, []
     counted = any(params.get(name) for name in ("drafted", "accepted"))  # in the link itself
     counted_at = 0 if counted else default.counted_at or default.model.draft_length
-    held = WorksheetLink.of(default.model, default.drafted, default.accepted, counted_at)
+    held = WorksheetLink.from_model(default.model, default.drafted, default.accepted, counted_at)
     link, problems = WorksheetLink.read(params, held)
     source, passes = "Acceptance and costs as the link has them.", default.model.passes if link.shape else None
     model = WorksheetModel(link.alpha, link.gamma, link.c, link.v, link.o, link.batch, link.operations, passes=passes)
