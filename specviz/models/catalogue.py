@@ -25,6 +25,19 @@ def find_folder(name: str) -> Path | None:
         return None
 
 
+def find_gguf(name: str) -> Path | None:
+    try:
+        file = Path(name).expanduser()
+        return file if file.suffix.lower() == ".gguf" and file.is_file() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def find_local(name: str) -> Path | None:
+    """The folder or the GGUF file of a model on this machine."""
+    return find_folder(name) or find_gguf(name)
+
+
 MODELS_FOLDER = ASSETS / "models"
 HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
 
@@ -102,7 +115,7 @@ def check_heads(target: str, draft: str) -> None:
     heads = {head.name: head for head in bundled_heads()}
     if target in heads:
         raise InputError(f"{target} is a head: it drafts for {heads[target].target} and cannot be the target.")
-    if draft in heads and target != heads[draft].target and not find_folder(target):
+    if draft in heads and target != heads[draft].target and not find_local(target):
         raise InputError(wrong_target(draft, heads[draft].target, target))
 
 
@@ -127,10 +140,10 @@ def count_parameters(weights: Path) -> int:
 
 
 @cache
-def weights_hash(folder: Path) -> str:
-    """First 16 hex digits of the SHA-256 of a folder's safetensors files, in the order of their names."""
+def weights_hash(model: Path) -> str:
+    """First 16 hex digits of the SHA-256 of a GGUF file, or of a folder's safetensors files by their names."""
     digest = hashlib.sha256()
-    for file in sorted(folder.glob("*.safetensors")):
+    for file in [model] if model.is_file() else sorted(model.glob("*.safetensors")):
         with file.open("rb") as content:
             while block := content.read(2**20):
                 digest.update(block)
