@@ -15,6 +15,7 @@ from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.trace import Trace
+from specviz.models.gguf_folder import stored_files
 
 
 def find_folder(name: str) -> Path | None:
@@ -26,6 +27,9 @@ def find_folder(name: str) -> Path | None:
 
 
 def find_gguf(name: str) -> Path | None:
+    """The operator's file of this name, or the file at this path."""
+    if stored := stored_files().get(name):
+        return stored
     try:
         file = Path(name).expanduser()
         return file if file.suffix.lower() == ".gguf" and file.is_file() else None

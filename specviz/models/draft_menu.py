@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.drafters import METHODS, as_typed, own_names
+from specviz.core.drafters import METHODS, as_typed, named, own_names
 from specviz.core.names import is_path
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import bundled_names, find_local, head_names, known_names, method_named
+from specviz.models.gguf_folder import stored_files
 
 DraftSource = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -41,8 +42,10 @@ def _sources(setting: str) -> frozenset[DraftSource]:
 
 
 def offered_names() -> list[str]:
-    """The models of the menus: the bundled ones, then those of the catalogue where they may be downloaded."""
-    return known_names() if "catalogue" in sources() else bundled_names()
+    """The models of the menus: the bundled ones, the operator's files, then those that may be downloaded."""
+    known = known_names() if "catalogue" in sources() else bundled_names()
+    files = [name for name in stored_files() if name not in (*known_names(), *head_names()) and not named(name)]
+    return [*bundled_names(), *files, *known[len(bundled_names()) :]]
 
 
 def may_be_typed() -> bool:

@@ -83,8 +83,8 @@ def test_links_and_make_targets_of_a_document_exist(document: Path) -> None:
     assert [link for link, _ in links if not (document.parent / link).exists()] == []
     parts = [(document.parent / link if link else document, part) for link, part in links if part]
     assert [f"{file.name}#{part}" for file, part in parts if part not in anchors(file)] == []
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE)) - targets == set()
+    targets = set(re.findall(r"^([a-z0-9]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([a-z0-9]+)", text, re.MULTILINE)) - targets == set()
 
 
 def anchors(document: Path) -> set[str]:
