@@ -1,6 +1,7 @@
 # make run    the app on http://localhost:8501, installing what it needs first (PORT= changes the port; with HOST=0.0.0.0
 #             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
+# make smollm2  fetch a chat model that people know (93 MB, once): then it is in the menus as smollm2
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every kind of check and test, in parallel: about ten minutes on two cores
 # make test-all  that with every grid in full, every page on every screen, the soak and the cluster; CI runs this
@@ -27,7 +28,7 @@ BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=
 	cat $(VENV)/types.log; exit $$((tests | typed)); }
 FIND_CHROMIUM = CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM
 
-.PHONY: run dev style js check test test-all test-cluster soak audit lock clean
+.PHONY: run dev smollm2 style js check test test-all test-cluster soak audit lock clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -36,6 +37,9 @@ run: $(VENV)/installed
 dev: $(VENV)/installed
 	@mkdir -p static
 	$(PY) -m streamlit run serve.py --server.address $(HOST) --server.port $(PORT) --server.fileWatcherType auto
+
+smollm2: $(VENV)/installed
+	$(PY) -m specviz models get smollm2
 
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .

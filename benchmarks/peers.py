@@ -10,7 +10,8 @@ accepted tokens, where a way reports them. All is float32; `--bfloat16` adds our
 
 FOLDER has `llama-server`, and `wren-base.gguf` and `wren-nano.gguf` in float32 as convert_hf_to_gguf.py of llama.cpp
 writes them; for bfloat16 also `wren-base-bf16.gguf` and `wren-nano-bf16.gguf`. URL is a vLLM server of the same pair,
-started with `--per-request-spec-decode-metrics detailed`: only its texts and its rounds are compared, not its times.
+started with `--per-request-spec-decode-metrics detailed`: then its texts and its rounds are compared with ours, and
+nothing is timed, so that the machine need not be quiet.
 """
 
 import argparse
@@ -44,6 +45,7 @@ TARGET, DRAFT = "wren-base", "wren-nano"
 SYSTEMS = ("ours", "transformers", "llama.cpp", "ours bfloat16", "llama.cpp bfloat16")
 PATIENCE = 60.0  # seconds for a server to start, and for an answer
 SAID = ("prompts", "repeats", "tokens", "draft_length")
+COUNTED = ("prompts", "tokens", "draft_length")  # what decides texts and rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,10 @@ def main() -> None:
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
     pair = load_pair("float32", options)
+    if options.vllm:
+        counted = agreement_with_vllm(options.vllm, pair, [ids for each in prompts.values() for ids in each])
+        said = {name: getattr(options, name) for name in COUNTED} | {"target": TARGET, "draft": DRAFT}
+        return report({"machine": asdict(describe_machine()), "options": said} | counted, options.out)
     with quiet_machine(TARGET) as quiet, ExitStack() as servers:
         ways = ways_in_python(pair)
         if options.bfloat16:
@@ -150,8 +156,6 @@ def main() -> None:
         "kinds": {kind: figures(each, options.tokens) for kind, each in turns.items()},
         "agreement": agreement([turn for each in turns.values() for turn in each]),
     }
-    if options.vllm:
-        result["vllm"] = agreement_with_vllm(options.vllm, pair, [ids for each in prompts.values() for ids in each])
     report(result, options.out)
 
 
@@ -275,14 +279,15 @@ def agreement(prompts: Sequence[Turn]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[str, int]:
-    """On how many prompts vLLM wrote our text, in our rounds.
+def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[str, Any]:
+    """Its version; and on how many prompts vLLM wrote our text, in our rounds.
 
     Near the last token ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So
     the rounds before that are compared.
     """
     texts = rounds = 0
     with httpx2.Client(base_url=url, timeout=PATIENCE) as client:
+        version = client.get("/version").raise_for_status().json()["version"]
         for prompt in prompts:
             asked = {"model": TARGET, "prompt": prompt, "max_tokens": pair.tokens, "temperature": 0}
             asked |= {"ignore_eos": True, "return_token_ids": True}
@@ -293,7 +298,7 @@ def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[
             theirs = list(zip(steps["per_step_drafted"], steps["per_step_accepted"], strict=True))
             whole = [each for each in ours if each[0] == pair.draft_length]
             rounds += theirs[: len(whole)] == whole
-    return {"prompts": len(prompts), "same_text": texts, "same_rounds": rounds}
+    return {"vllm": version, "compared": len(prompts), "same_text": texts, "same_rounds": rounds}
 
 
 if __name__ == "__main__":

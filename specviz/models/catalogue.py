@@ -15,6 +15,7 @@ from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.trace import Trace
+from specviz.models.gguf_folder import stored_files
 
 
 def find_folder(name: str) -> Path | None:
@@ -23,6 +24,22 @@ def find_folder(name: str) -> Path | None:
         return folder if name and folder.is_dir() else None
     except (OSError, RuntimeError, ValueError):  # a name that is too long for a file, or a missing home folder
         return None
+
+
+def find_gguf(name: str) -> Path | None:
+    """The operator's file of this name, or the file at this path."""
+    if stored := stored_files().get(name):
+        return stored
+    try:
+        file = Path(name).expanduser()
+        return file if file.suffix.lower() == ".gguf" and file.is_file() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def find_local(name: str) -> Path | None:
+    """The folder or the GGUF file of a model on this machine."""
+    return find_folder(name) or find_gguf(name)
 
 
 MODELS_FOLDER = ASSETS / "models"
@@ -102,7 +119,7 @@ def check_heads(target: str, draft: str) -> None:
     heads = {head.name: head for head in bundled_heads()}
     if target in heads:
         raise InputError(f"{target} is a head: it drafts for {heads[target].target} and cannot be the target.")
-    if draft in heads and target != heads[draft].target and not find_folder(target):
+    if draft in heads and target != heads[draft].target and not find_local(target):
         raise InputError(wrong_target(draft, heads[draft].target, target))
 
 
@@ -127,10 +144,10 @@ def count_parameters(weights: Path) -> int:
 
 
 @cache
-def weights_hash(folder: Path) -> str:
-    """First 16 hex digits of the SHA-256 of a folder's safetensors files, in the order of their names."""
+def weights_hash(model: Path) -> str:
+    """First 16 hex digits of the SHA-256 of a GGUF file, or of a folder's safetensors files by their names."""
     digest = hashlib.sha256()
-    for file in sorted(folder.glob("*.safetensors")):
+    for file in [model] if model.is_file() else sorted(model.glob("*.safetensors")):
         with file.open("rb") as content:
             while block := content.read(2**20):
                 digest.update(block)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.drafters import METHODS, own_names, typed_name
+from specviz.core.drafters import METHODS, named, own_names, typed_name
 from specviz.core.names import is_path
 from specviz.data.measured.measured_methods import ALL, stored_methods
-from specviz.models.catalogue import bundled_names, find_folder, head_names, known_names, method_named
+from specviz.models.catalogue import bundled_names, find_local, head_names, known_names, method_named
+from specviz.models.gguf_folder import stored_files
 
 DraftSource = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -41,8 +42,10 @@ def _sources(setting: str) -> frozenset[DraftSource]:
 
 
 def offered_names() -> list[str]:
-    """The models of the menus: the bundled ones, then those of the catalogue where they may be downloaded."""
-    return known_names() if "catalogue" in sources() else bundled_names()
+    """The models of the menus: the bundled ones, the operator's files, then those that may be downloaded."""
+    known = known_names() if "catalogue" in sources() else bundled_names()
+    files = [name for name in stored_files() if name not in (*known_names(), *head_names()) and not named(name)]
+    return [*bundled_names(), *files, *known[len(bundled_names()) :]]
 
 
 def allows_typing() -> bool:
@@ -51,15 +54,16 @@ def allows_typing() -> bool:
 
 def typed_names() -> str:
     """What visitors can type beside the menus, in words; empty where that is nothing."""
-    words: dict[DraftSource, str] = {"hub": "a Hub id", "folders": "a folder"}
-    return " or ".join(each for source, each in words.items() if source in sources())
+    words: dict[DraftSource, list[str]] = {"hub": ["a Hub id"], "folders": ["a folder", "a GGUF file"]}
+    *more, last = [name for source, names in words.items() if source in sources() for name in names] or [""]
+    return f"{', '.join(more)} or {last}" if more else last
 
 
 def is_allowed(name: str) -> bool:
-    """Whether a visitor may name this model. An existing folder counts as a folder, whatever its name looks like."""
+    """Whether a visitor may name this model. What is on the disk counts as that, whatever its name looks like."""
     if name in offered_names():
         return True
-    if find_folder(name):
+    if find_local(name):
         return "folders" in sources()
     return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_names()
 
@@ -73,8 +77,8 @@ def explain_refusal(name: str) -> str:
         return f"{name} is not on this server, which downloads no models: use {_usable()}."
     if is_path(name) and allows_typing():
         if "folders" not in sources():
-            return f"{name[:100]!r} is a folder, and this server reads none: use {_usable()}."
-        return f"There is no folder {name[:100]!r} on this server: use {_usable()}."
+            return f"{name[:100]!r} is a path, and this server reads no folders and files: use {_usable()}."
+        return f"There is no folder and no GGUF file {name[:100]!r} on this server: use {_usable()}."
     return f"There is no model named {name[:100]!r} here: use {_usable()}."
 
 

@@ -270,12 +270,11 @@ def _compare(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]:
 
 
 def check_no_file(name: str, file: str) -> None:
-    """Refuse a file of weights, or a model that has only this kind of file."""
+    """Refuse the name of a file of weights, and a model that has only GGUF files: those load by their path."""
     if file.lower().endswith(".gguf"):
-        raise InputError(
-            f"{name} is in the GGUF format, which does not load here: use a model with weights in safetensors, as a "
-            "folder or from the Hub. llama.cpp and LM Studio run GGUF files, and what they report can be imported."
-        )
+        if file.startswith(name):
+            raise InputError(f"There is no GGUF file {name} here: give the path of one on this machine.")
+        raise InputError(f"{name} has a GGUF file, {file[:100]}: give the path of that file on this machine.")
     if file.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
         raise InputError(f"{name} is a file: give its folder, which also has config.json and the tokenizer.")
 

@@ -1,4 +1,4 @@
-"""Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code.
+"""Load a model and its tokenizer: bundled name, local folder, GGUF file or Hub id. Never remote code.
 
 A bundled model is loaded from its own files, without transformers: importing it takes seconds and 150 MB. `load_model`
 measures the number format for "auto".
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import load_file
+from tokenizers import Tokenizer
 
 from specviz.core.errors import InputError
 from specviz.core.free_memory import give_back
@@ -25,12 +26,15 @@ from specviz.models.catalogue import (
     bundled_names,
     count_parameters,
     find_folder,
+    find_gguf,
+    find_local,
     known_models,
     weight_bytes,
     weights_hash,
 )
 from specviz.models.devices import check_memory, choose_device, device_name, memory_problem
 from specviz.models.forward import LIGHT, LightForward, forced, is_packed
+from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
 from specviz.models.llama_weights import build, memory_of, store_fast
 from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, cache_bytes
@@ -46,10 +50,10 @@ BOTH_DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
 
 
 def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
-    """Load a model by bundled name, local folder or Hub id.
+    """Load a model by bundled name, local folder, GGUF file or Hub id.
 
     Args:
-        name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
+        name: bundled names win over what is on the disk, that over Hub ids; a bundled name never touches the network.
         dtype: "float32" is exact; "auto" is the one with the smaller T(1) + T(5) on this machine.
         progress: called with the progress of a Hub download.
 
@@ -58,7 +62,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     if dtype not in (*DTYPES, "auto"):
         raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
     if dtype == "auto":
-        if name not in bundled_names():
+        if name not in bundled_names() and not find_gguf(name):
             prepare(name, "auto", progress)  # downloaded with progress, before anything is measured
         dtype = choose_dtype(name).dtype
     return read_model(name, dtype, progress)
@@ -69,6 +73,8 @@ def inspect_model(name: str) -> Inspection:
     for model in bundled_models():
         if model.name == name:
             return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
+    if file := find_gguf(name):
+        return inspect_gguf(name, file)
     from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds
 
     return inspect_configuration(name)
@@ -78,6 +84,8 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     """Load a model in a given number format, "float32" or "bfloat16"; names and errors as `load_model`."""
     if name in bundled_names() and not forced():
         return read_bundled(name, dtype)  # so small that it always fits
+    if file := find_gguf(name):
+        return load_gguf(name, file, dtype)
     from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
 
     if name in bundled_names():
@@ -126,7 +134,8 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
 
 @cache
 def read_tokens(name: str) -> LightTokens:
-    return LightTokens(MODELS_FOLDER / name / "tokenizer.json", _config(name)["eos_token_id"])
+    file = MODELS_FOLDER / name / "tokenizer.json"
+    return LightTokens(Tokenizer.from_file(str(file)), _config(name)["eos_token_id"])
 
 
 def _config(name: str) -> dict[str, Any]:
@@ -183,7 +192,7 @@ def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
 
 def download(name: str) -> Iterator[Progress]:
     """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names."""
-    if name not in bundled_names() and not find_folder(name):
+    if name not in bundled_names() and not find_local(name):
         yield from fetch(hub_id(name))
 
 

@@ -66,7 +66,9 @@ def tokenizer_here(name: str) -> RecordTokenizer:
     """The tokenizer of a model that a visitor may name. Nothing is downloaded, and neither torch nor transformers is
     imported: the web server calls this.
     """
-    from specviz.models.tokens import LightTokens  # imports tokenizers, which a page without a record does not need
+    from tokenizers import Tokenizer  # which a page without a record does not need
+
+    from specviz.models.tokens import LightTokens
 
     file = tokenizer_file(name)
     if file is None:
@@ -75,6 +77,6 @@ def tokenizer_here(name: str) -> RecordTokenizer:
             "`specviz import … --tokenizer NAME` on your machine, and open that."
         )
     try:
-        return RecordTokenizer(LightTokens(file, NO_END))
+        return RecordTokenizer(LightTokens(Tokenizer.from_file(str(file)), NO_END))
     except Exception as error:  # tokenizers raises this class itself, for any fault of a file
         raise InputError(f"The {FILE} of {short_name(name)[:100]} cannot be read.") from error

@@ -1,13 +1,12 @@
 """What decoding needs of a tokenizer: a part of what transformers' tokenizers can do, by the same names.
 
-`LightTokens` reads a tokenizer.json itself, so that a bundled model needs no transformers: importing it takes seconds.
+`LightTokens` needs no transformers, and so neither do a bundled model and a GGUF file: importing it takes seconds.
 """
 
 import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Protocol
 
 from tokenizers import Tokenizer
@@ -48,11 +47,11 @@ class Tokens(Protocol):
 
 
 class LightTokens:
-    """The tokenizer of a bundled model, from its tokenizer.json alone."""
+    """A tokenizer without transformers around it; `end` is the id of the token that ends a text."""
 
-    def __init__(self, file: Path, end: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, end: int | None) -> None:
         self.eos_token_id = end
-        self.backend_tokenizer: Tokenizer = Tokenizer.from_file(str(file))
+        self.backend_tokenizer = tokenizer
         marks = self.backend_tokenizer.get_added_tokens_decoder()
         self.all_special_ids = [number for number, each in marks.items() if each.special]
         self.all_special_tokens = [str(each.content) for each in marks.values() if each.special]
@@ -74,7 +73,7 @@ class LightTokens:
     ) -> str:
         """See `Tokens`."""
         if clean_up_tokenization_spaces:
-            raise ValueError("the tokenizers of the bundled models clean up no spaces")
+            raise ValueError("these tokenizers clean up no spaces")
         return self.backend_tokenizer.decode(list(token_ids), skip_special_tokens=skip_special_tokens)
 
     def convert_ids_to_tokens(self, ids: int) -> str | None:

@@ -16,7 +16,15 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import SCHEMA
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names, check_heads, head_names, method_named, weights_hash
+from specviz.models.catalogue import (
+    MODELS_FOLDER,
+    bundled_names,
+    check_heads,
+    find_gguf,
+    head_names,
+    method_named,
+    weights_hash,
+)
 from specviz.models.draft_menu import explain_refusal, is_allowed
 from specviz.service import protocol as wire
 from specviz.service.child import ENGINE, StartEngine
@@ -72,11 +80,17 @@ def sharing_key(command: wire.JobCommand) -> str | None:
     here = (*bundled_names(), *head_names())
     # A model that does not ship with the app is known by its name: what is loaded under it, the engine decides.
     weights = {
-        name: weights_hash(MODELS_FOLDER / name) if name in here else name
+        name: weights_hash(MODELS_FOLDER / name) if name in here else _stated(name)
         for name in command.models
         if not needs_nothing(name)
     }
     return json.dumps([command.task.name, asked, weights, SCHEMA, FORMAT], sort_keys=True)
+
+
+def _stated(name: str) -> str:
+    """A GGUF file that is replaced under its name is another model."""
+    file = find_gguf(name)
+    return f"{name} of {file.stat().st_size} bytes" if file else name
 
 
 class EngineService:

@@ -36,8 +36,17 @@ PATIENCE = 300  # seconds; a server that forgets does so within 40, and one that
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """One that has drawn pages before: the first ones load 100 MB of packages, which no test is to count."""
     with serving(ROOT / "serve.py", tmp_path_factory.mktemp("doors") / "server.log") as started:
+        for page in ("race", "helps"):
+            run(look_at(port_of(started), page))
         yield started
+
+
+async def look_at(port: int, page: str) -> None:
+    async with visiting(port) as visitor:
+        await visitor.open(page=page)
+        await visitor.first_script()
 
 
 def run(visit: Coroutine[object, object, T]) -> T:

@@ -9,7 +9,9 @@ import pytest
 
 from specviz.cli import traces
 from specviz.core.trace import dump_trace
+from tests.support.architectures import random_weights
 from tests.support.commands import HOSTILE, PAIR, PROMPT, SHORT, Cli, hostile_trace, without_progress
+from tests.support.gguf_files import write_gguf
 from tests.support.tiny_models import save, tiny_model
 
 
@@ -31,8 +33,8 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run", *PAIR], "--prompt --prompt-file"),
         (["run", *SHORT, *PROMPT, "--top-k", "-1"], r"top_k must be at least 1, not -1; leave it out for no limit\."),
         (["run", *SHORT, *PROMPT, "--top-p", "0"], r"top_p must be above 0 and at most 1, not 0\.0; leave it out"),
-        (["run", "--target", "x/y.gguf", "--draft", "lookup", *PROMPT], "is in the GGUF format, which does not load"),
-        (["run", "--target", "wren-base", "--draft", "/y.GGUF", *PROMPT], "is in the GGUF format, which does not load"),
+        (["run", "--target", "x/y.gguf", "--draft", "lookup", *PROMPT], "There is no GGUF file x/y.gguf here"),
+        (["run", "--target", "wren-base", "--draft", "/y.GGUF", *PROMPT], "There is no GGUF file"),
         (["run", "--target", "a/model.safetensors", "--draft", "lookup", *PROMPT], "is a file: give its folder"),
         (["compare", *SHORT, "--prompt", "word " * 505, "--max-new-tokens", "40"], r"tokens\) and 40 new tokens do"),
         (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
@@ -118,3 +120,12 @@ def test_sampling_with_two_tokenizers(run: Cli, tmp_path: Path, capsys: pytest.C
 def test_anything_else_is_status_1(run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str) -> None:
     monkeypatch.setattr(traces, "read_trace", Mock(side_effect=error))
     assert run("show", "x.json") == (1, "", says)
+
+
+def test_a_gguf_file_is_a_target_and_one_that_is_cut_gets_one_line(run: Cli, tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "small.gguf", random_weights("llama", {"vocab_size": 300}), "BF16")
+    arguments = ("run", "--target", file, "--draft", "lookup", *PROMPT, "--max-new-tokens", "4")
+    status, out, _ = run(*arguments)
+    assert (status, "Identical: both wrote the same 4 tokens." in out) == (0, True)
+    file.write_bytes(file.read_bytes()[:-100])
+    assert "small.gguf is cut off: it ends before its weights do" in refused(run, *arguments)

@@ -121,10 +121,10 @@ def test_a_missing_part_is_called_missing(tmp_path: Path) -> None:
     assert f"is incomplete: {parts[1].name} is missing, which model.safetensors.index.json names" in sentence
 
 
-def test_a_folder_with_a_gguf_file_is_told_that_it_does_not_load(tmp_path: Path) -> None:
+def test_a_folder_with_a_gguf_file_is_told_to_give_the_file(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     for _ in range(2):
-        assert "is in the GGUF format, which does not load here" in refused(str(tmp_path))
+        assert "has a GGUF file, model.gguf: give the path of that file" in refused(str(tmp_path))
         (tmp_path / "config.json").write_text("{}")
 
 

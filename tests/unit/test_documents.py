@@ -83,8 +83,8 @@ def test_links_and_make_targets_of_a_document_exist(document: Path) -> None:
     assert [link for link, _ in links if not (document.parent / link).exists()] == []
     parts = [(document.parent / link if link else document, part) for link, part in links if part]
     assert [f"{file.name}#{part}" for file, part in parts if part not in anchors(file)] == []
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE)) - targets == set()
+    targets = set(re.findall(r"^([a-z0-9]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([a-z0-9]+)", text, re.MULTILINE)) - targets == set()
 
 
 def anchors(document: Path) -> set[str]:
@@ -236,6 +236,10 @@ def test_other_programs_and_equal_texts_have_their_stored_figures() -> None:
     systems: list[PeerSystem] = ["ours", "llama.cpp", "transformers"]
     both = [f"{found.plain_ms(system):.1f}, {found.speculative_ms(system):.1f}" for system in systems]
     assert row("wren-nano → wren-base, the same prompts") == "; ".join([*both, "all texts and counts equal"])
+    vllm = stored("vllm_rounds")
+    counted = [f"{vllm[same]} of {vllm['compared']}" for same in ("same_text", "same_rounds")]
+    assert f"here and in vLLM {vllm['vllm']}: same text; same rounds" in PLAIN["measurements"]
+    assert row("greedy decoding of 64 tokens") == "; ".join(counted)
     half = stored("peers_amx")["kinds"].values()
     for name in ("ours", "ours bfloat16", "llama.cpp", "llama.cpp bfloat16", "transformers"):
         ends = [f"{median(kind[name][f'{way}_ms'] for kind in half):.1f}" for way in ("plain", "speculative")]

@@ -122,7 +122,8 @@ def test_each_word_opens_what_it_says_and_a_refusal_names_what_can_be_typed_but_
     assert draft_menu.is_allowed(ON_HUB) == on_hub
     assert draft_menu.is_allowed(str(tmp_path)) == folder
     assert (CATALOGUED in draft_menu.offered_names()) == catalogued
-    typed = " or ".join(["a Hub id"] * on_hub + ["a folder"] * folder)
+    named = ["a Hub id"] * on_hub + ["a folder", "a GGUF file"] * folder
+    typed = " or ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))
     assert (draft_menu.typed_names(), draft_menu.allows_typing()) == (typed, bool(typed))
     last = f"or {typed}" if typed else "or one from the catalogue" if catalogued else bundled_names()[-1]
     assert draft_menu.explain_refusal("mine").endswith(f"{last}.")
@@ -153,9 +154,13 @@ def test_what_is_no_hub_id_leads_nowhere(name: str, tmp_path: Path, monkeypatch:
 
 def test_a_refusal_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     for setting, name, sentence in (
-        ("any", "/no/such/folder", "There is no folder '/no/such/folder' on this server: use wren-base"),
+        (
+            "any",
+            "/no/such/folder",
+            "There is no folder and no GGUF file '/no/such/folder' on this server: use wren-base",
+        ),
         ("any", "mine", "There is no model named 'mine' here: use wren-base"),
-        ("hub", "/etc", "'/etc' is a folder, and this server reads none: use wren-base"),
+        ("hub", "/etc", "'/etc' is a path, and this server reads no folders and files: use wren-base"),
         ("folders", "somebody/something", "There is no model named 'somebody/something' here: use wren-base"),
         ("bundled", CATALOGUED, f"{CATALOGUED} is not on this server, which downloads no models: use wren-base"),
         ("catalogue", "/etc", "There is no model named '/etc' here: use wren-base"),

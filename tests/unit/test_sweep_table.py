@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.support.strategies import refusal_and_peak
 
 ROWS = [a_row(), a_row(preset='a "quoted"\nname, with <b>', draft_dtype=None, identical=None, top_k=5, top_p=0.9)]
 RECORDED = Path(__file__).parents[2] / "assets" / "traces" / "sweep.csv"
+CHAT = Path(__file__).parents[2] / "examples" / "chat-prompts.jsonl"
 
 
 def dump_rows(rows: list[SweepRow]) -> str:
@@ -263,3 +265,10 @@ def test_a_prompt_that_cannot_be_used_gets_one_sentence(text: str, says: str | N
     problem = prompt_problem(text)
     assert problem is None if says is None else says in known(problem)
     assert problem is None or (problem.endswith(".") and "\n" not in problem)
+
+
+def test_the_prompts_for_a_chat_model_are_ten_of_each_kind() -> None:
+    prompts = read_prompt_file(CHAT).prompts
+    assert set(Counter(prompt.workload for prompt in prompts).values()) == {10}
+    assert len({prompt.name for prompt in prompts}) == len({prompt.text for prompt in prompts}) == 70
+    assert all(role == "user" for prompt in prompts for role, _ in known(prompt.messages))

@@ -21,10 +21,12 @@ from specviz.models.catalogue import (
     Pair,
     bundled_heads,
     bundled_names,
+    find_gguf,
     known_models,
     weight_bytes,
 )
 from specviz.models.draft_menu import allows_typing, draft_groups, offered_drafts, offered_names, typed_names
+from specviz.models.memory import show_size
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import (
     bind_fresh_value,
@@ -273,6 +275,8 @@ def model_label(name: str) -> str:
     model = known_models().get(name)
     short = name.rpartition("/")[2]
     if model is None:
+        if file := find_gguf(name):
+            return f"{short_name(name)} · GGUF file · {show_size(file.stat().st_size)}"
         return f"{short_name(name)} · folder" if is_path(name) else name
     return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
 
@@ -280,7 +284,7 @@ def model_label(name: str) -> str:
 def draft_label(name: str) -> str:
     """A draft in its menu, with its group: a model, a head, no model."""
     label = model_label(name)
-    return label.replace(" · ", " · model · ", 1) if name in known_models() else label
+    return label.replace(" · ", " · model · ", 1) if name in known_models() or find_gguf(name) else label
 
 
 def pair_menu(measured_here: str | None) -> None:

@@ -1,0 +1,243 @@
+"""A model in a GGUF file: Llama, Mistral, Qwen2 and Qwen3, read by the light forward pass.
+
+The names of fields and tensors: github.com/ggml-org/ggml/blob/master/docs/gguf.md
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from specviz.core.errors import InputError
+from specviz.core.free_memory import give_back
+from specviz.core.trace import ModelInfo
+from specviz.models.catalogue import weights_hash
+from specviz.models.devices import check_memory, choose_device, device_name
+from specviz.models.forward import LIGHT, LightForward, forced
+from specviz.models.gguf_file import GgufFile, read_gguf
+from specviz.models.gguf_tokens import end_ids, read_tokens
+from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
+from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
+from specviz.models.memory import needed_bytes
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+ARCHITECTURES = ("llama", "qwen2", "qwen3")  # Mistral's files say llama
+EMBEDDING = "token_embd.weight"
+WITH_BIAS = ("attn_q", "attn_k", "attn_v", "attn_output")
+FACTORS = "rope_freqs.weight"  # of Llama 3.1 and later: by what the angles are divided
+LLAMA_3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA_3 |= {"original_max_position_embeddings": 8192}
+MOST_LAYERS = 1000  # the deepest models have a tenth of that
+
+
+def inspect_gguf(name: str, path: Path) -> Inspection:
+    """Raises InputError: it cannot be loaded here; one sentence."""
+    file = read_gguf(path)
+    config = configuration(file)
+    parameters = sum(prod(stored.shape) for tensor, stored in file.tensors.items() if tensor != FACTORS)
+    context, rows, tokens = config["max_position_embeddings"], config["vocab_size"], read_tokens(file)
+    if len(tokens) > rows:
+        raise InputError(f"{path.name} has {len(tokens)} tokens, but numbers for {rows} only.")
+    return Inspection(name, tokens, parameters, context, rows, None)
+
+
+def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:
+    """Its weights are unpacked to "float32" or "bfloat16", and take that much memory."""
+    seen = inspect_gguf(name, path)
+    needed = needed_bytes(seen.parameters, dtype)
+    check_memory([(name, needed)])
+    file, device = read_gguf(path), torch.device(choose_device(name, needed))
+    config, info = configuration(file), ModelInfo(name, seen.parameters, dtype, weights_hash(path))
+    if forced():
+        return _load_transformers(file, config, info, device)
+    llama = build(config, {key: weight.to(device) for key, weight in _weights(file, config, DTYPES[dtype])})
+    give_back()
+    return LoadedModel(
+        tokens=seen.tokens,
+        name=name,
+        info=replace(info, forward=LIGHT, device=device_name(device)),
+        forward=LightForward(llama),
+        make_model=cache(partial(_transformers, file, config, dtype)),
+        make_tokenizer=cache(partial(_tokenizer, file)),
+        context=config["max_position_embeddings"],
+        rows=config["vocab_size"],
+        ends=end_ids(file),
+        bytes=memory_of(llama),
+        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
+        device=device,
+    )
+
+
+def _load_transformers(file: GgufFile, config: Mapping[str, Any], info: ModelInfo, device: torch.device) -> LoadedModel:
+    """Read with transformers' own forward pass."""
+    from specviz.models.transformers_models import from_transformers  # seconds and 120 MB
+
+    model = _transformers(file, config, info.dtype)
+    model.to(device)
+    return replace(from_transformers(model, _tokenizer(file), info.name, info), ends=end_ids(file))
+
+
+def configuration(file: GgufFile) -> dict[str, Any]:
+    """What config.json would say. Raises InputError: its numbers and its tensors do not make a model that is read."""
+    kind, name = file.fields.get("general.architecture"), file.path.name
+    if kind not in ARCHITECTURES:
+        known = "Llama, Mistral, Qwen2 and Qwen3"
+        raise InputError(f"{name} is of the architecture {str(kind)[:40]!r}, and {known} load from GGUF here.")
+    count, heads = partial(_number, file, int), _number(file, int, "attention.head_count")
+    if experts := file.fields.get(f"{kind}.expert_count"):
+        raise InputError(f"{name} is a mixture of {experts} experts, which does not load here.")
+    config = {
+        "model_type": kind,
+        "hidden_act": "silu",
+        "hidden_size": count("embedding_length"),
+        "intermediate_size": count("feed_forward_length"),
+        "num_hidden_layers": count("block_count", most=MOST_LAYERS),
+        "num_attention_heads": heads,
+        "num_key_value_heads": count("attention.head_count_kv", heads),
+        "head_dim": count("attention.key_length", count("embedding_length") // heads),
+        "max_position_embeddings": count("context_length"),
+        "rms_norm_eps": _number(file, float, "attention.layer_norm_rms_epsilon"),
+        "vocab_size": _rows(file),
+        "tie_word_embeddings": "output.weight" not in file.tensors,
+        "attention_bias": "blk.0.attn_q.bias" in file.tensors,
+        "sliding_window": file.fields.get(f"{kind}.attention.sliding_window"),
+        "rope_parameters": _rotation(file, _number(file, float, "rope.freq_base", 10_000.0)),
+        "eos_token_id": file.fields.get("tokenizer.ggml.eos_token_id"),
+    }
+    if problem := explain_unsupported(config) or _unequal(file, config):
+        raise InputError(f"{name} does not load here: {problem}.")
+    _check_tensors(file, config)
+    return config
+
+
+def _number(file: GgufFile, kind: type, key: str, default: Any = None, most: int = 2**31) -> Any:
+    key = f"{file.fields['general.architecture']}.{key}"
+    value = file.fields.get(key, default)
+    if not (type(value) is kind and isinstance(value, int | float) and 0 < value <= most):
+        raise InputError(f"{file.path.name} says nothing that can be used as {key}: {value!r:.40}.")
+    return value
+
+
+def _rows(file: GgufFile) -> int:
+    if EMBEDDING not in file.tensors:
+        raise InputError(f"{file.path.name} has no {EMBEDDING}: it is no whole model.")
+    return file.tensors[EMBEDDING].shape[0]
+
+
+def _rotation(file: GgufFile, theta: float) -> dict[str, Any]:
+    """How queries and keys are turned, as config.json says it. Llama 3.1 and 3.2 differ by a factor."""
+    scaling = f"{file.fields['general.architecture']}.rope.scaling"
+    if file.fields.get(f"{scaling}.type", "none") != "none" and file.fields.get(f"{scaling}.factor", 1.0) != 1.0:
+        return {"rope_type": f"{file.fields[f'{scaling}.type']!r:.40}"}
+    plain = {"rope_type": "default", "rope_theta": theta}
+    if FACTORS not in file.tensors:
+        return plain
+    divided = file.read_tensor(FACTORS, torch.float32).flatten()
+    for factor in (8.0, 32.0):
+        scaled = plain | LLAMA_3 | {"factor": factor}
+        ours = frequencies(plain, 2 * len(divided)) / frequencies(scaled, 2 * len(divided))
+        if torch.allclose(ours, divided, rtol=1e-3):
+            return scaled
+    return {"rope_type": "one with factors of its own"}
+
+
+def _unequal(file: GgufFile, config: Mapping[str, Any]) -> str | None:
+    heads, shared, size = (config[key] for key in ("num_attention_heads", "num_key_value_heads", "head_dim"))
+    if heads % shared:
+        return f"{heads} heads of queries cannot share {shared} of keys"
+    turned = file.fields.get(f"{config['model_type']}.rope.dimension_count", size)
+    return f"{turned} of a head's {size} numbers are turned by its place" if turned != size or size % 2 else None
+
+
+def _check_tensors(file: GgufFile, config: Mapping[str, Any]) -> None:
+    wanted = {tensor: shape for tensor, (_, shape) in _tensors(config).items()}
+    wanted |= {FACTORS: (config["head_dim"] // 2,)} if FACTORS in file.tensors else {}
+    for tensor, stored in file.tensors.items():
+        shape = wanted.pop(tensor, None)
+        if shape != stored.shape:
+            asked = "no such tensor" if shape is None else " × ".join(map(str, shape))
+            has = " × ".join(map(str, stored.shape))
+            raise InputError(
+                f"{file.path.name} has {tensor[:80]!r} with {has}, but its configuration asks for {asked}."
+            )
+    if missing := [tensor for tensor in wanted if not tensor.endswith(".bias")]:
+        raise InputError(f"{file.path.name} is incomplete: {missing[0]} is missing.")
+
+
+def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """By llama.cpp's name: that of a checkpoint, and the shape. Biases may be missing."""
+    hidden, inner, size = (config[key] for key in ("hidden_size", "intermediate_size", "head_dim"))
+    queries, keys = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
+    layer: dict[str, tuple[str, tuple[int, ...]]] = {
+        "attn_norm": ("input_layernorm", (hidden,)),
+        "attn_q": ("self_attn.q_proj", (queries, hidden)),
+        "attn_k": ("self_attn.k_proj", (keys, hidden)),
+        "attn_v": ("self_attn.v_proj", (keys, hidden)),
+        "attn_output": ("self_attn.o_proj", (hidden, queries)),
+        "ffn_norm": ("post_attention_layernorm", (hidden,)),
+        "ffn_gate": ("mlp.gate_proj", (inner, hidden)),
+        "ffn_up": ("mlp.up_proj", (inner, hidden)),
+        "ffn_down": ("mlp.down_proj", (hidden, inner)),
+    }
+    if config["model_type"] == "qwen3":
+        layer |= {"attn_q_norm": ("self_attn.q_norm", (size,)), "attn_k_norm": ("self_attn.k_norm", (size,))}
+    rows = config["vocab_size"]
+    every = {
+        EMBEDDING: ("model.embed_tokens.weight", (rows, hidden)),
+        "output_norm.weight": ("model.norm.weight", (hidden,)),
+    }
+    if not config["tie_word_embeddings"]:
+        every["output.weight"] = ("lm_head.weight", (rows, hidden))
+    for index in range(config["num_hidden_layers"]):
+        for tensor, (name, shape) in layer.items():
+            every[f"blk.{index}.{tensor}.weight"] = (f"model.layers.{index}.{name}.weight", shape)
+            if tensor in WITH_BIAS:
+                every[f"blk.{index}.{tensor}.bias"] = (f"model.layers.{index}.{name}.bias", shape[:1])
+    return every
+
+
+def _weights(file: GgufFile, config: Mapping[str, Any], dtype: torch.dtype) -> Iterator[tuple[str, Tensor]]:
+    """By a checkpoint's names."""
+    for tensor, (name, _) in _tensors(config).items():
+        if tensor not in file.tensors:
+            continue
+        weight = file.read_tensor(tensor, dtype)
+        part = tensor.split(".")[-2]
+        if part in ("attn_q", "attn_k") and config["model_type"] == "llama":
+            weight = _halves(weight, config["head_dim"])
+        yield name, weight
+
+
+def _halves(weight: Tensor, size: int) -> Tensor:
+    """llama.cpp turns a Llama head's numbers in neighbouring pairs, and stores its rows so; we turn its two halves."""
+    rows = weight.view(-1, size // 2, 2, *weight.shape[1:])
+    return rows.transpose(1, 2).reshape(weight.shape)
+
+
+def _transformers(file: GgufFile, config: Mapping[str, Any], dtype: str) -> "PreTrainedModel":
+    """The same weights in transformers' class, for who asks for it: the decoders here do not."""
+    from transformers import AutoConfig, AutoModelForCausalLM  # seconds and 120 MB
+
+    made: PreTrainedModel = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config), dtype=DTYPES[dtype])
+    made.load_state_dict(dict(_weights(file, config, DTYPES[dtype])), strict=False)
+    made.tie_weights()
+    return made.eval().requires_grad_(False)
+
+
+def _tokenizer(file: GgufFile) -> "PreTrainedTokenizerBase":
+    from transformers import PreTrainedTokenizerFast
+
+    light = read_tokens(file)
+    end = light.eos_token_id
+    return PreTrainedTokenizerFast(
+        tokenizer_object=light.backend_tokenizer,
+        eos_token=None if end is None else light.convert_ids_to_tokens(end),
+        chat_template=file.fields.get("tokenizer.chat_template"),
+    )

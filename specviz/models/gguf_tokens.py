@@ -1,0 +1,128 @@
+"""The tokenizer and the chat template of a GGUF file, as the library `tokenizers` reads them.
+
+A file names the way a text is cut before tokens are looked for (`tokenizer.ggml.pre`) and leaves its rule to llama.cpp
+(src/llama-vocab.cpp, build 11434), where these rules are from. Two kinds of vocabulary are read: byte-level BPE, and
+SentencePiece's with scores.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
+from tokenizers.models import BPE
+
+from specviz.core.errors import InputError
+from specviz.models.gguf_file import GgufFile
+from specviz.models.tokens import LightTokens
+
+GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+BY_DIGITS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+LLAMA_3, QWEN_2 = BY_DIGITS.format(digits=r"\p{N}{1,3}"), BY_DIGITS.format(digits=r"\p{N}")
+UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+TEKKEN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]*[{LOWER}]+|[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]+[{LOWER}]*|\p{{N}}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+RULES: Mapping[str, tuple[str, ...]] = {  # by the file's word: regular expressions that cut, one after the other
+    **dict.fromkeys(("gpt-2", "olmo", "mpt", "phi-2"), (GPT_2,)),
+    **dict.fromkeys(("smollm", "starcoder", "refact", "codeshell"), (r"\p{N}", GPT_2)),
+    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3", "falcon3", "dbrx", "smaug-bpe"), (LLAMA_3,)),
+    **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), (QWEN_2,)),
+    "tekken": (TEKKEN,),
+}
+WHOLE_WORDS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # a word that is a token needs no merges
+BEGINS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # where the file does not say whether a text does
+CONTROL, USER = 3, 4  # kinds of tokens: marks, and texts that are never cut
+SPACE = "▁"  # SentencePiece writes it for a space
+
+
+def read_tokens(file: GgufFile) -> LightTokens:
+    """Raises InputError: it has no tokenizer, or one of a kind that does not load."""
+    fields, name = file.fields, file.path.name
+    words = fields.get("tokenizer.ggml.tokens")
+    if not (isinstance(words, list) and words and isinstance(words[0], str)):
+        raise InputError(f"{name} has no tokenizer: the tokens are missing.")
+    make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(fields.get("tokenizer.ggml.model")))
+    if make is None:
+        kind = f"{fields.get('tokenizer.ggml.model')!r:.40}"
+        raise InputError(f"{name} has a tokenizer of the kind {kind}, and those of gpt2 and llama load here.")
+    try:
+        made = make(fields, {word: number for number, word in enumerate(words)})
+        kinds = fields.get("tokenizer.ggml.token_type") or []
+        marks = [(word, kind == CONTROL) for word, kind in zip(words, kinds, strict=False) if kind in (CONTROL, USER)]
+        made.add_tokens([AddedToken(word, special=is_mark, normalized=False) for word, is_mark in marks])
+        end, begin = _mark(fields, "eos", "end"), _mark(fields, "bos", "beginning") if _is_begun(fields) else None
+        if begin is not None:
+            made.post_processor = processors.TemplateProcessing(
+                f"{words[begin]} $A", special_tokens=[(words[begin], begin)]
+            )
+    except InputError as error:
+        raise InputError(f"{name} {error}") from None
+    except Exception as error:  # tokenizers raises this class itself
+        raise InputError(f"{name} has a tokenizer that does not fit together: {str(error)[:120]!r}.") from error
+    return LightTokens(made, end)
+
+
+def end_ids(file: GgufFile) -> frozenset[int]:
+    """The tokens that end a text, or a turn of a chat."""
+    keys = ("eos_token_id", "eot_token_id", "eom_token_id")
+    ends = (file.fields.get(f"tokenizer.ggml.{key}") for key in keys)
+    return frozenset(each for each in ends if isinstance(each, int))
+
+
+def _is_begun(fields: Mapping[str, Any]) -> bool:
+    """Whether every text begins with a mark."""
+    is_usual = fields.get("tokenizer.ggml.model") == "llama" or fields.get("tokenizer.ggml.pre") in BEGINS
+    return bool(fields.get("tokenizer.ggml.add_bos_token", is_usual))
+
+
+def _mark(fields: Mapping[str, Any], key: str, place: str) -> int | None:
+    """The id of the token at the end or the beginning of a text; None without one."""
+    mark, count = fields.get(f"tokenizer.ggml.{key}_token_id"), len(fields["tokenizer.ggml.tokens"])
+    if mark is not None and not (isinstance(mark, int) and 0 <= mark < count):
+        raise InputError(f"says that the {place} of a text is no token that there is: {mark!r:.40}.")
+    return mark
+
+
+def _byte_level(fields: Mapping[str, Any], vocabulary: dict[str, int]) -> Tokenizer:
+    rule = fields.get("tokenizer.ggml.pre", "")
+    if rule not in RULES:
+        loads = ", ".join(RULES)
+        raise InputError(f"cuts texts by a rule that is not known here ({rule!r:.40}); known are: {loads}.")
+    merges = [tuple(each.split(" ", 1)) for each in fields.get("tokenizer.ggml.merges", [])]
+    made = Tokenizer(BPE(vocabulary, merges, ignore_merges=rule in WHOLE_WORDS))
+    if RULES[rule] == (QWEN_2,):
+        made.normalizer = normalizers.NFC()  # as Qwen's own tokenizer does; llama.cpp does not
+    cuts = [pre_tokenizers.Split(Regex(each), "isolated") for each in RULES[rule]]
+    bytes_of = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    made.pre_tokenizer = pre_tokenizers.Sequence([*cuts, bytes_of])
+    made.decoder = decoders.ByteLevel()
+    return made
+
+
+def _sentence_piece(fields: Mapping[str, Any], vocabulary: dict[str, int]) -> Tokenizer:
+    scores = dict(zip(vocabulary, fields.get("tokenizer.ggml.scores", []), strict=True))
+    unknown = dict(enumerate(vocabulary)).get(fields.get("tokenizer.ggml.unknown_token_id", -1))
+    made = Tokenizer(BPE(vocabulary, _merges(scores, vocabulary), unk_token=unknown, fuse_unk=True, byte_fallback=True))
+    is_led = fields.get("tokenizer.ggml.add_space_prefix", True)
+    lead = [normalizers.Prepend(SPACE)] if is_led else []
+    made.normalizer = normalizers.Sequence([*lead, normalizers.Replace(" ", SPACE)])
+    spaces = decoders.Replace(SPACE, " ")
+    made.decoder = decoders.Sequence(
+        [spaces, decoders.ByteFallback(), decoders.Fuse(), *([decoders.Strip(" ", 1, 0)] if is_led else [])]
+    )
+    return made
+
+
+def _merges(scores: Mapping[str, float], vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Every pair of pieces whose whole is one too, the best score first: so SentencePiece joins them."""
+    found = []
+    for whole, score in scores.items():
+        pairs = [(whole[:cut], whole[cut:]) for cut in range(1, len(whole))]
+        both = [pair for pair in pairs if pair[0] in vocabulary and pair[1] in vocabulary]
+        found += [(score, pair) for pair in sorted(both, key=lambda pair: (vocabulary[pair[0]], vocabulary[pair[1]]))]
+    found.sort(key=lambda each: (each[0], len(each[1][0]), len(each[1][1])), reverse=True)
+    return [pair for _, pair in found]

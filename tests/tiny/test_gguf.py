@@ -1,0 +1,240 @@
+"""GGUF files: the same numbers, texts and tokens as transformers has of the same model; and files that are none."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from gguf import GGUFWriter
+from gguf.quants import dequantize, quantize
+
+from specviz import DecodeSettings, InputError, autoregressive_decode
+from specviz.models.gguf_file import PACKINGS, read_gguf
+from specviz.models.gguf_tokens import RULES, read_tokens
+from specviz.models.loaded_model import chat_ids
+from specviz.models.loading import inspect_model, load_model
+from tests.support.architectures import KNOWN, STRETCHED, random_weights
+from tests.support.gguf_files import add_tensor, finish, write_byte_level, write_gguf, write_pieces
+from tests.support.strategies import assert_one_sentence, refusal_and_peak
+from tests.support.tiny_models import greedy_of_transformers
+
+CASES = KNOWN | {
+    "biases": ("llama", {"attention_bias": True}),
+    "llama 3 rotary": ("llama", {"rope_parameters": STRETCHED | {"original_max_position_embeddings": 8192}}),
+}
+WIDE = {"vocab_size": 40, "hidden_size": 256, "intermediate_size": 256, "num_hidden_layers": 1}
+SMALL = ("llama", {"num_hidden_layers": 1})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_of_each_family_has_the_models_own_logits_and_greedy_text(case: str, tmp_path: Path) -> None:
+    model = random_weights(*CASES[case])
+    loaded = load_model(str(write_gguf(tmp_path / "a.gguf", model)))
+    ids = torch.arange(20)
+    assert torch.equal(loaded.forward.reader().read(ids), model(ids[None]).logits[0])
+    assert torch.equal(loaded.model(ids[None]).logits[0], model(ids[None]).logits[0])
+    run = autoregressive_decode(loaded, [1, 2, 3], DecodeSettings(max_new_tokens=12))
+    assert run.output.token_ids == greedy_of_transformers(loaded, [1, 2, 3], 12)
+
+
+@pytest.mark.parametrize("packing", [each.name for each in PACKINGS])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_file_in_each_packing_is_read(packing: str, dtype: str, tmp_path: Path) -> None:
+    """In parts, as a large file is; transformers reads the same numbers to the same logits."""
+    file = write_gguf(tmp_path / "a.gguf", random_weights("llama", WIDE), packing)
+    loaded = load_model(str(file), dtype)
+    head = read_gguf(file)
+    stored = head.tensors["blk.0.ffn_down.weight"]
+    assert stored.packing.name == packing
+    raw = file.read_bytes()[stored.start : stored.start + 256 * stored.row_bytes]
+    rows = torch.frombuffer(bytearray(raw), dtype=torch.uint8).view(256, -1)
+    expected = torch.from_numpy(dequantize(rows.numpy(), stored.packing)).to(loaded.forward.llama.embedding.dtype)
+    assert torch.equal(loaded.forward.llama.layers[0].down.weight.to(expected.dtype), expected)
+    ids = torch.arange(12)
+    ours, theirs = loaded.forward.reader().read(ids), loaded.model(ids[None]).logits[0]
+    assert torch.isfinite(ours).all()
+    apart = float(theirs.abs().max()) * {"float32": 1e-5, "bfloat16": 0.05}[dtype]
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=apart)
+
+
+def test_a_large_tensor_is_unpacked_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specviz.models.gguf_file.PART", 3 * 64)
+    writer, numbers = GGUFWriter(tmp_path / "a.gguf", "llama"), torch.randn(10, 64)
+    add_tensor(writer, "x", numbers, "Q8_0")
+    finish(writer)
+    whole = dequantize(quantize(numbers.numpy(), PACKINGS[3]), PACKINGS[3])
+    assert torch.equal(read_gguf(tmp_path / "a.gguf").read_tensor("x", torch.float32), torch.from_numpy(whole))
+
+
+# ---- tokens
+
+
+def test_byte_level_tokens_are_cut_joined_and_written_back(tmp_path: Path) -> None:
+    """A merge joins no two parts that the file's rule cuts: digits stay alone by one, three together by another."""
+    cuts = {"gpt-2": ["12345"], "smollm": ["1", "2", "3", "4", "5"], "llama-bpe": ["123", "45"], "qwen2": [*"12345"]}
+    cuts["tekken"] = cuts["qwen2"]
+    merges = ("1 2", "12 3", "123 4", "1234 5", "4 5", "Ġ a", "i s", "Ġa s")
+    for rule, numbers in cuts.items():
+        writer = GGUFWriter(tmp_path / f"{rule}.gguf", "llama")
+        write_byte_level(writer, 300, rule, *merges)
+        finish(writer)
+        tokens = read_tokens(read_gguf(tmp_path / f"{rule}.gguf"))
+        for text in ("is as 12345", "\n\n  é 🎉\tit's", "<end>", " lead"):
+            assert tokens.decode(tokens(text)["input_ids"]) == text
+        ids = tokens("12345")["input_ids"]
+        assert [tokens.convert_ids_to_tokens(each) for each in ids] == numbers, rule
+        assert tokens("<end>")["input_ids"] == [299]
+        assert tokens("<end>", split_special_tokens=True)["input_ids"] != [299]
+        assert (tokens.eos_token_id, tokens.all_special_tokens) == (299, ["<end>"])
+
+
+def test_pieces_are_joined_by_their_scores_and_begin_with_a_mark(tmp_path: Path) -> None:
+    """By hand: "▁a" has a better score than "ab", so "ab" is never joined; a text without a piece is bytes."""
+    scores = {"▁": -1.0, "a": -2.0, "b": -3.0, "▁a": -4.0, "ab": -5.0, "▁ab": -6.0, "bb": -7.0}
+    writer = GGUFWriter(tmp_path / "a.gguf", "llama")
+    write_pieces(writer, scores)
+    finish(writer)
+    tokens = read_tokens(read_gguf(tmp_path / "a.gguf"))
+
+    def pieces(text: str) -> list[str | None]:
+        return [tokens.convert_ids_to_tokens(each) for each in tokens(text)["input_ids"]]
+
+    assert pieces("ab") == ["<s>", "▁ab"]
+    assert pieces("bb a") == ["<s>", "▁", "bb", "▁a"]
+    assert pieces("é") == ["<s>", "▁", "<0xC3>", "<0xA9>"]
+    assert tokens.decode(tokens("bb abé")["input_ids"], skip_special_tokens=True) == "bb abé"
+
+
+def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> None:
+    template = (
+        "{% for m in messages %}{{ m.role }}:{{ m.content }}|{% endfor %}{% if add_generation_prompt %}>{% endif %}"
+    )
+    model = random_weights("llama", {"vocab_size": 300})
+    file = write_gguf(tmp_path / "a.gguf", model, tokenizer__chat_template=template)
+    loaded = load_model(str(file))
+    assert loaded.tokens.decode(chat_ids(loaded, [("user", "Hi")])) == "user:Hi|>"
+
+
+# ---- what does not load
+
+
+def refused(file: Path) -> str:
+    """The sentence, of a file in a folder that it does not name; the bounds of memory that a bad file may take."""
+    sentence, peak = refusal_and_peak(lambda: inspect_model(str(file)))
+    assert_one_sentence(sentence)
+    assert sentence.startswith(file.name)
+    assert peak < 80 * 2**20
+    return sentence
+
+
+def test_what_is_not_known_gets_a_sentence(tmp_path: Path) -> None:
+    file, model = tmp_path / "a.gguf", random_weights(*SMALL)
+    said = {
+        "of the architecture 'gemma3', and Llama, Mistral, Qwen2 and Qwen3 load": {"general__architecture": "gemma3"},
+        "a mixture of 8 experts": {"llama__expert_count": 8},
+        "the rotary position embedding is 'yarn'": {
+            "llama__rope__scaling__type": "yarn",
+            "llama__rope__scaling__factor": 4.0,
+        },
+        "some layers have a sliding window": {"llama__attention__sliding_window": 16},
+        "4 of a head's 8 numbers are turned": {"llama__rope__dimension_count": 4},
+        "asks for 23 × 48": {"llama__embedding_length": 48},
+        "blk.1.attn_norm.weight is missing": {"llama__block_count": 2},
+        "nothing that can be used as llama.block_count: 100000": {"llama__block_count": 100_000},
+        "4 heads of queries cannot share 3 of keys": {"llama__attention__head_count_kv": 3},
+        "end of a text is no token": {"tokenizer__ggml__eos_token_id": 23},
+        "beginning of a text is no token": {
+            "tokenizer__ggml__bos_token_id": "x",
+            "tokenizer__ggml__add_bos_token": True,
+        },
+        "does not fit together": {"tokenizer__ggml__merges": ["x y"]},
+        "has 24 tokens, but numbers for 23": {"tokenizer__ggml__tokens": [f"t{place}" for place in range(24)]},
+        "a tokenizer of the kind ['gpt2']": {"tokenizer__ggml__model": ["gpt2"]},
+        "a tokenizer of the kind 'rwkv'": {"tokenizer__ggml__model": "rwkv"},
+        "a rule that is not known here ('poro-chat')": {"tokenizer__ggml__pre": "poro-chat"},
+    }
+    for sentence, changes in said.items():
+        write_gguf(file, model, **changes)
+        assert sentence in refused(file), changes
+
+
+def test_weights_in_an_unknown_packing_are_named(tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "a.gguf", random_weights(*SMALL))
+    content = bytearray(file.read_bytes())
+    name = b"blk.0.ffn_up.weight"
+    place = content.index(name) + len(name) + 4 + 2 * 8
+    for kind, said in ((20, "IQ4_NL ('blk.0.ffn_up.weight')"), (9999, "type 9999 ('blk.0.ffn_up.weight')")):
+        content[place : place + 4] = struct.pack("<I", kind)
+        file.write_bytes(content)
+        assert f"has weights in {said}, and these load here: F32, F16, BF16, Q8_0" in refused(file)
+
+
+HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "empty": (lambda _: b"", "cannot be read as a GGUF file"),
+    "other bytes": (lambda whole: b"PK\3\4" + whole[4:], "is not a GGUF file"),
+    "version 9": (lambda whole: whole[:4] + struct.pack("<I", 9) + whole[8:], "is GGUF of version 9"),
+    "the other byte order": (lambda whole: whole[:4] + whole[4:8][::-1] + whole[8:], "is GGUF of version 50331648"),
+    "many tensors": (
+        lambda whole: whole[:8] + struct.pack("<Q", 2**60) + whole[16:],
+        "1,152,921,504,606,846,976 tensors",
+    ),
+    "many fields": (lambda whole: whole[:16] + struct.pack("<Q", 2**40) + whole[24:], "1,099,511,627,776 fields"),
+    "more fields than there are": (lambda whole: whole[:16] + struct.pack("<Q", 1999) + whole[24:], "GGUF"),
+    "a huge text": (lambda whole: whole[:24] + struct.pack("<Q", 2**62) + whole[32:], "bytes in one text"),
+    "a long list": (
+        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 0, 2**50),
+        "entries in its lists",
+    ),
+    "lists in lists": (
+        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 9, 5),
+        "has a list of type 9",
+    ),
+    "a field of no type": (
+        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<I", 77),
+        "has a field of type 77",
+    ),
+    "only zeros after the counts": (lambda whole: whole[:24] + bytes(10_000_000), "GGUF"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_file_that_lies_gets_a_sentence_and_little_memory(case: str, tmp_path: Path) -> None:
+    change, said = HOSTILE[case]
+    file = write_gguf(tmp_path / "a.gguf", random_weights(*SMALL))
+    file.write_bytes(change(file.read_bytes()))
+    sentence = refused(file)
+    assert said == "GGUF" or said in sentence
+
+
+def test_a_file_that_is_cut_anywhere_gets_a_sentence(tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "a.gguf", random_weights(*SMALL))
+    whole = file.read_bytes()
+    for length in {1, 3, 5, 8, 20, *range(24, len(whole), 997), len(whole) - 1}:
+        file.write_bytes(whole[:length])
+        assert "is cut off" in refused(file)
+
+
+def test_any_byte_of_the_head_may_be_wrong(tmp_path: Path) -> None:
+    """It loads as something else, or gets a sentence: never another error."""
+    file = write_gguf(tmp_path / "a.gguf", random_weights(*SMALL))
+    whole, random = file.read_bytes(), Random(0)
+    end = whole.index(b"blk.0.ffn_up.weight") + 40
+    for place in random.sample(range(4, end), 300):
+        file.write_bytes(whole[:place] + random.randbytes(1) + whole[place + 1 :])
+        try:
+            inspect_model(str(file))
+        except InputError as error:
+            assert_one_sentence(str(error))
+
+
+def test_every_rule_can_be_compiled() -> None:
+    from tokenizers import Regex
+
+    assert [Regex(each) for rules in RULES.values() for each in rules]
+
+
+def test_a_missing_file_says_what_to_give() -> None:
+    with pytest.raises(InputError, match=r"There is no GGUF file no/b\.gguf here"):
+        inspect_model("no/b.gguf")
