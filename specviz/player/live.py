@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, BROWSER
 from specviz.core.names import first_words
 from specviz.core.request import SHOWN
 from specviz.core.settings import DecodeSettings, Setting
@@ -56,7 +56,7 @@ def live_file() -> str:
 
 
 def live_file_with(weights: str) -> str:
-    """The same with these script elements; with none, a browser can put them in: assets/live/take.js."""
+    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.js."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
     return _page(models, weights, "'none'", "This file needs no network: it works from disk.")
 
@@ -85,7 +85,7 @@ def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
         "live": inline_json(_made(models)),
         "engine": _script("engine/worker.js").replace("</", "<\\/"),
         "footer": f"Made with specviz: speculative decoding, token by token. {works}",
-        "script": bundle(ASSETS / "live/live.js"),
+        "script": bundle(BROWSER / "live/live.js"),
         "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }
     return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=MOST_BYTES)
@@ -101,7 +101,7 @@ def _fonts() -> Iterator[str]:
 
 
 def _made(models: dict[str, Any]) -> dict[str, Any]:
-    """What the page is made with; see `Made` in assets/live/live.js."""
+    """What the page is made with; see `Made` in assets/browser/live/live.js."""
     first = ((each.title, each.prompts[0]) for each in WORKLOADS)
     papers = {run.pair: run for run in reversed(PUBLISHED)}
     plans = [plan for plan in all_plans() if plan.name in OWN]
@@ -141,7 +141,7 @@ def _tour() -> dict[str, Any]:
 
 
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/live/settings.js."""
+    """See `Row` in assets/browser/live/settings.js."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},
@@ -156,7 +156,7 @@ def _row(row: Setting) -> dict[str, Any]:
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
-    """See `Moment` in assets/live/lesson.js."""
+    """See `Moment` in assets/browser/live/lesson.js."""
     screen = moment.screen
     return {
         "title": moment.title,
@@ -170,7 +170,7 @@ def _moment(moment: Moment) -> dict[str, Any]:
 
 
 def _stored(name: str) -> Any:
-    return json.loads(asset(name))
+    return json.loads((ASSETS / name).read_text(encoding="utf-8"))
 
 
 def _model(name: str, address: str | None) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def _weights_in_page(name: str) -> str:
 
 def _script(entry: str) -> str:
     """A module as a classic script: browsers start no thread from a module that is not a file of its own."""
-    return re.sub(r"^export default ", "", bundle(ASSETS / entry), flags=re.MULTILINE)
+    return re.sub(r"^export default ", "", bundle(BROWSER / entry), flags=re.MULTILINE)
 
 
 def write_site(folder: Path) -> int:

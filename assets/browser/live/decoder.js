@@ -75,7 +75,7 @@ export class Decoder {
     this.thread?.post({ kind: "run", id, request });
   }
 
-  /** @param {any} message see assets/engine/engine.js */
+  /** @param {any} message see assets/browser/engine/engine.js */
   #hear({ kind, id, sentence, trace, guesses, model, bytes, of }) {
     if (kind === "loading") return this.told.loading(model, bytes, of);
     if (kind === "failed" && id === undefined) return this.#fail(sentence);
