@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { csvOf } from "../../assets/browser/live/csv.js";
 import { judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
 import { COLUMNS, cellsOf } from "../../assets/browser/live/tried.js";
-import { comparedInWords, firstWords, resultOf } from "../../assets/browser/live/words.js";
+import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/words.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
@@ -53,6 +53,10 @@ test("the sentence of the result, and its reason", () => {
   }
   const recorded = resultOf(runFrom(table("results").runs[0]), false).reason;
   assert.match(recorded, /One run, recorded on a machine;/);
+});
+
+test("a machine in a sentence is short", () => {
+  for (const [machine, said] of table("machines")) assert.equal(machineInWords(machine), said);
 });
 
 test("whether both decoders wrote the same text", () => {
