@@ -34,16 +34,35 @@ export class Form {
     find(node, ".settings").append(...this.offered.map(fieldOf));
     find(node, ".helps dl").append(...this.offered.flatMap(({ label, help }) => [element("dt", "", label), element("dd", "", help)]));
     this.set("prompt", presets[0].text);
+    this.asked = this._values(); // by what was run or opened last
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
-    node.addEventListener("change", ({ target }) => {
+    this._whenChosen(() => {
+      if (this._values() === this.asked) return; // it runs already, or was taken back
+      this.instead = ""; // the visitor has chosen
+      changed();
+    });
+  }
+
+  /**
+   * A press leaves the field that was typed in. A run that began then would move what is pressed away: the click was lost.
+   * @param {() => void} act
+   */
+  _whenChosen(act) {
+    let isPressed = false;
+    for (const kind of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
+    this.node.addEventListener("change", ({ target }) => {
       const { name } = /** @type {Control} */ (target);
       if (name === "lesson") return; // no setting
       if (name === "preset") this._take();
       if (name === "prompt") this._name();
-      this.instead = ""; // the visitor has chosen
-      changed();
+      if (isPressed) addEventListener("pointerup", () => setTimeout(act), { once: true }); // after its click
+      else act();
     });
+  }
+
+  _values() {
+    return String(new URLSearchParams(/** @type {any} */ (new FormData(this.node))));
   }
 
   /** @param {string} name */
@@ -69,6 +88,7 @@ export class Form {
     this._settle();
     const chosen = this.offered.map((row) => [row.name, this._chosen(row)]);
     const settings = { ...this.settings, ...Object.fromEntries(chosen) };
+    this.asked = this._values();
     return { prompt: this.get("prompt").slice(0, LONGEST), target: this.get("target"), draft: this.get("draft"), settings };
   }
 
@@ -99,6 +119,7 @@ export class Form {
     const instead = [...MODELS.map((name) => ({ link: name, label: name })), ...this.rows].map((row) => this._unlike(row, values.get(row.link)));
     if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
     this.instead = listed(instead.filter(Boolean));
+    this.asked = this._values();
     return ["prompt", "preset", ...MODELS, ...this.rows.map(({ link }) => link)].some((name) => values.has(name));
   }
 
