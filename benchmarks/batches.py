@@ -1,7 +1,7 @@
 """What speculation brings in batches of 1 to 16 texts, and what a check costs there.
 
     python -m benchmarks.batches [--target wren-base] [--draft wren-nano] [--batches 1 2 4 8 16] [--draft-lengths 1 2 4]
-        [--prompts 4] [--repeats 6] [--tokens 64] [--out assets/batches/batches.json]
+        [--prompts 4] [--repeats 6] [--tokens 64] [--out assets/measured/batches.json]
 
 The prompts are the app's own (`data/prompts/workloads.py`), the first few of each of four kinds, so that the texts of a
 batch are accepted at different rates. Every batch size decodes all of them, greedy and to the full length, by the
@@ -15,7 +15,7 @@ make them differ, where two tokens are nearly equally probable: passes of differ
 With `--clock processor` the times are what the one computing thread was given, so that other programs on a busy
 machine hardly count. Without it they are what a person waits.
 
-The app shows the file assets/batches/batches.json: When it helps, Learn and the Worksheet.
+The app shows the file assets/measured/batches.json: When it helps, Learn and the Worksheet.
 """
 
 import argparse

@@ -46,7 +46,7 @@ from benchmarks.hostile import HOSTILE, MESSAGES, any_file, any_text, rubbish_li
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from benchmarks.visitors import RunTimes, Visitor, run_link, visiting, written_in
-from specviz.core.files import ASSETS
+from specviz.core.files import TEXTS
 from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
 
@@ -241,7 +241,7 @@ async def see_everything(server: Server) -> None:
     """One visitor uses every page and every place once, so that what is loaded for the first use is there."""
     async with visiting(server.port) as visitor:
         for page, query, widget, name in UPLOADS:
-            good = HOSTILE / GOOD[name] if name in GOOD else ASSETS / "lessons" / "ten-minutes.yaml"
+            good = HOSTILE / GOOD[name] if name in GOOD else TEXTS / "lessons" / "ten-minutes.yaml"
             await on_page(visitor, page, widget, query)
             await visitor.upload(widget, name, good.read_bytes())
             await visitor.stay(5)

@@ -1,11 +1,11 @@
-// Compiles assets/engine/arithmetic.ts to WebAssembly and writes assets/engine/kernel_bytes.js: npm run kernel
+// Compiles assets/browser/engine/arithmetic.ts to WebAssembly and writes assets/browser/engine/kernel_bytes.js: npm run kernel
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 
-const ENGINE = fileURLToPath(new URL("../assets/engine/", import.meta.url));
+const ENGINE = fileURLToPath(new URL("../assets/browser/engine/", import.meta.url));
 const COMPILER = fileURLToPath(new URL("../node_modules/assemblyscript/bin/asc.js", import.meta.url));
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", "simd"];
 

@@ -2,7 +2,7 @@
 
 The story needs runs with certain properties (a round that accepts some tokens and rejects one, a run that loses, ...).
 This script searches for them among the presets, so that it finds them again after the bundled models change. It writes
-traces/story-*.json and story/figures.json to FOLDER (assets); with --figures only the second. Run it on a machine that
+traces/story-*.json and measured/story.json to FOLDER (assets); with --figures only the second. Run it on a machine that
 does nothing else. With --counts it only counts the tokens per target call of the tried runs again, on any machine.
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--counts", action="store_true", help="count again what is not timed, in the figures of FOLDER")
     options = parser.parse_args()
     if options.counts:
-        path = options.folder / "story" / "figures.json"
+        path = options.folder / "measured" / "story.json"
         write_figures(
             json.loads(path.read_text(encoding="utf-8")) | {"tried_per_call": tried_per_call()}, options.folder
         )
@@ -71,8 +71,8 @@ def main() -> None:
 
 def write_figures(figures: Mapping[str, Any], folder: Path) -> None:
     """Of the story, as JSON."""
-    (folder / "story").mkdir(exist_ok=True)
-    (folder / "story" / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    (folder / "measured").mkdir(exist_ok=True)
+    (folder / "measured" / "story.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
 def tried_per_call() -> dict[str, list[float]]:

@@ -1,7 +1,7 @@
 """Take the README's moving picture from the running app: python -m scripts.take_pictures [FOLDER]
 
 Starts its own server, opens the recorded run on Watch, steps through its first rounds with the stage's own button, and
-takes a picture of each step. The pictures become one animated WebP, watch.webp, in FOLDER (assets/pictures).
+takes a picture of each step. The pictures become one animated WebP, watch.webp, in FOLDER (docs).
 """
 
 import sys
@@ -20,7 +20,7 @@ STEP_MS, LAST_MS = 450, 2500  # how long a step is shown, and the last one
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets" / "pictures"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
     folder.mkdir(parents=True, exist_ok=True)
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])

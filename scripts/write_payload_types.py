@@ -1,4 +1,4 @@
-"""Writes assets/shared/payloads.d.ts: the types of what Python hands to the JavaScript, from the Python types.
+"""Writes assets/browser/shared/payloads.d.ts: the types of what Python hands to the JavaScript, from the Python types.
 
     python scripts/write_payload_types.py
 
@@ -48,7 +48,7 @@ from specviz.ui.play.board import PlayPayload  # noqa: E402
 from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload  # noqa: E402
 from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 
-FILE = ROOT / "assets/shared/payloads.d.ts"
+FILE = ROOT / "assets/browser/shared/payloads.d.ts"
 HEAD = """// Made by scripts/write_payload_types.py from the Python types. Do not edit it.
 
 export * from "../trace/drawn.js";

@@ -1,7 +1,8 @@
 """Every way to draft, and what a name of a draft means. The rest of the program asks here.
 
-A new way is an entry in assets/methods.yaml and a module that has it draft (see CONTRIBUTING, "How to add a drafter").
-Menus, links, options, sweeps, sentences, figures and the stage's JavaScript take what they need from the entry.
+A new way is an entry in assets/texts/tables/methods.yaml and a module that has it draft (CONTRIBUTING, "How to add a
+drafter"). Menus, links, options, sweeps, sentences, figures and the stage take what they need
+from the entry.
 """
 
 import re
@@ -13,7 +14,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import TABLES
 
 Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are part of the target: loaded with it
 
@@ -68,7 +69,7 @@ class Method:
 READ_ON = "23 November 2026"  # who serves text with what was read in the projects' documents and code on that day
 PROMPT_LOOKUP = "lookup"  # in requests and links
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
-METHODS = TypeAdapter(list[Method]).validate_python(yaml.safe_load((ASSETS / "methods.yaml").read_text("utf-8")))
+METHODS = TypeAdapter(list[Method]).validate_python(yaml.safe_load((TABLES / "methods.yaml").read_text("utf-8")))
 MODEL, *_, OTHER = METHODS
 
 

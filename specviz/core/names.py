@@ -33,7 +33,7 @@ MOST_MACHINE = 40  # characters: a file can name any machine
 
 def machine_in_words(machine: str) -> str:
     """In a sentence: "an Intel Xeon" for "Intel(R) Xeon(R) Processor, 2 cores, Linux"."""
-    name = first_words(re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b", "", machine.partition(",")[0]), MOST_MACHINE)
+    name = first_words(re.sub(r"^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b", "", machine.partition(",")[0]), MOST_MACHINE)
     return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else "a machine that is not named"
 
 

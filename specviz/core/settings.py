@@ -1,7 +1,7 @@
 """The settings of one decode run: a table with a row for each, from which everything that shows them is made.
 
-`DecodeSettings` and `RunRequest` declare their fields with rows, and assets/settings.yaml has their words. `table_of`
-reads both, and whatever shows or reads settings goes through the rows.
+`DecodeSettings` and `RunRequest` declare their fields with rows, and assets/texts/tables/settings.yaml has their words.
+`table_of` reads both, and whatever shows or reads settings goes through the rows.
 """
 
 import re
@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import yaml
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import TABLES
 
 OWN_NAME = "the name of the setting"
-WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((ASSETS / "settings.yaml").read_text("utf-8"))
+WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((TABLES / "settings.yaml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Figures published in papers, each with its source, as assets/published.yaml has them. Nothing here was measured."""
+"""Figures published in papers, each with its source (assets/measured/published.yaml). None was measured here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Annotated
 import yaml
 from pydantic import BeforeValidator, TypeAdapter
 
-from specviz.core.files import ASSETS
+from specviz.core.files import MEASURED
 from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round_steps
 from specviz.data.measured.measured_methods import ModelFamily
 
@@ -116,7 +116,7 @@ class Published:
     on_a_gpu: Mapping[ModelFamily, str]  # why a GPU changes a method, in one sentence each
 
 
-FILE = ASSETS / "published.yaml"
+FILE = MEASURED / "published.yaml"
 _KNOWN = TypeAdapter(Published).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
 
 PUBLISHED, GPU_ROUNDS, GPU_COSTS = _KNOWN.papers, _KNOWN.gpu_rounds, _KNOWN.gpu_costs

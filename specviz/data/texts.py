@@ -20,7 +20,7 @@ import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import TEXTS
 from specviz.core.names import spell_count
 
 try:
@@ -28,7 +28,6 @@ try:
 except ImportError:  # PyYAML without its C library: ten times slower
     from yaml import SafeLoader  # type: ignore[assignment]
 
-FOLDER = ASSETS / "texts"
 KIND = TypeVar("KIND")
 Words = Literal["technical", "plain"]
 NonEmptyText = Annotated[str, Field(min_length=1)]
@@ -171,7 +170,7 @@ class AppTexts(Generic[KIND]):
     name: str  # of the file, below the folder
     kind: type[KIND]
 
-    def read(self, folder: Path = FOLDER) -> TextFile[KIND]:
+    def read(self, folder: Path = TEXTS) -> TextFile[KIND]:
         """Raises TextError: it cannot be read, or holds something else."""
         return read_texts(folder / f"{self.name}.yaml", self.kind)
 

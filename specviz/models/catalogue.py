@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, TABLES
 from specviz.core.trace import Trace
 from specviz.models.gguf_folder import stored_files
 
@@ -216,7 +216,7 @@ class _Catalogue:
     pairs: tuple[Pair, ...]
 
 
-FILE = ASSETS / "pairs.yaml"
+FILE = TABLES / "pairs.yaml"
 _CATALOGUE = TypeAdapter(_Catalogue).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
 HUB_MODELS, PAIRS = _CATALOGUE.models, _CATALOGUE.pairs
 

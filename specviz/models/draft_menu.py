@@ -7,11 +7,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.drafters import METHODS, named, own_names, typed_name
-from specviz.core.names import is_path
+from specviz.core.drafters import METHODS, menu_title, named, own_names, typed_name
+from specviz.core.names import is_path, short_name
 from specviz.data.measured.measured_methods import ALL, stored_methods
-from specviz.models.catalogue import bundled_names, find_local, head_names, known_names, method_named
+from specviz.models.catalogue import (
+    HUB_MODELS,
+    bundled_heads,
+    bundled_names,
+    find_gguf,
+    find_local,
+    head_names,
+    known_models,
+    known_names,
+    method_named,
+)
 from specviz.models.gguf_folder import stored_files
+from specviz.models.memory import show_size
 
 DraftSource = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -125,3 +136,37 @@ def linked_names() -> list[str]:
 def is_offered(name: str) -> bool:
     """Whether the menus have this model or draft, so that it needs no download that they do not announce."""
     return method_named(name).loads != "model" or name in offered_names()
+
+
+MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
+HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
+
+
+def model_label(name: str) -> str:
+    """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
+    if name == MORE_MODELS:
+        return "More models…"
+    if named(name):
+        return f"{menu_title(name)} · no model"
+    for head in bundled_heads():
+        if head.name == name:
+            return f"{name} · head · {_millions(head.parameters)}"
+    model = known_models().get(name)
+    short = name.rpartition("/")[2]
+    if model is None:
+        if file := find_gguf(name):
+            return f"{short_name(name)} · GGUF file · {show_size(file.stat().st_size)}"
+        return f"{short_name(name)} · folder" if is_path(name) else name
+    return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
+
+
+def draft_label(name: str) -> str:
+    """A draft in its menu, with its group: a model, a head, no model."""
+    label = model_label(name)
+    return label.replace(" · ", " · model · ", 1) if name in known_models() or find_gguf(name) else label
+
+
+def _millions(parameters: int) -> str:
+    if parameters >= 1e9:
+        return f"{parameters / 1e9:.1f} B"
+    return f"{parameters / 1e6:.{0 if parameters >= 1e7 else 1}f} M"

@@ -1,6 +1,6 @@
 """What the stage component gets, as plain JSON: a run as its trace, and what the trace cannot say.
 
-The modules in assets/trace/ make of it what is drawn.
+The modules in assets/browser/trace/ make of it what is drawn.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 
 MOST_BYTES = 2_000_000
 HEAD = "offline/head.html"  # with the policy, so that there is one
@@ -31,7 +31,7 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
     """The head of all such files, then this body, with every mark replaced once: a mark inside a part stays text.
 
     Args:
-        body: a file in assets/.
+        body: a file in assets/browser/.
         parts: by the name of their mark; `script` and `style` also give their hashes.
         policy: what else scripts may do, as the end of the content security policy.
         most: bytes that the file may have, 2 MB unless said. Raises InputError: it would be larger.
@@ -50,7 +50,7 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
 
 
 def asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return (BROWSER / name).read_text(encoding="utf-8")
 
 
 def inline_json(data: object) -> str:

@@ -9,22 +9,23 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from hashlib import sha256
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
-from specviz.core.names import first_words
+from specviz.core.files import ASSETS, BROWSER
 from specviz.core.request import SHOWN
 from specviz.core.settings import SETTINGS, DecodeSettings, Setting
 from specviz.core.trace import DrafterInfo
 from specviz.data.lessons.plans import OWN, Moment, all_plans
 from specviz.data.lessons.story import tour_of
 from specviz.data.measured.first_run import first_trace
-from specviz.data.prompts.workloads import WORKLOADS
+from specviz.data.prompts.workloads import OWN_TEXT, WORKLOADS, preset_label
 from specviz.data.published import PUBLISHED
-from specviz.models.catalogue import count_parameters
+from specviz.data.texts import page_texts
+from specviz.models.draft_menu import draft_label, model_label
 from specviz.player.data import PHASES, method_payload
 from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
@@ -37,7 +38,6 @@ LOOKUP = "prompt-lookup"
 CHECKS_ARE_CHEAP = ("T5-small 77M → T5-XXL 11B", "a 4B draft → Chinchilla 70B")  # on their machines
 STYLES = (*PAGE_STYLES, "stage/tour.css", "stage/views.css", "live/live.css")
 OFFERED = ("temperature", "max_new_tokens", "seed", "top_k", "top_p", "verification", "draft_length")  # by its engine
-SHOWN_CHARACTERS = 48  # of a prompt in the menu
 MOST_BYTES = 35_000_000  # of the one file
 WEIGHTS = "model.safetensors"
 PIECE = 1_000_000  # characters of a script element: WebKit is busy for a minute with one of 25 MB
@@ -56,7 +56,7 @@ def live_file() -> str:
 
 
 def live_file_with(weights: str) -> str:
-    """The same with these script elements; with none, a browser can put them in: assets/live/take.js."""
+    """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.js."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
     return _page(models, weights, "'none'", "This file needs no network: it works from disk.")
 
@@ -80,12 +80,13 @@ def live_site() -> dict[str, bytes]:
 def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
     parts = {
         "title": "Speculative decoding, live in this browser",
+        "heading": re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(page_texts("watch")["heading"])),
         "stage": asset("stage/stage.html"),
         "weights": stored,
         "live": inline_json(_collect(models)),
         "engine": _script("engine/worker.js").replace("</", "<\\/"),
         "footer": f"Made with specviz: speculative decoding, token by token. {works}",
-        "script": bundle(ASSETS / "live/live.js"),
+        "script": bundle(BROWSER / "live/live.js"),
         "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }
     return html_file("live/page.html", parts, policy=POLICY.format(connect=connect), most=MOST_BYTES)
@@ -101,8 +102,8 @@ def _fonts() -> Iterator[str]:
 
 
 def _collect(models: dict[str, Any]) -> dict[str, Any]:
-    """What the page is made with; see `Made` in assets/live/live.js."""
-    first = ((each.title, each.prompts[0]) for each in WORKLOADS)
+    """What the page is made with; see `Made` in assets/browser/live/live.js."""
+    presets = [each.prompts[0] for each in WORKLOADS if each.prompts[0].grammar is None]
     papers = {run.pair: run for run in reversed(PUBLISHED)}
     plans = [plan for plan in all_plans() if plan.name in OWN]
     lessons = [{"name": p.name, "title": p.title, "moments": [_moment(each) for each in p.moments]} for p in plans]
@@ -110,11 +111,12 @@ def _collect(models: dict[str, Any]) -> dict[str, Any]:
     return {
         "models": models,
         "tokenizer": _stored(f"models/{IN_ONE_FILE[0]}/tokenizer.json"),
-        "presets": [
-            {"name": each.name, "label": f"{title} · {first_words(each.text, SHOWN_CHARACTERS)}", "text": each.text}
-            for title, each in first
-            if each.grammar is None
-        ],
+        "presets": [{"name": each.name, "text": each.text} for each in presets],
+        "menus": {
+            "preset": [(name, preset_label(name)) for name in (*(each.name for each in presets), OWN_TEXT)],
+            "target": [(name, model_label(name)) for name in models],
+            "draft": [(name, draft_label(name)) for name in (*[*models][1:], LOOKUP)],
+        },
         "lookup": LOOKUP,
         "settings": asdict(DecodeSettings()),
         "unusual": {name: row.words for name, row in SETTINGS.items() if row.words},
@@ -142,7 +144,7 @@ def _tour() -> dict[str, Any]:
 
 
 def _row(row: Setting) -> dict[str, Any]:
-    """See `Row` in assets/live/settings.js."""
+    """See `Row` in assets/browser/live/settings.js."""
     least, most = row.limits
     return {
         **{name: getattr(row, name) for name in ("name", "link", "label", "help", "above", "typed")},
@@ -157,7 +159,7 @@ def _row(row: Setting) -> dict[str, Any]:
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
-    """See `Moment` in assets/live/lesson.js."""
+    """See `Moment` in assets/browser/live/lesson.js."""
     screen = moment.screen
     return {
         "title": moment.title,
@@ -171,16 +173,14 @@ def _moment(moment: Moment) -> dict[str, Any]:
 
 
 def _stored(name: str) -> Any:
-    return json.loads(asset(name))
+    return json.loads((ASSETS / name).read_text(encoding="utf-8"))
 
 
 def _model(name: str, address: str | None) -> dict[str, Any]:
-    file = MODELS / name / WEIGHTS
     return {
         "config": _stored(f"models/{name}/config.json"),
         "weights": address,
-        "sha256": sha256(file.read_bytes()).hexdigest(),
-        "parameters": count_parameters(file),
+        "sha256": sha256((MODELS / name / WEIGHTS).read_bytes()).hexdigest(),
     }
 
 
@@ -193,7 +193,7 @@ def _weights_in_page(name: str) -> str:
 
 def _script(entry: str) -> str:
     """A module as a classic script: browsers start no thread from a module that is not a file of its own."""
-    return re.sub(r"^export default ", "", bundle(ASSETS / entry), flags=re.MULTILINE)
+    return re.sub(r"^export default ", "", bundle(BROWSER / entry), flags=re.MULTILINE)
 
 
 def write_site(folder: Path) -> int:

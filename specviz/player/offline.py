@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 
 from specviz.core.drafters import method_of
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
 from specviz.core.replay import DraftGuesses
@@ -65,7 +65,7 @@ def offline_page(
         "settings": _settings(trace),
         "footer": _footer(address),
         "run": inline_json(data),
-        "script": bundle(ASSETS / "offline/player.js"),
+        "script": bundle(BROWSER / "offline/player.js"),
         "style": "\n".join(map(asset, STYLES)),
     }
     return html_file("offline/page.html", parts, scheme)
@@ -197,7 +197,7 @@ def lesson_page(plan: LessonPlan, address: str | None = None) -> str:
         "footer": _footer(None),
         "stage": asset("stage/stage.html"),
         "lesson": inline_json(_played(plan)),
-        "script": bundle(ASSETS / "offline/lesson.js"),
+        "script": bundle(BROWSER / "offline/lesson.js"),
         "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
     return html_file("offline/lesson.html", parts)

@@ -269,6 +269,25 @@ def test_what_a_newcomer_needs_or_everything_is_shown_and_a_link_says_which(offl
     expect(control(page, "seed")).to_be_hidden()
 
 
+def test_a_press_after_typing_is_a_click_and_what_was_typed_runs_once(offline_page: Page, one_file: Path) -> None:
+    """A press leaves the field. A run that began then moved the button away, and “Show less” did nothing."""
+    page = offline_page
+    open_file(page, one_file)
+    control(page, "seed").fill("3")
+    page.get_by_role("button", name="Show less").hover()
+    page.mouse.down()
+    assert "seed=3" not in page.url, "a run begins while the button is held"
+    page.mouse.up()
+    page.wait_for_selector(LIVE)
+    expect(control(page, "seed")).to_be_hidden()
+    page.get_by_role("button", name="Show everything").click()
+    control(page, "seed").fill("4")
+    control(page, "seed").press("Control+Enter")
+    control(page, "seed").press("Tab")  # leaves the field, as a click elsewhere does
+    control(page, "draft").select_option("prompt-lookup")
+    page.wait_for_selector(".stage[data-run=live-3][data-done]")
+
+
 def test_the_link_on_the_stage_opens_the_same_run_at_the_same_step(new_context: NewContext, one_file: Path) -> None:
     page = new_context(
         offline=True, reduced_motion="reduce", permissions=["clipboard-write", "clipboard-read"]

@@ -3,17 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { csvOf } from "../../assets/live/csv.js";
-import { draftName } from "../../assets/live/names.js";
-import { sentOf } from "../../assets/live/sent.js";
-import { judged, studentT, timedOf } from "../../assets/live/timing.js";
-import { COLUMNS, cellsOf } from "../../assets/live/tried.js";
-import { comparedInWords, firstWords, resultOf } from "../../assets/live/words.js";
-import { verificationSteps } from "../../assets/shared/theory.js";
-import { merged, readable, spelled } from "../../assets/trace/readable.js";
-import { everyLength } from "../../assets/trace/replay.js";
-import { running } from "../../assets/trace/running.js";
-import { MOST_ROWS, treeRows } from "../../assets/trace/tree_rows.js";
+import { csvOf } from "../../assets/browser/live/csv.js";
+import { draftName } from "../../assets/browser/live/names.js";
+import { sentOf } from "../../assets/browser/live/sent.js";
+import { judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
+import { COLUMNS, cellsOf } from "../../assets/browser/live/tried.js";
+import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/words.js";
+import { verificationSteps } from "../../assets/browser/shared/theory.js";
+import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
+import { everyLength } from "../../assets/browser/trace/replay.js";
+import { running } from "../../assets/browser/trace/running.js";
+import { MOST_ROWS, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { roundFrom, runFrom, table } from "./both.js";
 import { MODEL, guessesOf, traceOf } from "./made_rounds.js";
 
@@ -55,6 +55,10 @@ test("the sentence of the result, and its reason", () => {
   }
   const recorded = resultOf(runFrom(table("results").runs[0]), false).reason;
   assert.match(recorded, /One run, recorded on a machine;/);
+});
+
+test("a machine in a sentence is short", () => {
+  for (const [machine, said] of table("machines")) assert.equal(machineInWords(machine), said);
 });
 
 test("whether both decoders wrote the same text", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layoutOf, merged, themed } from "../../assets/chart/layout.js";
+import { layoutOf, merged, themed } from "../../assets/browser/chart/layout.js";
 
 const LOOK = { ink: "black", mute: "grey", line: "silver", veil: "clear", background: "white", font: "serif", room: 28 };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { RaceClock } from "../../assets/race/clock.js";
+import { RaceClock } from "../../assets/browser/race/clock.js";
 
 /** @type {RaceClock} */
 let clock;

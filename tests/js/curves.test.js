@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { level, placesOf, replayedInWords } from "../../assets/stage/curves.js";
-import { Plane } from "../../assets/stage/plane.js";
+import { level, placesOf, replayedInWords } from "../../assets/browser/stage/curves.js";
+import { Plane } from "../../assets/browser/stage/plane.js";
 
 const LETTERS = 12;
 /** @typedef {{ tag: string, is: Record<string, string>, textContent: string }} Made */

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { diceInWords, rolled, sharesOf } from "../../assets/stage/dice.js";
-import { weightsInWords } from "../../assets/stage/weights.js";
+import { diceInWords, rolled, sharesOf } from "../../assets/browser/stage/dice.js";
+import { weightsInWords } from "../../assets/browser/stage/weights.js";
 
-/** @import { Chip, JudgedChip, PassesPayload, RoundPayload } from "../../assets/shared/payloads.js" */
+/** @import { Chip, JudgedChip, PassesPayload, RoundPayload } from "../../assets/browser/shared/payloads.js" */
 
 /**
  * @param {string} text

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chipsOf } from "../../assets/trace/chips.js";
-import { drawnRun } from "../../assets/trace/drawn_run.js";
-import { everyLength, replayOf } from "../../assets/trace/replay.js";
-import { running } from "../../assets/trace/running.js";
+import { chipsOf } from "../../assets/browser/trace/chips.js";
+import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
+import { everyLength, replayOf } from "../../assets/browser/trace/replay.js";
+import { running } from "../../assets/browser/trace/running.js";
 import { drafted, emitted, guessesOf, roundOf, sentRun, traceOf } from "./made_rounds.js";
 
-/** @import { Autoregressive, ReplayTimes, Round, SentRun, SentStage, Trace } from "../../assets/shared/payloads.js" */
+/** @import { Autoregressive, ReplayTimes, Round, SentRun, SentStage, Trace } from "../../assets/browser/shared/payloads.js" */
 
 const STATE = { running: false, longest_draft: 16 };
 /** @type {(run: SentRun, more?: object) => SentStage} */

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { computed, sha256 } from "../../assets/engine/digest.js";
-import { PLAIN } from "../../assets/engine/kernel_bytes.js";
-import { Llama } from "../../assets/engine/llama.js";
-import { Random } from "../../assets/engine/random.js";
-import { tensorsIn } from "../../assets/engine/safetensors.js";
-import { Sampling, draw, softmax } from "../../assets/engine/sampler.js";
-import { BlockRule, SamplingRule } from "../../assets/engine/verification.js";
+import { computed, sha256 } from "../../assets/browser/engine/digest.js";
+import { PLAIN } from "../../assets/browser/engine/kernel_bytes.js";
+import { Llama } from "../../assets/browser/engine/llama.js";
+import { Random } from "../../assets/browser/engine/random.js";
+import { tensorsIn } from "../../assets/browser/engine/safetensors.js";
+import { Sampling, draw, softmax } from "../../assets/browser/engine/sampler.js";
+import { BlockRule, SamplingRule } from "../../assets/browser/engine/verification.js";
 import { filesOf, firstTrace, loaded, settingsOf } from "./made_models.js";
 
 const PROMPT = [0, 1273, 402, 261, 610, 44, 279, 3000, 17, 611, 5, 9];

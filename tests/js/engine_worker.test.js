@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { before, beforeEach, test } from "node:test";
-import { Engine } from "../../assets/engine/engine.js";
+import { Engine } from "../../assets/browser/engine/engine.js";
 import { filesOf, firstTrace, settingsOf } from "./made_models.js";
 
 /** @type {any[]} */

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { certainty, equationOf } from "../../assets/stage/equation.js";
+import { certainty, equationOf } from "../../assets/browser/stage/equation.js";
 
-/** @import { ReplayedLength, StagePayload } from "../../assets/shared/payloads.js" */
+/** @import { ReplayedLength, StagePayload } from "../../assets/browser/shared/payloads.js" */
 
 /**
  * A run of so many rounds of which the target alone takes `alone` ms a token.

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { blockToken } from "../../assets/stage/block_explanations.js";
-import { plainStep } from "../../assets/stage/timeline_figure.js";
-import { afterTree, placeInTree, whyNotTaken } from "../../assets/stage/tree_explanations.js";
+import { blockToken } from "../../assets/browser/stage/block_explanations.js";
+import { plainStep } from "../../assets/browser/stage/timeline_figure.js";
+import { afterTree, placeInTree, whyNotTaken } from "../../assets/browser/stage/tree_explanations.js";
 
-/** @import { Chip, JudgedChip, RoundPayload } from "../../assets/shared/payloads.js" */
+/** @import { Chip, JudgedChip, RoundPayload } from "../../assets/browser/shared/payloads.js" */
 
 /**
  * @param {string} text

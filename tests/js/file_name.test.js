@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fileName } from "../../assets/shared/file_name.js";
+import { fileName } from "../../assets/browser/shared/file_name.js";
 
 test("a figure's file is named by what the figure shows", () => {
   assert.equal(fileName("Speedup by draft length, γ = 1 to 8."), "specviz-speedup-by-draft-length-γ-1-to-8");

@@ -4,10 +4,10 @@
 // each pass, traces, pairs: of each draw the first two tokens with the seeds 0, 1, 2, ... }.
 
 import { readFileSync } from "node:fs";
-import { ModelDrafter } from "../../assets/engine/drafters.js";
-import { Run } from "../../assets/engine/run.js";
-import { setUpRun } from "../../assets/engine/run_setup.js";
-import { SpeculativeRun } from "../../assets/engine/speculative.js";
+import { ModelDrafter } from "../../assets/browser/engine/drafters.js";
+import { Run } from "../../assets/browser/engine/run.js";
+import { setUpRun } from "../../assets/browser/engine/run_setup.js";
+import { SpeculativeRun } from "../../assets/browser/engine/speculative.js";
 import { loaded } from "./made_models.js";
 
 const { texts, passes, runs, draws } = JSON.parse(readFileSync(0, "utf-8"));
@@ -17,7 +17,7 @@ for (const name of ["wren-base", "wren-small", "wren-mini", "wren-nano"]) models
 const remembered = new Map(draws.length ? [...models].map(([name, model]) => [name, remembering(model)]) : []);
 const machine = { machine: "node", torch: "not used", transformers: "not used", threads: 1 };
 
-/** @param {import("../../assets/engine/run.js").RunRequest} request */
+/** @param {import("../../assets/browser/engine/run.js").RunRequest} request */
 function decoded(request) {
   const run = new Run(request, models, machine);
   for (const _ of run.steps());
@@ -39,7 +39,7 @@ function logits(name, ids) {
 
 /**
  * A model that remembers what it has read: a pass gives the same bits however the text before it was read.
- * @param {import("../../assets/engine/loaded_model.js").LoadedModel} loaded
+ * @param {import("../../assets/browser/engine/loaded_model.js").LoadedModel} loaded
  */
 function remembering(loaded) {
   const { llama } = loaded;
@@ -63,7 +63,7 @@ function remembering(loaded) {
 
 /**
  * The first two tokens that speculation writes, without the target's own run beside it.
- * @param {import("../../assets/engine/run.js").RunRequest} request
+ * @param {import("../../assets/browser/engine/run.js").RunRequest} request
  * @param {number} seed
  */
 function pair({ prompt, target, draft, settings }, seed) {
@@ -81,6 +81,6 @@ const made = {
   ids: texts.map((/** @type {string} */ text) => models.get("wren-base").tokenizer.encode(text)),
   logits: passes.map((/** @type {[string, number[]]} */ [name, ids]) => logits(name, ids)),
   traces: runs.map(decoded),
-  pairs: draws.map((/** @type {[import("../../assets/engine/run.js").RunRequest, number]} */ [request, count]) => Array.from({ length: count }, (_, seed) => pair(request, seed))),
+  pairs: draws.map((/** @type {[import("../../assets/browser/engine/run.js").RunRequest, number]} */ [request, count]) => Array.from({ length: count }, (_, seed) => pair(request, seed))),
 };
 process.stdout.write(JSON.stringify(made));

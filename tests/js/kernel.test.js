@@ -4,6 +4,6 @@ import { test } from "node:test";
 import { written } from "../../scripts/build_kernel.js";
 
 test("the kernel that ships is the one that arithmetic.ts gives: npm run kernel", () => {
-  const shipped = readFileSync(new URL("../../assets/engine/kernel_bytes.js", import.meta.url), "utf-8");
+  const shipped = readFileSync(new URL("../../assets/browser/engine/kernel_bytes.js", import.meta.url), "utf-8");
   assert.equal(written(), shipped);
 });

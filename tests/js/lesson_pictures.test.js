@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { aloneInWords, writtenAt } from "../../assets/stage/alone.js";
-import { passInWords, placesOf } from "../../assets/stage/pass.js";
-import { textsInWords } from "../../assets/stage/texts.js";
+import { aloneInWords, writtenAt } from "../../assets/browser/stage/alone.js";
+import { passInWords, placesOf } from "../../assets/browser/stage/pass.js";
+import { textsInWords } from "../../assets/browser/stage/texts.js";
 
-/** @import { Chip, ChipStatus, RoundPayload } from "../../assets/shared/payloads.js" */
+/** @import { Chip, ChipStatus, RoundPayload } from "../../assets/browser/shared/payloads.js" */
 
 /**
  * @param {Array<[string, ChipStatus]>} tokens

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { machineOf } from "../../assets/engine/machine.js";
+import { machineOf } from "../../assets/browser/engine/machine.js";
 
 const WEBKIT = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
 const CHROMIUM = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0";

@@ -1,7 +1,7 @@
 // The bundled models in node, and an engine with a port that keeps what it is sent.
 
 import { readFileSync } from "node:fs";
-import { loadModel } from "../../assets/engine/models.js";
+import { loadModel } from "../../assets/browser/engine/models.js";
 
 const MODELS = new URL("../../assets/models/", import.meta.url);
 
@@ -17,7 +17,7 @@ export function loaded(name) {
   return loadModel(name, filesOf(name), () => {});
 }
 
-/** @returns {import("../../assets/shared/payloads.js").DecodeSettings} */
+/** @returns {import("../../assets/browser/shared/payloads.js").DecodeSettings} */
 export function settingsOf(changed = {}) {
   const first = JSON.parse(readFileSync(new URL("../traces/first.json", MODELS), "utf-8"));
   return { ...first.settings, ...changed };

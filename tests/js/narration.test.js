@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { aloneSentences, plainSentences } from "../../assets/trace/lesson_narration.js";
-import { narrate, ordinal } from "../../assets/trace/narration.js";
+import { aloneSentences, plainSentences } from "../../assets/browser/trace/lesson_narration.js";
+import { narrate, ordinal } from "../../assets/browser/trace/narration.js";
 import { MODEL, drafted, roundOf, treeRound } from "./made_rounds.js";
 
-/** @import { EmittedToken, Round } from "../../assets/shared/payloads.js" */
-/** @import { Rule } from "../../assets/trace/drawn.js" */
+/** @import { EmittedToken, Round } from "../../assets/browser/shared/payloads.js" */
+/** @import { Rule } from "../../assets/browser/trace/drawn.js" */
 
 /** @typedef {EmittedToken["kind"]} Kind */
 

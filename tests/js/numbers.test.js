@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { counted, milliseconds, percent, prob, seconds, times } from "../../assets/shared/numbers.js";
+import { counted, milliseconds, percent, prob, seconds, times } from "../../assets/browser/shared/numbers.js";
 
 test("a probability is in per cent, with two digits that count", () => {
   /** @type {[number, string][]} */

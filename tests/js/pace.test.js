@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Pace } from "../../assets/live/pace.js";
+import { Pace } from "../../assets/browser/live/pace.js";
 
 test("after a drawing three times as long is left; the first trace of a run and the last one are always drawn", () => {
   let clock = 1000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Plane, roundNumbers } from "../../assets/stage/plane.js";
+import { Plane, roundNumbers } from "../../assets/browser/stage/plane.js";
 
 test("ticks are round numbers inside the span, at most one more than asked for", () => {
   /** @type {[[number, number], number, number[]][]} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Playhead } from "../../assets/stage/playhead.js";
+import { Playhead } from "../../assets/browser/stage/playhead.js";
 
 /** @type {Phase[]} */
 const PHASES = ["propose", "check", "judge"];
@@ -9,8 +9,8 @@ const PROPOSE = 750; // ms at 1×
 const CHECK = 650;
 const JUDGE = 1150;
 
-/** @import { Phase } from "../../assets/shared/payloads.js" */
-/** @import { Move } from "../../assets/stage/playhead.js" */
+/** @import { Phase } from "../../assets/browser/shared/payloads.js" */
+/** @import { Move } from "../../assets/browser/stage/playhead.js" */
 
 /** @type {Playhead} */
 let playhead;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unfold } from "../../assets/stage/replay.js";
+import { unfold } from "../../assets/browser/stage/replay.js";
 
 test("a replayed round is unfolded into chips, from the output's tokens and the other guesses", () => {
   const rounds = unfold(

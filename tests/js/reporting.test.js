@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Reporter } from "../../assets/shared/reporting.js";
+import { Reporter } from "../../assets/browser/shared/reporting.js";
 
 /** @type {number | null} */
 let place = null;

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { figuresOf, freest, lastOf, markOf, speedupTicks } from "../../assets/stage/curves.js";
-import { Figures } from "../../assets/stage/figures.js";
-import { Result } from "../../assets/stage/result.js";
+import { figuresOf, freest, lastOf, markOf, speedupTicks } from "../../assets/browser/stage/curves.js";
+import { Figures } from "../../assets/browser/stage/figures.js";
+import { Result } from "../../assets/browser/stage/result.js";
 
-/** @import { ReplayedLength, StagePayload } from "../../assets/shared/payloads.js" */
+/** @import { ReplayedLength, StagePayload } from "../../assets/browser/shared/payloads.js" */
 
 /** @typedef {{ hidden?: boolean, textContent: string, title?: string, replaceChildren(...nodes: unknown[]): void }} Part */
 

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { STOPS, parameters, pass, roundOf, tokensOfRound } from "../../assets/roofline/model.js";
-import { scales } from "../../assets/roofline/roof.js";
-import { filled, inMs, outcomeOf, valueOf, wordOf } from "../../assets/roofline/words.js";
+import { STOPS, parameters, pass, roundOf, tokensOfRound } from "../../assets/browser/roofline/model.js";
+import { scales } from "../../assets/browser/roofline/roof.js";
+import { filled, inMs, outcomeOf, valueOf, wordOf } from "../../assets/browser/roofline/words.js";
 
-/** @import { PublishedMachine, ModelShape } from "../../assets/shared/payloads.js" */
+/** @import { PublishedMachine, ModelShape } from "../../assets/browser/shared/payloads.js" */
 
 /** @type {{ machines: PublishedMachine[], models: (ModelShape & { billions: number })[] }} */
-const { machines, models } = JSON.parse(readFileSync(new URL("../../assets/roofline/machines.json", import.meta.url), "utf8"));
+const { machines, models } = JSON.parse(readFileSync(new URL("../../assets/measured/machines.json", import.meta.url), "utf8"));
 const [dense, mixtral, qwen] = /** @type {[ModelShape, ModelShape, ModelShape]} */ (/** @type {unknown} */ (models));
 const machine = /** @type {PublishedMachine} */ (machines.find(({ short }) => short === "MI300X"));
 const DRAFT = { alpha: 0.7, length: 4, cost: 0.05 };

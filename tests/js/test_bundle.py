@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.player.html_file import BundleError, bundle
 
 ENTRIES = (
@@ -18,20 +18,20 @@ ENTRIES = (
     "offline/player.js",
     "stage/feed.js",
     "stage/run.js",
-    "lesson/follow.js",
+    "components/follow.js",
     "live/live.js",
     "live/take.js",
     "live/service_worker.js",
-    "memory/keep.js",
-    "memory/memory.js",
-    "memory/secret.js",
-    "menu/frame.js",
+    "components/keep.js",
+    "components/memory.js",
+    "components/secret.js",
+    "components/frame.js",
     "race/race.js",
     "roofline/roofline.js",
-    "play/play.js",
-    "words/words.js",
+    "be_the_draft/be_the_draft.js",
+    "components/words.js",
 )
-FILES = {path.relative_to(ASSETS).as_posix() for path in ASSETS.glob("*/*.js")}
+FILES = {path.relative_to(BROWSER).as_posix() for path in BROWSER.glob("*/*.js")}
 
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node reads the joined text")
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_joined_is_refused_with_the_reason(tmp_path: Path, files:
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_a_component_is_one_module_without_imports(entry: str) -> None:
-    script = bundle(ASSETS / entry)
+    script = bundle(BROWSER / entry)
     assert script.count("export default ") == 1
     assert not re.search(r"^import\b", script, re.MULTILINE)
     assert "innerHTML" not in script  # text from models is never HTML
@@ -116,25 +116,25 @@ def test_a_component_is_one_module_without_imports(entry: str) -> None:
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_node_reads_every_component(entry: str, tmp_path: Path) -> None:
     file = tmp_path / "bundled.mjs"
-    file.write_text(bundle(ASSETS / entry), encoding="utf-8")
+    file.write_text(bundle(BROWSER / entry), encoding="utf-8")
     subprocess.run(["node", "--check", file], check=True)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_no_comment_is_sent_to_the_browser(entry: str) -> None:
     said = re.compile(r"\s*(//|/\*|\* )|.*[;,{] //[^\"'`]*$")  # with a quote it may be a part of a string
-    comments = [line for line in bundle(ASSETS / entry).splitlines() if said.match(line)]
+    comments = [line for line in bundle(BROWSER / entry).splitlines() if said.match(line)]
     assert [line for line in comments if not re.fullmatch(r"// \w+/\w+\.js", line)] == []  # names of files
 
 
 def test_no_underline_has_a_shorthand_that_webkit_does_not_read() -> None:
-    styles = [path.read_text(encoding="utf-8") for path in ASSETS.glob("*/*.css")]
+    styles = [path.read_text(encoding="utf-8") for path in BROWSER.glob("*/*.css")]
     assert [found for style in styles for found in re.findall(r"text-decoration: *[\w-]+ +[^;}]+", style)] == []
     assert any("text-decoration-style: dotted" in style for style in styles)
 
 
 def test_every_file_is_part_of_a_component() -> None:
     used = {
-        found for entry in ENTRIES for found in re.findall(r"^// (\w+/\w+\.js)$", bundle(ASSETS / entry), re.MULTILINE)
+        found for entry in ENTRIES for found in re.findall(r"^// (\w+/\w+\.js)$", bundle(BROWSER / entry), re.MULTILINE)
     }
     assert used == FILES

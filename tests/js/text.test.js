@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { partOfCharacter, quoted, shorten, visible } from "../../assets/shared/text.js";
+import { partOfCharacter, quoted, shorten, visible } from "../../assets/browser/shared/text.js";
 
 test("every character that cannot be seen has a sign", () => {
   assert.equal(visible(" the\n\tend"), "␣the↵⇥end");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { luminance } from "../../assets/shared/theme.js";
+import { luminance } from "../../assets/browser/shared/theme.js";
 
 test("luminance follows WCAG", () => {
   assert.equal(luminance("rgb(0, 0, 0)"), 0);

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/stage/tree.js";
+import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
 
-/** @import { TreePayload } from "../../assets/shared/payloads.js" */
+/** @import { TreePayload } from "../../assets/browser/shared/payloads.js" */
 
 /**
  *   0 ─ 2 ─ 6

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { whatWasDone } from "../../assets/stage/until.js";
+import { whatWasDone } from "../../assets/browser/stage/until.js";
 
-/** @import { Beat, Chip, ReplayedLength, RoundPayload } from "../../assets/shared/payloads.js" */
-/** @import { Chosen, Doing } from "../../assets/stage/until.js" */
+/** @import { Beat, Chip, ReplayedLength, RoundPayload } from "../../assets/browser/shared/payloads.js" */
+/** @import { Chosen, Doing } from "../../assets/browser/stage/until.js" */
 
 /** @type {Doing} */
 const START = { step: 3, last: 8, round: 1, phase: "propose", done: 1, chosen: null, released: null };

@@ -11,9 +11,8 @@ from specviz import DecodeSettings, autoregressive_decode, load_model, make_draf
 from specviz.cli.main import main
 from specviz.core.request import RunRequest
 from specviz.data.links.permalink import link_of, request_from_link
-from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
+from specviz.models.draft_menu import draft_groups, is_offered, linked_names, model_label, offered_drafts
 from specviz.player.offline import offline_page
-from specviz.ui.shared.run_controls import model_label
 from tests.support.app_pages import opened
 from tests.support.drawn import drawn_traces
 from tests.support.toy_drafter import registered

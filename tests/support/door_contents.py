@@ -49,7 +49,7 @@ def prompts() -> bytes:
 
 def plan() -> bytes:
     """The app's own, filled up with a comment."""
-    own = (ROOT / "assets" / "lessons" / "ten-minutes.yaml").read_bytes()
+    own = (ROOT / "assets" / "texts" / "lessons" / "ten-minutes.yaml").read_bytes()
     return own + b"# " + b"x" * (MAX_BYTES - len(own) - 2)
 
 

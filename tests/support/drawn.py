@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.core.trace import Trace
 from specviz.player.data import stage_data
 from specviz.player.payload import SentStage
 
 SCRIPT = f"""
 import {{ readFileSync }} from "node:fs";
-import {{ drawnRun }} from {json.dumps((ASSETS / "trace/drawn_run.js").as_uri())};
+import {{ drawnRun }} from {json.dumps((BROWSER / "trace/drawn_run.js").as_uri())};
 console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf-8")).map(drawnRun)));
 """
 

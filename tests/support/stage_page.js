@@ -1,9 +1,9 @@
 // The stage on a bare page, mounted as Streamlit mounts it. The page answers what the stage reports, as the app does.
 
-import { hold } from "../../assets/shared/channel.js";
-import { find } from "../../assets/shared/dom.js";
-import { mount } from "../../assets/shared/mounting.js";
-import { Stage } from "../../assets/stage/stage.js";
+import { hold } from "../../assets/browser/shared/channel.js";
+import { find } from "../../assets/browser/shared/dom.js";
+import { mount } from "../../assets/browser/shared/mounting.js";
+import { Stage } from "../../assets/browser/stage/stage.js";
 
 const asked = JSON.parse(find(document, "#asked").textContent); // `runs`: one payload for each state of a growing run
 const state = { place: asked.place, reported: null, gamma: null, run: 0, at: 0 };

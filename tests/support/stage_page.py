@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import streamlit
 from playwright.sync_api import BrowserContext, Page, Route
 
-from specviz.core.files import ASSETS
+from specviz.core.files import ASSETS, BROWSER
 from specviz.core.result import WAITING, Result, result_of
 from specviz.core.trace import Trace
 from specviz.player.data import stage_data
@@ -52,8 +52,8 @@ def _answer(route: Route) -> None:
 def _page(asked: Mapping[str, str]) -> str:
     parts = {
         "page-style": _page_style(),
-        "style": "\n".join((ASSETS / f"stage/{name}.css").read_text(encoding="utf-8") for name in STYLES),
-        "stage": (ASSETS / "stage/stage.html").read_text(encoding="utf-8"),
+        "style": "\n".join((BROWSER / f"stage/{name}.css").read_text(encoding="utf-8") for name in STYLES),
+        "stage": (BROWSER / "stage/stage.html").read_text(encoding="utf-8"),
         "asked": inline_json(
             {
                 "runs": _runs(asked),

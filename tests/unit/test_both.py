@@ -10,7 +10,7 @@ from specviz.core import metrics
 from specviz.core.csv_cells import safe_cell
 from specviz.core.intervals import speedup_interval, student_t
 from specviz.core.judge import judge, widen_for_next_run
-from specviz.core.names import first_words
+from specviz.core.names import first_words, machine_in_words
 from specviz.core.readable import merged, readable, spelled
 from specviz.core.replay import DraftGuesses, replay
 from specviz.core.result import result_of
@@ -43,6 +43,11 @@ def test_v_of_k_also_beyond_what_was_measured() -> None:
     for case in table("verification_steps"):
         known = {int(tokens): steps for tokens, steps in case["table"].items()}
         same(verification_steps(known, case["tokens"]), case["steps"], case)
+
+
+def test_a_machine_in_a_sentence_is_short() -> None:
+    for machine, said in table("machines"):
+        assert machine_in_words(machine) == said
 
 
 def test_the_figures_after_each_round_and_by_position() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from specviz.core.metrics import count
-from specviz.core.names import machine_in_words
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.lessons.facts import explained, facts_of, method_facts, stopping
 from specviz.data.lessons.questions import PEERS, faq
@@ -223,17 +222,3 @@ def test_a_step_that_has_a_stored_speedup_says_on_which_machine(step: StoryStep,
         figures = [*text, *(name for said in options for name in figures_in(said))]
         has = [name for name in figures if re.fullmatch(pattern, name)]
         assert not has or machines & set(text), f"{has} without any of {machines}"
-
-
-@pytest.mark.parametrize(
-    ("machine", "said"),
-    [
-        ("Intel(R) Xeon(R) Processor, 2 cores, Linux", "an Intel Xeon"),
-        ("AMD EPYC, 2 cores, Linux", "an AMD EPYC"),
-        ("Apple M3 Pro, 12 cores, Darwin", "an Apple M3 Pro"),
-        ("", "a machine that is not named"),
-        ("x" * 100, f"a {'x' * 40}…"),
-    ],
-)
-def test_a_machine_in_a_sentence_is_short(machine: str, said: str) -> None:
-    assert machine_in_words(machine) == said

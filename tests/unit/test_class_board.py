@@ -163,7 +163,7 @@ def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
             assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
 
 
-LESSON_PLAN: Any = yaml.safe_load((ROOT / "assets/lessons/ten-minutes.yaml").read_text(encoding="utf-8"))
+LESSON_PLAN: Any = yaml.safe_load((ROOT / "assets/texts/lessons/ten-minutes.yaml").read_text(encoding="utf-8"))
 LINES = ["moments:", "- title: x", "  link: /?run=first", "&a", "*a", "? :", "[[[", "{", "!!python/x", "\t", "---", "'"]
 LIKE_A_PLAN = st.lists(st.sampled_from(LINES)).map("\n".join) | (JSON | changed(LESSON_PLAN)).map(json.dumps)
 AS_BYTES = (st.text(max_size=300) | LIKE_A_PLAN).map(lambda text: text.encode(errors="surrogatepass"))

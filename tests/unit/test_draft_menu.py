@@ -15,14 +15,12 @@ from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
-from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
+from specviz.models.draft_menu import draft_groups, draft_label, is_offered, linked_names, model_label, offered_drafts
 from specviz.models.record_tokenizer import list_tokenizers, tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
 from specviz.ui.shared.run_controls import (
     draft_help,
-    draft_label,
-    model_label,
     pair_label,
     tree_label,
     what_it_downloads,

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.ui.shared.middleware import Previews, add_preview
 from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
@@ -66,7 +66,7 @@ def test_every_page_has_the_style_of_the_app_before_its_scripts_come() -> None:
     The script brings the style too, for the first visitor under app.py: the browser's side of Streamlit would remove
     it whole if it held a "<".
     """
-    style = (ASSETS / "app.css").read_text(encoding="utf-8")
+    style = (BROWSER / "styles/app.css").read_text(encoding="utf-8")
     assert "<" not in style, (
         "where a page's script brings it, the browser's side of Streamlit removes such a style whole"
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specviz.core import metrics
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.trace import Trace, dump_trace
@@ -146,7 +146,7 @@ def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
 @pytest.mark.parametrize(("scheme", "grounds"), [("light", ["#ffffff"]), ("dark", ["#0f1318", "#0e1117"])])
 def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
     """Contrast, by WCAG 2.2."""
-    css = (ASSETS / "stage/stage.css").read_text(encoding="utf-8")
+    css = (BROWSER / "stage/stage.css").read_text(encoding="utf-8")
     start = css.index(".stage {") if scheme == "light" else css.index('.stage[data-scheme="dark"]')
     palette = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", css[start : css.index("}", start)]))
     for status in ("accepted", "rejected", "corrected"):

@@ -18,7 +18,7 @@ import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS, content_of
+from specviz.core.files import TEXTS, content_of
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
@@ -38,7 +38,7 @@ MAX_FIELDS = 60  # parameters of a link
 MAX_TEXT, MAX_TITLE = 1_000, 80  # characters
 MAX_MINUTES = 240
 STORED = re.compile("[0-9a-f]{16}")  # the id of a run that a server keeps
-FOLDER = ASSETS / "lessons"
+FOLDER = TEXTS / "lessons"
 OWN = ("ten-minutes", "fifty-minutes")
 VARIABLE = "SPECVIZ_LESSONS"  # names a folder of plans for everyone
 MOST_PLANS = 50  # of that folder

@@ -5,7 +5,7 @@ from functools import cache, partial
 from statistics import geometric_mean, median
 from typing import Self
 
-from specviz.core.files import ASSETS, read_stored
+from specviz.core.files import ASSETS, MEASURED, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import EmittedToken
 from specviz.core.trace import DraftedToken, Round, Trace, read_trace
@@ -121,7 +121,7 @@ def story_trace(name: str) -> Trace:
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
-story_figures = cache(partial(read_stored, ASSETS / "story" / "figures.json", Figures, "the story's figures"))
+story_figures = cache(partial(read_stored, MEASURED / "story.json", Figures, "the story's figures"))
 
 
 def target_alone(trace: Trace) -> Trace:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.files import ASSETS, read_stored
+from specviz.core.files import MEASURED, read_stored
 from specviz.data.texts import AppTexts, Voices
 
-# What assets/roofline/words.js computes of a setting. An answer may name these of each setting that it shows:
+# What assets/browser/roofline/words.js computes of a setting. An answer may name these of each setting that it shows:
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")
 # A sentence may name these too:
 ALSO = (
@@ -104,4 +104,4 @@ roofline = AppTexts("roofline", Roofline)
 
 @cache
 def published_peaks() -> PublishedPeaks:
-    return read_stored(ASSETS / "roofline/machines.json", PublishedPeaks, "the machines and models")
+    return read_stored(MEASURED / "machines.json", PublishedPeaks, "the machines and models")

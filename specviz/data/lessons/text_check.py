@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
+from specviz.core.files import TEXTS
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
@@ -21,7 +22,6 @@ from specviz.data.prompts.workloads import Workload, workload_texts
 from specviz.data.systems.system_checks import system_checks
 from specviz.data.texts import (
     CONVERSIONS,
-    FOLDER,
     AppTexts,
     Sentences,
     TextError,
@@ -36,7 +36,7 @@ RUNS = (*STORY_RUNS, *METHOD_RUNS)
 TextCheck = Callable[[TextFile[Any]], Iterator[str]]
 
 
-def text_problems(folder: Path = FOLDER) -> list[str]:
+def text_problems(folder: Path = TEXTS) -> list[str]:
     said = [(Sentences(file.stem).texts, _parts) for file in sorted((folder / "sentences").glob("*.yaml"))]
     return [problem for texts, check in (*CHECKS, *said) for problem in _problems_of(texts, check, folder)]
 

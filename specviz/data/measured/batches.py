@@ -6,7 +6,7 @@ from functools import cache, partial
 from math import sqrt
 from typing import Literal, Self, get_args
 
-from specviz.core.files import ASSETS, RESULTS, read_stored
+from specviz.core.files import MEASURED, RESULTS, read_stored
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
@@ -16,7 +16,7 @@ from specviz.data.measured.measured_methods import Quiet
 # machine hardly count; only where one thread of the processor does all the work.
 Clock = Literal["wall", "processor"]
 CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
-RECORDED = ASSETS / "batches" / "batches.json"
+RECORDED = MEASURED / "batches.json"
 PASSES = RESULTS / "pass_shares.json"  # of benchmarks/pass_shares.py
 PassPart = Literal["weights", "attention", "program", "rest"]
 PARTS: tuple[PassPart, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator
 
+from specviz.core.names import first_words
 from specviz.data.prompts.grammars import Grammar
 from specviz.data.texts import AppTexts
 
@@ -99,3 +100,14 @@ def find_workload(name: str) -> Workload | None:
 
 def workload_of(preset_name: str) -> Workload | None:
     return next((w for w in WORKLOADS if any(p.name == preset_name for p in w.prompts)), None)
+
+
+OWN_TEXT = "own"  # a prompt menu's entry for text that is not a preset
+SHOWN_CHARACTERS = 70  # of a preset in the menu
+
+
+def preset_label(name: str) -> str:
+    preset, workload = find_preset(name), workload_of(name)
+    if preset is None or workload is None:
+        return "Your own text"
+    return f"{workload.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import AliasChoices, Field, TypeAdapter
 
-from specviz.core.files import ASSETS, read_once
+from specviz.core.files import ASSETS, TABLES, read_once
 from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
@@ -60,7 +60,7 @@ PATH = ASSETS / "traces" / "proof.json"  # made by `python -m scripts.record_pro
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """What the page says about a rule; assets/rules.yaml explains the fields."""
+    """What the page says about a rule; assets/texts/tables/rules.yaml explains the fields."""
 
     name: RuleName
     title: str
@@ -72,7 +72,7 @@ class RuleText:
     by_design: bool = False
 
 
-FILE = ASSETS / "rules.yaml"
+FILE = TABLES / "rules.yaml"
 *RULES, FORGETFUL = TypeAdapter(list[RuleText]).validate_python(
     [
         {key: value.format(**LIMITS) if isinstance(value, str) else value for key, value in each.items()}

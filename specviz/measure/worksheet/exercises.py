@@ -7,7 +7,7 @@ from html import escape
 from string import Template
 
 from specviz.core import metrics, theory
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
@@ -18,7 +18,7 @@ from specviz.measure.worksheet.runs import position_rates
 say = Sentences("exercises")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
-SHEET = Template((ASSETS / "worksheet" / "exercises.html").read_text(encoding="utf-8"))
+SHEET = Template((BROWSER / "offline" / "exercises.html").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.game.game import MODES, SETS, GamePlan
@@ -25,13 +25,13 @@ from specviz.ui.shared.parts import Options, button, download, heading, notices,
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("classes")
-STYLES = ASSETS / "classes"
+STYLES = BROWSER / "styles"
 
 
 def lead() -> None:
-    st.html(STYLES / "page.css")
+    st.html(STYLES / "classes.css")
     if address.view() == "projector":
-        st.html(STYLES / "projector.css")
+        st.html(STYLES / "classes_projector.css")
     receive_secret(BOARD, own.add_board)
     if secret := st.query_params.get(BOARD):  # a teacher's link of before: a projector may show the address
         own.add_board(secret)

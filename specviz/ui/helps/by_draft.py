@@ -17,7 +17,7 @@ from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.prompts.workloads import WORKLOADS, find_preset
+from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, WORKLOADS, find_preset, preset_label
 from specviz.data.texts import page_texts
 from specviz.measure.paired import calibration_seconds, show_duration, show_rest
 from specviz.models.catalogue import bundled_heads, bundled_names
@@ -41,7 +41,6 @@ from specviz.ui.shared.figures import (
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
-from specviz.ui.shared.run_controls import OWN_TEXT, SHOWN_CHARACTERS, preset_label
 
 SAYS = page_texts("helps")
 HEIGHT = 320

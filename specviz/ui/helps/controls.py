@@ -13,7 +13,7 @@ from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep.plan import SweepPair, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS
-from specviz.models.draft_menu import linked_names, offered_drafts
+from specviz.models.draft_menu import linked_names, model_label, offered_drafts
 from specviz.ui.helps.helps_state import (
     HERE,
     MAX_PROMPTS_EACH,
@@ -32,7 +32,7 @@ from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
-from specviz.ui.shared.run_controls import RunControls, model_label
+from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("helps")
 CONTROLS = RunControls("sweep_")

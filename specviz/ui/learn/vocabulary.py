@@ -114,4 +114,6 @@ def _bars(word: GlossaryWord, trace: Trace) -> list[TimeBar]:
 
 
 _HTML = '<section class="stage words" aria-label="Vocabulary"></section>'
-_WORDS = component("specviz_words", _HTML, ("stage/stage.css", "words/words.css", "stage/paper.css"), "words/words.js")
+_WORDS = component(
+    "specviz_words", _HTML, ("stage/stage.css", "components/words.css", "stage/paper.css"), "components/words.js"
+)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.files import APP_FOLDER, ASSETS
+from specviz.core.files import APP_FOLDER, BROWSER
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, WATCH, LessonPlan, PlanError, all_plans
 from specviz.data.links.hidden import VIEWS
 from specviz.data.texts import page_texts
@@ -44,7 +44,7 @@ def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
     _FOLLOW(key=FOLLOW, data=data, on_moment_change=moved)
 
 
-_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "lesson/follow.js")
+_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "components/follow.js")
 
 
 def walk_lesson(page: str) -> None:
@@ -107,7 +107,7 @@ def _enter(walk: Walk) -> None:
 
 
 def _draw_bar(walk: Walk) -> None:
-    st.html(ASSETS / "lesson" / "bar.css")
+    st.html(BROWSER / "styles" / "lesson_bar.css")
     hides = walk.moment.screen.hides
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
         st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(walk.moment.title)}**")
@@ -152,7 +152,7 @@ def show_notes() -> bool:
     st.query_params[MOMENT] = str(walk.at)
     moment = walk.moment
     st.set_page_config(page_title=f"Notes: {walk.plan.title} · {PROJECT}")
-    st.html(ASSETS / "lesson" / "notes.css")
+    st.html(BROWSER / "styles" / "lesson_notes.css")
     with st.container(key="notes"):
         st.markdown(f"# Notes: {plain(walk.plan.title)}")
         notices([walk.problem])

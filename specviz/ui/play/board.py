@@ -1,4 +1,4 @@
-"""The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/."""
+"""The two pictures of the game: the text so far, and the result of a draft. The code: assets/browser/be_the_draft/."""
 
 import json
 from dataclasses import dataclass, replace
@@ -142,8 +142,9 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
 
 
-STYLES = ("stage/stage.css", "play/play.css", "stage/paper.css")
-picture = component("specviz_play", "play/play.html", STYLES, "play/play.js")  # mounts a `PlayPayload`
+STYLES = ("stage/stage.css", "be_the_draft/be_the_draft.css", "stage/paper.css")
+# Mounts a `PlayPayload`.
+picture = component("specviz_play", "be_the_draft/be_the_draft.html", STYLES, "be_the_draft/be_the_draft.js")
 
 
 @read_once("No recorded example for the game")

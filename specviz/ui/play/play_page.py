@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.core.metrics import Counts, count
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.prompts.workloads import find_workload
@@ -39,7 +39,7 @@ from specviz.ui.shared.persistent_widgets import bind_value, restore_widgets, se
 from specviz.ui.shared.stage import stage
 
 SAYS = page_texts("play")
-STYLE = ASSETS / "play" / "page.css"
+STYLE = BROWSER / "styles" / "be_the_draft.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 
 

@@ -13,6 +13,7 @@ from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out
+from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
@@ -33,7 +34,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import button, data_table, notices, show_words
 from specviz.ui.shared.persistent_widgets import bind_index, bind_value, held, remember_widgets, restore_widgets
-from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
+from specviz.ui.shared.run_controls import RunControls
 
 SAYS = page_texts("proof")
 CONTROLS = RunControls("proof_")

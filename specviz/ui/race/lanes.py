@@ -1,4 +1,4 @@
-"""The lanes: recorded times played back, two decoders side by side. What draws them is in assets/race/."""
+"""The lanes: recorded times played back, two decoders side by side. What draws them is in assets/browser/race/."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict

@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.data.links.hidden import PARAMETER, VIEWS, View, hidden_in, unknown_line, written
 from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
@@ -84,7 +84,7 @@ def show_hidden() -> None:
 
 def hide_menu() -> None:
     if is_hidden("menu"):
-        st.html(ASSETS / "no_menu.css")
+        st.html(BROWSER / "styles" / "no_menu.css")
 
 
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
@@ -120,7 +120,7 @@ def view_in_link() -> dict[str, str]:
 def apply_view() -> None:
     """Take away what the view does not show of the page around the run."""
     for name in STYLES.get(view(), ()):
-        st.html(ASSETS / name)
+        st.html(BROWSER / "styles" / name)
 
 
 def present() -> None:

@@ -1,4 +1,4 @@
-"""Streamlit components from the files in assets/, and those that show nothing: cookies, what a tab holds."""
+"""Streamlit components from the files in assets/browser/, and those that show nothing: cookies, what a tab holds."""
 
 import json
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.files import APP_FOLDER, ASSETS, write_whole
-from specviz.player.html_file import bundle
+from specviz.core.files import APP_FOLDER, BROWSER, write_whole
+from specviz.player.html_file import asset, bundle
 from specviz.ui.shared.below_streamlit import main_script
 
 LONG_SCRIPT = 20_000  # characters: a shorter one is not worth a request of its own
@@ -21,18 +21,18 @@ STATIC = APP_FOLDER / "static"  # Streamlit serves it, see .streamlit/config.tom
 def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Callable[..., Any]:
     """A component; call what is returned to mount it, with its payload as `data`. It is registered then, once.
 
-    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/shared/mounting.js reads. In anything
-    else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text without
-    an error. Bytes are such a text already.
+    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/browser/shared/mounting.js reads. In
+    anything else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text
+    without an error. Bytes are such a text already.
 
-    `html` is HTML, or the file in assets/ that has it. `styles` and `script`, the entry module, are files in assets/.
+    `html` is HTML, or a file in assets/browser/. So are `styles`, and `script`: the entry module.
     """
 
     @cache
     def registered() -> Any:
-        code = bundle(ASSETS / script)
-        text = (ASSETS / html).read_text(encoding="utf-8") if html.endswith(".html") else html
-        css = "\n".join((ASSETS / style).read_text(encoding="utf-8") for style in styles)
+        code = bundle(BROWSER / script)
+        text = asset(html) if html.endswith(".html") else html
+        css = "\n".join(map(asset, styles))
         return st.components.v2.component(name, html=text, css=css, js=_link_script(name, code) or code)
 
     def mount(data: object, **options: Any) -> Any:
@@ -80,9 +80,9 @@ def ignore_change() -> None:
     """A callback that does nothing: Streamlit keeps a component's state only where one is given."""
 
 
-_MEMORY = component("specviz_memory", '<div class="memory" hidden></div>', (), "memory/memory.js")
-_KEEP = component("specviz_keep", '<div class="keep" hidden></div>', (), "memory/keep.js")
-_SECRET = component("specviz_secret", '<div class="secret" hidden></div>', (), "memory/secret.js")
+_MEMORY = component("specviz_memory", '<div class="memory" hidden></div>', (), "components/memory.js")
+_KEEP = component("specviz_keep", '<div class="keep" hidden></div>', (), "components/keep.js")
+_SECRET = component("specviz_secret", '<div class="secret" hidden></div>', (), "components/secret.js")
 YEAR = 31_536_000  # seconds
 
 

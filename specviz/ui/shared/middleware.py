@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specviz.core.errors import InputError
-from specviz.core.files import ASSETS
+from specviz.core.files import BROWSER
 from specviz.ui.shared.pages import PROJECT, Page, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
@@ -79,13 +79,14 @@ class Guards(Middleware):
 
 @cache
 def _look() -> bytes:
-    return b'<style id="first-look">%s</style>' % (ASSETS / "app.css").read_bytes()
+    return b'<style id="first-look">%s</style>' % (BROWSER / "styles" / "app.css").read_bytes()
 
 
 def add_look(html: bytes) -> bytes:
     """The app's style is there before the first part of a page is. After the head: Streamlit's own comes before it.
 
-    The page brings the same again, before the styles of its view: assets/menu/frame.js then takes this one away.
+    The page brings the same again, before the styles of its view; then assets/browser/components/frame.js takes this
+    away.
     """
     return html.replace(BODY_END, _look() + BODY_END, 1)
 

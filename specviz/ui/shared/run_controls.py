@@ -8,25 +8,28 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.drafters import menu_title, named
-from specviz.core.names import first_words, is_path, short_name
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
-from specviz.data.prompts.workloads import WORKLOADS, find_preset, workload_of
+from specviz.data.prompts.workloads import OWN_TEXT, WORKLOADS, find_preset, preset_label
 from specviz.data.texts import page_texts
 from specviz.models.catalogue import (
-    HUB_MODELS,
     PAIRS,
     KnownModel,
     Pair,
-    bundled_heads,
     bundled_names,
-    find_gguf,
-    known_models,
     weight_bytes,
 )
-from specviz.models.draft_menu import allows_typing, draft_groups, offered_drafts, offered_names, typed_names
-from specviz.models.memory import show_size
+from specviz.models.draft_menu import (
+    HUB_NAMES,
+    MORE_MODELS,
+    allows_typing,
+    draft_groups,
+    draft_label,
+    model_label,
+    offered_drafts,
+    offered_names,
+    typed_names,
+)
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import (
     bind_fresh_value,
@@ -38,16 +41,7 @@ from specviz.ui.shared.persistent_widgets import (
 )
 
 SAYS = page_texts("models")
-OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
 OWN_FIELD = "own_text"
-SHOWN_CHARACTERS = 70  # of a preset in the menu
-
-
-def preset_label(name: str) -> str:
-    preset, workload = find_preset(name), workload_of(name)
-    if preset is None or workload is None:
-        return "Your own text"
-    return f"{workload.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"
 
 
 def draft_help() -> str:
@@ -259,34 +253,6 @@ def _close_own_field() -> None:
     st.session_state.times_own_closed = _times_closed() + 1
 
 
-MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
-HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
-
-
-def model_label(name: str) -> str:
-    """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
-    if name == MORE_MODELS:
-        return "More models…"
-    if named(name):
-        return f"{menu_title(name)} · no model"
-    for head in bundled_heads():
-        if head.name == name:
-            return f"{name} · head · {_millions(head.parameters)}"
-    model = known_models().get(name)
-    short = name.rpartition("/")[2]
-    if model is None:
-        if file := find_gguf(name):
-            return f"{short_name(name)} · GGUF file · {show_size(file.stat().st_size)}"
-        return f"{short_name(name)} · folder" if is_path(name) else name
-    return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
-
-
-def draft_label(name: str) -> str:
-    """A draft in its menu, with its group: a model, a head, no model."""
-    label = model_label(name)
-    return label.replace(" · ", " · model · ", 1) if name in known_models() or find_gguf(name) else label
-
-
 def pair_menu(measured_here: str | None) -> None:
     """Choose a pair; the target and draft menus follow. `measured_here`: what this session measured of the pair now."""
 
@@ -338,9 +304,3 @@ def pair_label(pair: Pair) -> str:
     hub, size = _from_hub(pair)
     downloads = f" · downloads {size} or more" if hub else ""
     return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{downloads}"
-
-
-def _millions(parameters: int) -> str:
-    if parameters >= 1e9:
-        return f"{parameters / 1e9:.1f} B"
-    return f"{parameters / 1e6:.{0 if parameters >= 1e7 else 1}f} M"

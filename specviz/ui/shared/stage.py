@@ -1,4 +1,4 @@
-"""The stage: the one moving component of the Watch page. Its HTML, CSS and JavaScript live in assets/stage/."""
+"""The stage: the one moving component of the Watch page. Its HTML, CSS and JavaScript live in assets/browser/stage/."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from specviz.core.files import APP_FOLDER, ASSETS
+from specviz.core.files import APP_FOLDER, BROWSER
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
@@ -33,7 +33,7 @@ def apply_look() -> None:
     st.session_state.inside_app = True
     publish_plotly(STATIC)
     for name in ("app.css", "explained.css", "print.css"):
-        st.html(ASSETS / name)  # Streamlit wraps a .css file in a style tag
+        st.html(BROWSER / "styles" / name)  # Streamlit wraps a .css file in a style tag
 
 
 def open_wanted_page(page: str) -> None:
@@ -44,9 +44,9 @@ def open_wanted_page(page: str) -> None:
     visit.wanted_page = ""
 
 
-_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "menu/frame.js")
+_FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "components/frame.js")
 
 
 def frame_script() -> None:
-    """Mount what all pages share. Nothing is to be seen of it; assets/app.css draws the handle of a phone's menu."""
+    """Mount what all pages share. Nothing is seen of it; assets/browser/styles/app.css draws a phone's menu handle."""
     _FRAME(key="frame", data={})

@@ -14,7 +14,7 @@ from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.links.permalink import link_of, request_from_link
 from specviz.data.measured.first_run import first_trace
-from specviz.data.prompts.workloads import WORKLOADS
+from specviz.data.prompts.workloads import OWN_TEXT, WORKLOADS
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import is_offered
 from specviz.ui.session import Session
@@ -22,7 +22,7 @@ from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.parts import Options, button, heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
-from specviz.ui.shared.run_controls import OWN_TEXT, RunControls, pair_menu
+from specviz.ui.shared.run_controls import RunControls, pair_menu
 from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
 from specviz.ui.watch.watch_state import FIRST, Asked, Form, ShownRun, WatchState, first_run, recorded_run
 

@@ -9,6 +9,7 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out, link_of
+from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
@@ -18,7 +19,6 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import BLUE, GREY, Figure, axis, chart, figure, level, scatter
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import notices, two_texts
-from specviz.ui.shared.run_controls import OWN_TEXT
 from specviz.ui.shared.stage import feed, news, sent_with, stage
 from specviz.ui.watch.controls import bring_back, request_draft_length
 from specviz.ui.watch.files import describe_run, show_files

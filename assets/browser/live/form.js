@@ -7,10 +7,10 @@ import { fieldOf, inWords, isWithin, listed, lowered, nearest, optionOf } from "
 /** @import { RunRequest } from "../engine/run.js" */
 /** @import { Row } from "./settings.js" */
 
-/** @typedef {{ name: string, label: string, text: string }} Preset */
+/** @typedef {{ name: string, text: string }} Preset */
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
 
-const OWN = "own";
+const OWN = "own"; // as `OWN_TEXT` of specviz/data/prompts/workloads.py
 const LONGEST = 4000; // characters of a prompt
 const LONGEST_VALUE = 40; // characters of a link's value that are said
 const MODELS = ["target", "draft"];
@@ -19,10 +19,10 @@ const LOOKUP_IN_LINKS = "lookup";
 export class Form {
   /**
    * @param {HTMLFormElement} node
-   * @param {{ presets: Preset[], models: Record<string, { parameters: number }>, lookup: string, settings: DecodeSettings, rows: Row[] }} made
+   * @param {{ presets: Preset[], menus: Record<string, string[][]>, lookup: string, settings: DecodeSettings, rows: Row[] }} made
    * @param {() => void} changed
    */
-  constructor(node, { presets, models, lookup, settings, rows }, changed) {
+  constructor(node, { presets, menus, lookup, settings, rows }, changed) {
     this.node = node;
     this.presets = presets;
     this.lookup = lookup;
@@ -30,23 +30,39 @@ export class Form {
     this.rows = rows;
     this.offered = rows.filter(({ rule }) => rule);
     this.instead = ""; // of what was asked for last and is not here: what new runs use
-    this._fill("preset", [...presets.map(({ name, label }) => [name, label]), [OWN, "your own text"]]);
-    const sized = Object.entries(models).map(([name, { parameters }]) => [name, `${name} · ${(parameters / 1e6).toFixed(parameters >= 1e7 ? 0 : 1)} M`]);
-    this._fill("target", sized);
-    this._fill("draft", [...sized.slice(1), [lookup, "prompt lookup · no model"]]);
+    for (const [name, choices] of Object.entries(menus)) this._control(name).replaceChildren(...choices.map(optionOf));
     find(node, ".settings").append(...this.offered.map(fieldOf));
     find(node, ".helps dl").append(...this.offered.flatMap(({ label, help }) => [element("dt", "", label), element("dd", "", help)]));
     this.set("prompt", presets[0].text);
+    this.asked = this._values(); // by what was run or opened last
     node.addEventListener("submit", (event) => event.preventDefault());
     node.addEventListener("input", () => this._show());
-    node.addEventListener("change", ({ target }) => {
+    this._whenChosen(() => {
+      if (this._values() === this.asked) return; // it runs already, or was taken back
+      this.instead = ""; // the visitor has chosen
+      changed();
+    });
+  }
+
+  /**
+   * A press leaves the field that was typed in. A run that began then would move what is pressed away: the click was lost.
+   * @param {() => void} act
+   */
+  _whenChosen(act) {
+    let isPressed = false;
+    for (const kind of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(kind, () => (isPressed = kind === "pointerdown"), true);
+    this.node.addEventListener("change", ({ target }) => {
       const { name } = /** @type {Control} */ (target);
       if (name === "lesson") return; // no setting
       if (name === "preset") this._take();
       if (name === "prompt") this._name();
-      this.instead = ""; // the visitor has chosen
-      changed();
+      if (isPressed) addEventListener("pointerup", () => setTimeout(act), { once: true }); // after its click
+      else act();
     });
+  }
+
+  _values() {
+    return String(new URLSearchParams(/** @type {any} */ (new FormData(this.node))));
   }
 
   /** @param {string} name */
@@ -72,6 +88,7 @@ export class Form {
     this._settle();
     const chosen = this.offered.map((row) => [row.name, this._chosen(row)]);
     const settings = { ...this.settings, ...Object.fromEntries(chosen) };
+    this.asked = this._values();
     return { prompt: this.get("prompt").slice(0, LONGEST), target: this.get("target"), draft: this.get("draft"), settings };
   }
 
@@ -102,6 +119,7 @@ export class Form {
     const instead = [...MODELS.map((name) => ({ link: name, label: name })), ...this.rows].map((row) => this._unlike(row, values.get(row.link)));
     if (prompt && prompt.length > LONGEST) instead.push("the start of the prompt in place of all of it");
     this.instead = listed(instead.filter(Boolean));
+    this.asked = this._values();
     return ["prompt", "preset", ...MODELS, ...this.rows.map(({ link }) => link)].some((name) => values.has(name));
   }
 
@@ -157,13 +175,5 @@ export class Form {
    */
   _control(name) {
     return find(this.node, `[name="${name}"]`);
-  }
-
-  /**
-   * @param {string} name
-   * @param {string[][]} choices value and label
-   */
-  _fill(name, choices) {
-    this._control(name).replaceChildren(...choices.map(optionOf));
   }
 }

@@ -22,6 +22,7 @@ import { comparedInWords, countedInWords, modelledInWords, timedInWords } from "
  * What the page is made with.
  * @typedef {object} Shows
  * @property {Preset[]} presets
+ * @property {Record<string, string[][]>} menus value and label of each choice
  * @property {string} lookup the name of the draft that is no model
  * @property {Record<string, MethodPayload>} methods
  * @property {Phase[]} phases

@@ -11,8 +11,18 @@ import { clockIsCoarse, costsOf, judged, timedOf, writing } from "./timing.js";
 /** @typedef {{ pair: string, machine: string, cost: number, source: string }} Published what a draft step costs there, in passes of its target */
 
 const COARSE_CLOCK = "The browser’s clock is coarse on purpose";
+const LONGEST_MACHINE = 40; // characters
 const UNTIMED = { speedup: null, interval: null, where: "" };
 const AGAIN = "Press Run again to time it again.";
+
+/**
+ * In a sentence, as `machine_in_words` of specviz/core/names.py.
+ * @param {string} machine
+ */
+export function machineInWords(machine) {
+  const name = firstWords(machine.split(",")[0].replace(/^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b/g, ""), LONGEST_MACHINE);
+  return name ? `${/^[AEIOU]/i.test(name) ? "an" : "a"} ${name}` : "a machine that is not named";
+}
 
 /** @param {Trace} trace */
 export function countsOf(trace) {
@@ -33,7 +43,7 @@ export function resultOf(trace, here) {
   if (!timed.trusted) return { says: `${passes}; busy machine, its time is not trusted`, reason: `What was counted is exact. ${AGAIN}`, ...UNTIMED, trusted: false };
   const ending = { "too close to call": ", too close to call", hurts: ", so slower", helps: "", "about even": "" }[judged(timed.speedup, timed.interval)];
   const says = `${timed.speedup.toFixed(2)} times as fast${ending}: ${passes}`;
-  const where = here ? "measured in this browser" : `recorded on ${trace.recorded_on.machine}`;
+  const where = here ? "measured in this browser" : `recorded on ${machineInWords(trace.recorded_on.machine)}`;
   const reason = `${reasonOf(trace, timed)} One run, ${where}${intervalOf(timed, "; ")}.`.trim();
   return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
 }

@@ -18,7 +18,7 @@ export default function frame() {
   page.specvizFrame = true;
   surviveTranslators();
   // On a narrow screen Streamlit puts the links to the pages into a side menu. Here its handle gets a name that is also
-  // on screen (assets/app.css), and the menu closes after a choice: Streamlit itself closes it on some phones only.
+  // on screen (assets/browser/styles/app.css), and the menu closes after a choice: Streamlit itself closes it on some phones only.
   const name = () => {
     document.querySelector(HANDLE)?.setAttribute("aria-label", NAME);
     for (const node of document.querySelectorAll(AS_WRITTEN)) node.setAttribute("translate", "no");

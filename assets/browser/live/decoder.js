@@ -8,7 +8,7 @@ import { bytesOf, startThread } from "./worker_thread.js";
 /** @import { RunRequest } from "../engine/run.js" */
 /** @import { Row } from "./settings.js" */
 
-/** @typedef {{ config: object, weights: string | null, sha256: string, parameters: number }} Model weights: their address, or null: in the page */
+/** @typedef {{ config: object, weights: string | null, sha256: string }} Model weights: their address, or null: in the page */
 /** @typedef {{ models: Record<string, Model>, tokenizer: object, rows: Row[], settings: DecodeSettings }} Made */
 /** @typedef {{ loading: (model: string, bytes: number, of: number) => void, ready: () => void, failed: (sentence: string) => void }} Told */
 /** @typedef {(trace: Trace, guesses: DraftGuesses | null, over: boolean) => void} Grows the trace so far; guesses: of a greedy run that is over */
@@ -75,7 +75,7 @@ export class Decoder {
     this.thread?.post({ kind: "run", id, request });
   }
 
-  /** @param {any} message see assets/engine/engine.js */
+  /** @param {any} message see assets/browser/engine/engine.js */
   #hear({ kind, id, sentence, trace, guesses, model, bytes, of }) {
     if (kind === "loading") return this.told.loading(model, bytes, of);
     if (kind === "failed" && id === undefined) return this.#fail(sentence);

@@ -1,5 +1,5 @@
 // The draft length slider, the page's one control of it, and what the run on screen would have been at another length.
-// While the slider is dragged, a strip of its own shows that replay, see assets/trace/replay.js. Releasing the slider asks
+// While the slider is dragged, a strip of its own shows that replay, see assets/browser/trace/replay.js. Releasing the slider asks
 // for the real run.
 
 import { find } from "../shared/dom.js";
