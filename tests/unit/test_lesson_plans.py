@@ -108,7 +108,7 @@ def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
         ("/\\example.org", "a backslash"),
         ("./?prompt=two words", "a space"),
         ("./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x", "an invisible character"),
-        ("../play", "names no page"),
+        ("../be_the_draft", "names no page"),
         ("//[", "cannot be read as a link"),
         ("./?run=first#top", "a part after #"),
         ("./?" + "&".join(f"a{i}=1" for i in range(100)), "cannot be read"),
