@@ -105,6 +105,33 @@ def test_after_waking_up_the_first_page_has_its_frame_and_watch_a_recorded_run_w
         expect(page.locator(".stage .round .chip.accepted").first).to_be_visible()
 
 
+OLD = {  # an address of before, the page of today, and what it then shows
+    "helps?workload=code&workload=story&gamma=3&view=full": ("when_it_helps", ".chart .main-svg"),
+    "proof?prompt=a%20%26%20b%3Dc&draws=500": ("same_quality", ".chart .main-svg"),
+    "play?seed=12&set=prose&embed=true": ("be_the_draft", ".play .so-far"),
+}
+
+
+@pytest.mark.parametrize("entry", grid(["app.py", "serve.py", "cloud/streamlit_app.py"], ("app.py",)))
+def test_an_address_of_before_opens_its_page_with_the_whole_query_also_first_on_a_new_server(
+    entry: str, page: Page, tmp_path: Path
+) -> None:
+    with serving(ROOT / entry, tmp_path / "server.log", SILENT) as server:
+        for old, (name, shown) in OLD.items():
+            page.goto(f"{server.url}/{old}")
+            wait_until_drawn(page, shown)
+            expect(page).to_have_title(f"{TITLES[f'/{name}']} · specviz")
+            expect(page.get_by_role("dialog")).to_have_count(0)  # Streamlit's "page not found"
+            address = page.url
+            page.goto(f"{server.url}/{name}?{old.partition('?')[2]}")
+            wait_until_drawn(page, shown)
+            assert page.url == address, "as from an address of today"
+        for _ in range(2):
+            page.go_back()
+        expect(page).to_have_title("Same quality · specviz")
+        assert "Traceback" not in server.log.read_text()
+
+
 MOVE = """() => document.querySelector("[data-testid=stMain]").prepend(
   Object.assign(document.createElement("p"), { style: "height: 300px" }))"""
 REPLACE = "(button) => { const { parentElement } = button; button.remove(); parentElement.append(button); }"

@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, ASSETS
+from specviz.data.links.page_names import FORMER
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
@@ -37,8 +38,11 @@ def apply_look() -> None:
 
 
 def open_wanted_page(page: str) -> None:
-    """Go to the page that a button asked for, unless that is this one."""
+    """Go to the page that a button asked for, unless that is this one; from an address of before, to that of today."""
     visit = session()
+    if page in FORMER:
+        asked = {name: st.query_params.get_all(name) for name in st.query_params}
+        st.switch_page(APP_FOLDER / f"pages/{FORMER[page]}.py", query_params=asked)
     if visit.wanted_page not in ("", page):
         st.switch_page(APP_FOLDER / f"pages/{visit.wanted_page}.py")
     visit.wanted_page = ""

@@ -161,4 +161,4 @@ def _how(_: WhenItHelpsState) -> None:
 
 
 def _key(name: str) -> str:
-    return f"sweep_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"
+    return f"when_it_helps_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"
