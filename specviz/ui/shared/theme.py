@@ -38,9 +38,9 @@ def apply_look() -> None:
 
 
 def open_wanted_page(page: str) -> None:
-    """Go to the page that a button asked for, unless that is this one; from an address of before, to that of today."""
+    """Go to the page that a button asked for, unless that is this one."""
     visit = session()
-    if page in FORMER:
+    if page in FORMER:  # the first visitor of a server that has only now put its middleware in place
         asked = {name: st.query_params.get_all(name) for name in st.query_params}
         st.switch_page(APP_FOLDER / f"pages/{FORMER[page]}.py", query_params=asked)
     if visit.wanted_page not in ("", page):
