@@ -99,9 +99,8 @@ def _enter(walk: Walk) -> None:
         asked = screen.last("view")
         visitor.view = next((view for view in VIEWS if view == asked), "projector")
         visitor.watch = visitor.watch.begun_again()
-    elif (
-        screen.page == "be_the_draft" and visitor.be_the_draft.all_turns
-    ):  # after a reload the browser tab still has the game
+    elif screen.page == "be_the_draft" and visitor.be_the_draft.all_turns:
+        # after a reload the browser tab still has the game
         new_game(visitor, visitor.be_the_draft.plan)
     for part in (visitor.race, visitor.when_it_helps, visitor.worksheet, visitor.be_the_draft):
         part.came.read = False

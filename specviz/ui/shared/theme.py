@@ -8,6 +8,7 @@ import streamlit as st
 from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.data.links.page_names import FORMER
 from specviz.ui.session import session
+from specviz.ui.shared.address import whole_query
 from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
 
@@ -41,8 +42,7 @@ def open_wanted_page(page: str) -> None:
     """Go to the page that a button asked for, unless that is this one."""
     visit = session()
     if page in FORMER:  # the first visitor of a server that has only now put its middleware in place
-        asked = {name: st.query_params.get_all(name) for name in st.query_params}
-        st.switch_page(APP_FOLDER / f"pages/{FORMER[page]}.py", query_params=asked)
+        st.switch_page(APP_FOLDER / f"pages/{FORMER[page]}.py", query_params=whole_query())
     if visit.wanted_page not in ("", page):
         st.switch_page(APP_FOLDER / f"pages/{visit.wanted_page}.py")
     visit.wanted_page = ""
