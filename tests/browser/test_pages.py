@@ -123,7 +123,8 @@ def test_an_address_of_before_opens_its_page_with_the_whole_query_also_first_on_
             assert number == 0 or answer.request.redirected_from, "so that Back does not lead here again"
             wait_until_drawn(page, shown)
             expect(page).to_have_title(f"{TITLES[f'/{name}']} · specviz")
-            expect(page.get_by_role("dialog")).to_have_count(0)  # Streamlit's "page not found"
+            page.wait_for_load_state("networkidle")  # the code of Streamlit's dialogs comes last
+            expect(page.get_by_text("Page not found")).to_have_count(0)
             address = page.url
             page.goto(f"{server.url}/{name}?{old.partition('?')[2]}")
             wait_until_drawn(page, shown)
