@@ -1,4 +1,4 @@
-"""Same quality at its address of before, which app.py leads on from; Streamlit looks here when it is a new server's first."""
+"""Same quality at its address of before. Streamlit looks here when this is the first that a new server sees."""
 
 from specviz.ui.shared.theme import inside_app
 

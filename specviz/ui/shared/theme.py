@@ -41,7 +41,7 @@ def apply_look() -> None:
 def open_wanted_page(page: str) -> None:
     """Go to the page that a button asked for, unless that is this one."""
     visit = session()
-    if page in FORMER:  # the first visitor of a server that has only now put its middleware in place
+    if page in FORMER:  # here, where the middleware was not yet in place for the server's first visitor
         st.switch_page(APP_FOLDER / f"pages/{FORMER[page]}.py", query_params=whole_query())
     if visit.wanted_page not in ("", page):
         st.switch_page(APP_FOLDER / f"pages/{visit.wanted_page}.py")
