@@ -9,7 +9,7 @@ from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.guard import guard_the_doors, show_refusal
 from specviz.ui.shared.leftovers import look_after_leftovers
-from specviz.ui.shared.pages import PAGES, PROJECT
+from specviz.ui.shared.pages import ADDRESSES, PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
 
 guard_the_doors()
@@ -19,11 +19,11 @@ page = st.navigation(
         st.Page(
             APP_FOLDER / each.file,
             title=each.title,
-            url_path=each.name,
-            default=each is PAGES[0],
-            visibility="visible" if each.in_menu else "hidden",
+            url_path=address,
+            default=address == PAGES[0].name,
+            visibility="visible" if each.in_menu and each.name == address else "hidden",
         )
-        for each in PAGES
+        for address, each in ADDRESSES.items()
     ],
     position="top",
 )

@@ -86,13 +86,13 @@ async def attend(server: Server, students: int, query: str, rounds: int) -> dict
     async def one(number: int) -> None:
         async with AsyncExitStack() as stack:
             student = await stack.enter_async_context(visiting(server.port))
-            await student.open(query, "play")
+            await student.open(query, "be_the_draft")
             await student.first_script()
             if query:
                 await press(student, "class_join", class_name=f"student-{number}")
             for turn in range(rounds):
                 asked, drawn = time.monotonic(), len(student.turns)
-                await student.press("play_send", play_guess=GUESSES[(number + turn) % len(GUESSES)])
+                await student.press("be_the_draft_send", be_the_draft_guess=GUESSES[(number + turn) % len(GUESSES)])
                 await student.stay_until(lambda: len(student.turns) > drawn, GIVE_UP_SECONDS)  # noqa: B023
                 waits.append(time.monotonic() - asked)
             await student.open("part=quiz", "learn")

@@ -36,9 +36,9 @@ WAITING_VISITORS = 10  # on each page
 WAITING = {  # page → the button that begins something there; Watch needs a link only
     "": None,
     "race": "race_start",
-    "helps": "sweep_start",
-    "proof": "proof_draw",
-    "play": "play_skip",
+    "when_it_helps": "when_it_helps_start",
+    "same_quality": "same_quality_draw",
+    "be_the_draft": "be_the_draft_skip",
 }
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way
 

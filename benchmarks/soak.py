@@ -51,14 +51,19 @@ from specviz.data.prompts.workloads import find_preset
 from specviz.models.devices import describe_machine
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
-PAGES = ("", "race", "helps", "worksheet", "learn", "proof", "play", "class")
-LONG_WORK = {"race": "race_start", "helps": "sweep_start", "proof": "proof_draw", "play": "play_skip"}
+PAGES = ("", "race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft", "class")
+LONG_WORK = {
+    "race": "race_start",
+    "when_it_helps": "when_it_helps_start",
+    "same_quality": "same_quality_draw",
+    "be_the_draft": "be_the_draft_skip",
+}
 FULL, TEACH, QUIZ = "view=full", "part=teach", "part=quiz"
-UPLOADS = [("", FULL, "trace_file", "run.json"), ("helps", FULL, "sweep_csv", "sweep.csv")]
-UPLOADS += [("helps", FULL, "sweep_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
-BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("proof", "", "proof_prompt")]
-BOXES += [("play", "", "play_guess"), ("class", "", "class_name")]
-HELD = (("play", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class"))
+UPLOADS = [("", FULL, "trace_file", "run.json"), ("when_it_helps", FULL, "when_it_helps_csv", "sweep.csv")]
+UPLOADS += [("when_it_helps", FULL, "when_it_helps_file", "prompts.txt"), ("learn", TEACH, "lesson_file", "plan.yaml")]
+BOXES = [("race", "", "race_own"), ("worksheet", "", "worksheet_paste"), ("same_quality", "", "same_quality_prompt")]
+BOXES += [("be_the_draft", "", "be_the_draft_guess"), ("class", "", "class_name")]
+HELD = (("be_the_draft", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class"))
 GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-bom.csv", "prompts.txt": "prompts-bom.txt"}
 MOST_MB = 1_000  # of the app server, resident
 MEMORY_EVERY = 5.0  # seconds between two looks

@@ -1,10 +1,5 @@
-"""Be the draft: the visitor drafts, the real target checks, and the small model plays along for comparison."""
+"""Be the draft at its address of before. Streamlit looks here when this is the first that a new server sees."""
 
-from specviz.ui.play.play_page import lead, show_game
-from specviz.ui.session import session
 from specviz.ui.shared.theme import inside_app
 
 inside_app()
-visit = session()
-lead(visit)
-show_game(visit)

@@ -1,12 +1,5 @@
-"""Same quality: greedy is compared token for token, sampling by how often each token comes, and broken rules fail."""
+"""Same quality at its address of before. Streamlit looks here when this is the first that a new server sees."""
 
-from specviz.ui.proof.proof_page import controls, show_proof
-from specviz.ui.session import session
-from specviz.ui.shared.parts import lead
 from specviz.ui.shared.theme import inside_app
 
 inside_app()
-lead("proof")
-state = session().proof
-controls(state)
-show_proof(state)

@@ -42,9 +42,9 @@ from specviz.player.payload import (  # noqa: E402
     StageMount,
     TraceJson,
 )
+from specviz.ui.be_the_draft.board import PlayPayload  # noqa: E402
 from specviz.ui.learn.roofline import RooflinePayload  # noqa: E402
 from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
-from specviz.ui.play.board import PlayPayload  # noqa: E402
 from specviz.ui.race.lanes import LaneStatus, LaneStep, RacePayload  # noqa: E402
 from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 

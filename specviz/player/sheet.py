@@ -11,11 +11,11 @@ import segno
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
-from specviz.data.texts import page_texts
+from specviz.data.links.page_names import TITLES
 from specviz.player.html_file import asset
 from specviz.player.tree_rows import tree_rows
 
-PAGE_NAMES = {name: title for name, title in page_texts("titles").items() if name != WATCH}
+PAGE_NAMES = {name: title for name, title in TITLES.items() if name != WATCH}
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
 QUIET = 4  # modules of white around a QR code, which readers need
 # up to so many moments: lines for each answer, and their height in mm, so that a sheet is one page also on Letter

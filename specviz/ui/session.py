@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from specviz.data.links.hidden import View
+from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
 from specviz.ui.classes.classes_state import ClassState
-from specviz.ui.helps.helps_state import ByDraft, HelpsState
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.lesson.place import Walk
-from specviz.ui.play.play_state import PlayState
-from specviz.ui.proof.proof_state import ProofState
 from specviz.ui.race.race_state import RaceState
+from specviz.ui.same_quality.same_quality_state import SameQualityState
 from specviz.ui.watch.watch_state import WatchState
+from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
 KEY = "session"
@@ -35,12 +35,11 @@ class Session:
     notes: Walk | None = None  # where the notes of a lesson are, in a window of their own
     watch: WatchState = field(default_factory=WatchState)
     race: RaceState = field(default_factory=RaceState)
-    sweeps: HelpsState = field(default_factory=HelpsState)
-    by_draft: ByDraft = field(default_factory=ByDraft)
+    when_it_helps: WhenItHelpsState = field(default_factory=WhenItHelpsState)
     worksheet: Worksheet = field(default_factory=Worksheet)
     learn: LearnState = field(default_factory=LearnState)
-    proof: ProofState = field(default_factory=ProofState.recorded)
-    play: PlayState = field(default_factory=PlayState)
+    same_quality: SameQualityState = field(default_factory=SameQualityState.recorded)
+    be_the_draft: BeTheDraftState = field(default_factory=BeTheDraftState)
     classes: ClassState = field(default_factory=ClassState)
 
 

@@ -58,7 +58,7 @@ def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     assert picture.evaluate("image => image.naturalWidth") > 0
     assert code_of(teacher) in (picture.get_attribute("alt") or "")
     # one scans the code, on a phone, with a name that is no markup; the other types it, with none
-    one = visit(f"play?class={code_of(teacher)}", viewport=PHONE, color_scheme="dark")
+    one = visit(f"be_the_draft?class={code_of(teacher)}", viewport=PHONE, color_scheme="dark")
     one.get_by_label("Your name on the board").fill("<b>Ada</b>")
     expect_no_sideways_scroll(one)
     one.get_by_role("button", name="Join the class").click()
@@ -75,7 +75,7 @@ def test_a_teacher_and_two_students(visit: Visit, teacher: Page) -> None:
     show(teacher, "Scores")
     expect(teacher.get_by_text("2 students have joined, 2 have played.")).to_be_visible()
     expect(teacher.get_by_text("2 rounds so far.")).to_be_visible()
-    other.goto(f"{other.url.partition('/play')[0]}/learn?part=quiz")  # a new visit: the browser says who it is
+    other.goto(f"{other.url.partition('/be_the_draft')[0]}/learn?part=quiz")  # a new visit: the browser says who it is
     other.locator(".st-key-quiz-1-0 button").click()
     show(teacher, "Quiz")
     expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
@@ -112,7 +112,7 @@ def test_a_teachers_link_opens_the_board_and_no_server_is_asked_for_its_secret(v
 
 
 def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(visit: Visit, teacher: Page) -> None:
-    student = visit(f"play?class={code_of(teacher)}", **OTHER)
+    student = visit(f"be_the_draft?class={code_of(teacher)}", **OTHER)
     student.get_by_role("button", name="Join the class").click()
     expect(student.locator(".st-key-class_chip button")).to_be_visible()
     play(student, "Lily. She was", 1)

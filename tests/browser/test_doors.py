@@ -66,9 +66,9 @@ def megabytes(server: AppServer) -> float:
 async def upload_much(port: int, files: int) -> list[int]:
     """The server's answers to files of 3.9 MB, from one visitor."""
     async with visiting(port) as visitor:
-        await visitor.open(page="helps")
+        await visitor.open(page="when_it_helps")
         await visitor.first_script()
-        return [await visitor.upload("sweep_csv", "a.csv", b"x" * 3_900_000) for _ in range(files)]
+        return [await visitor.upload("when_it_helps_csv", "a.csv", b"x" * 3_900_000) for _ in range(files)]
 
 
 def test_one_visitor_uploads_no_more_than_a_visitor_may(server: AppServer) -> None:
@@ -81,9 +81,9 @@ async def fill(port: int, full: Event, over: Event) -> None:
     async with AsyncExitStack() as visits:
         while not full.is_set():
             visitor = await visits.enter_async_context(visiting(port))
-            await visitor.open(page="helps")
+            await visitor.open(page="when_it_helps")
             await visitor.first_script()
-            if 413 in [await visitor.upload("sweep_csv", "a.csv", b"x" * 3_900_000) for _ in range(3)]:
+            if 413 in [await visitor.upload("when_it_helps_csv", "a.csv", b"x" * 3_900_000) for _ in range(3)]:
                 full.set()
         while not over.is_set():
             await visitor.stay(0.2)
@@ -98,13 +98,13 @@ def test_the_page_says_why_a_file_is_refused(entry: str, page: Page, tmp_path: P
     file, full, over = tmp_path / "run.csv", Event(), Event()
     file.write_bytes(b"x" * 3_900_000)
     with serving(ROOT / entry, tmp_path / "server.log") as server, ThreadPoolExecutor(1) as thread:
-        page.goto(f"{server.url}/helps?view=full")
+        page.goto(f"{server.url}/when_it_helps?view=full")
         page.get_by_text("Open a sweep’s CSV").click()
         others = thread.submit(asyncio.run, fill(port_of(server), full, over))
         try:
             while not full.wait(0.1):
                 assert not others.done(), others.exception()
-            page.locator(".st-key-sweep_csv input[type=file]").set_input_files(file)
+            page.locator(".st-key-when_it_helps_csv input[type=file]").set_input_files(file)
             expect(page.get_by_test_id("stToast")).to_contain_text(FULL_SERVER)
         finally:
             over.set()
@@ -242,10 +242,18 @@ def highest(server: AppServer) -> float:
     return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1000
 
 
-PLACES = (("", "view=full", "trace_file", "run.json"), ("helps", "view=full", "sweep_csv", "sweep.csv"))
-PLACES += (("helps", "view=full", "sweep_file", "prompts.txt"), ("learn", "part=teach", "lesson_file", "plan.yaml"))
-BOXES = (("race", "race_own"), ("worksheet", "worksheet_paste"), ("play", "play_guess"), ("class", "class_name"))
-HELD = (("play", "", "kept-game"), ("learn", "part=quiz", "kept-answers"), ("class", "", "kept-class"))
+PLACES = (("", "view=full", "trace_file", "run.json"), ("when_it_helps", "view=full", "when_it_helps_csv", "sweep.csv"))
+PLACES += (
+    ("when_it_helps", "view=full", "when_it_helps_file", "prompts.txt"),
+    ("learn", "part=teach", "lesson_file", "plan.yaml"),
+)
+BOXES = (
+    ("race", "race_own"),
+    ("worksheet", "worksheet_paste"),
+    ("be_the_draft", "be_the_draft_guess"),
+    ("class", "class_name"),
+)
+HELD = (("be_the_draft", "", "kept-game"), ("learn", "part=quiz", "kept-answers"), ("class", "", "kept-class"))
 
 
 async def on_page(visitor: Visitor, page: str, query: str, widget: str) -> None:
@@ -266,7 +274,7 @@ async def hand_back_late(port: int, page: str) -> list[str]:
     async with visiting(port) as visitor:
         await on_page(visitor, "class", "", "kept-class")
         place, first = visitor.widgets["kept-class"], visitor.page_hash
-        await on_page(visitor, "play", "", "kept-class")
+        await on_page(visitor, "be_the_draft", "", "kept-class")
         assert visitor.widgets["kept-class"] != place
         visitor.widgets["kept-class"] = place
         visitor.page_hash = first if page == "the first one" else visitor.page_hash

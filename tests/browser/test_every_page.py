@@ -28,10 +28,10 @@ MENU = {  # by address, in the order of the menu
     "/": "Watch",
     "/learn": "Learn",
     "/race": "Race",
-    "/helps": "When it helps",
+    "/when_it_helps": "When it helps",
     "/worksheet": "Worksheet",
-    "/proof": "Same quality",
-    "/play": "Be the draft",
+    "/same_quality": "Same quality",
+    "/be_the_draft": "Be the draft",
 }
 TITLES = MENU | {"/class": "Class board"}
 PAGES = {  # address, and what can be seen once the page is drawn
@@ -42,7 +42,7 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/?tour=1": ".tour-says",
     "/?tour=5": ".tour-says",
     "/race": ".race .lane",
-    "/helps": ".chart .main-svg",
+    "/when_it_helps": ".chart .main-svg",
     "/worksheet": ".chart .main-svg",
     "/learn": ".diagram .odds",
     "/learn?lesson=rejection": ".diagram svg",
@@ -56,13 +56,13 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/learn?part=why": ".explained",
     "/learn?part=teach": ".st-key-lesson_papers",
     "/learn?lesson=fifty-minutes&moment=1": ".st-key-lesson_bar",
-    "/proof": ".chart .main-svg",
-    "/play": ".play .so-far",
+    "/same_quality": ".chart .main-svg",
+    "/be_the_draft": ".play .so-far",
     "/class": "[data-testid=stForm]",
 }
 ON_WHITE = {  # parts that are dark on white paper, from the dark theme too
     "/?view=full": (".stApp", ".stage", ".stage .sentence", ".stage .says", "h1 strong", ".st-key-outcome p"),
-    "/helps": (".stApp", "h1 strong", ".chart"),
+    "/when_it_helps": (".stApp", "h1 strong", ".chart"),
 }
 # parts that another page has too
 LIKE_OTHERS = {"/?view=stage", "/?tour=5", "/learn?lesson=bonus", "/learn?lesson=stop", "/learn?part=why"}

@@ -7,7 +7,7 @@ from tests.conftest import Visit
 from tests.support.grids import grid
 from tests.support.visitor import wait_until_still
 
-GUESS = "[class*=st-key-play_guess] input"
+GUESS = "[class*=st-key-be_the_draft_guess] input"
 
 
 pytestmark = pytest.mark.visitor(reduced_motion="reduce")
@@ -36,12 +36,12 @@ def expect_round(page: Page, number: int, text: int = 1) -> None:
 
 
 def test_a_game_is_there_after_a_reload_and_other_pages_and_a_new_one_stays_new(visit: Visit) -> None:
-    page = visit("play?seed=21&set=story&mode=type")
+    page = visit("be_the_draft?seed=21&set=story&mode=type")
     play_one_round(page)
-    before = page.locator("[class*=st-key-play_turn] .headline").inner_text()
+    before = page.locator("[class*=st-key-be_the_draft_turn] .headline").inner_text()
     page.reload()
     expect_round(page, 2)
-    expect(page.locator("[class*=st-key-play_turn] .headline")).to_have_text(before)
+    expect(page.locator("[class*=st-key-be_the_draft_turn] .headline")).to_have_text(before)
     wait_until_still(page)
     go_to(page, "Race")
     page.reload()
@@ -110,9 +110,13 @@ def key_right(page: Page, slider: str) -> str:
 
 SLIDERS = {  # a page, one of its sliders, and its part of the address
     "Race": ("race", "Repeats", "repeats"),
-    "When it helps": ("helps?prompts=2", "Prompts of each", "prompts"),  # a link that chooses unfolds the settings
+    "When it helps": (
+        "when_it_helps?prompts=2",
+        "Prompts of each",
+        "prompts",
+    ),  # a link that chooses unfolds the settings
     "Worksheet": ("worksheet", "Draft length", "gamma"),
-    "Same quality": ("proof", "Draft length", "gamma"),
+    "Same quality": ("same_quality", "Draft length", "gamma"),
 }
 
 

@@ -68,11 +68,11 @@ def test_the_tour_goes_on_when_it_is_followed(browsing: Visitor, real_app_server
     ("page", "shows"),
     [
         ("race", "Race"),
-        ("helps", "When it helps"),
+        ("when_it_helps", "When it helps"),
         ("worksheet", "Worksheet"),
         ("learn", "Learn"),
-        ("proof", "Same quality"),
-        ("play", "Be the draft"),
+        ("same_quality", "Same quality"),
+        ("be_the_draft", "Be the draft"),
     ],
 )
 def test_a_page_is_drawn_whole(browsing: Visitor, real_app_server: AppServer, page: str, shows: str) -> None:

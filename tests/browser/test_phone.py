@@ -23,7 +23,7 @@ FADE = """(it) => {
 IN_ITS_TABLE = "it => it.getBoundingClientRect().right <= it.closest('.tried').getBoundingClientRect().right + 0.5"
 
 
-@pytest.mark.parametrize("path", ["helps", "race"])
+@pytest.mark.parametrize("path", ["when_it_helps", "race"])
 def test_the_buttons_of_a_table_cover_no_text_above_it(visit: Visit, path: str) -> None:
     page = visit(path, "[data-testid=stDataFrame]")
     expect(page.get_by_test_id("stElementToolbar").first).to_be_visible()
@@ -32,7 +32,7 @@ def test_the_buttons_of_a_table_cover_no_text_above_it(visit: Visit, path: str) 
     assert [(low, top) for low, top in found if low > top + 1] == []
 
 
-@pytest.mark.parametrize(("path", "row"), [("helps", 1), ("worksheet", 0)])
+@pytest.mark.parametrize(("path", "row"), [("when_it_helps", 1), ("worksheet", 0)])
 def test_tabs_that_do_not_fit_fade_where_they_are_cut_and_the_last_one_can_be_read(
     visit: Visit, path: str, row: int
 ) -> None:

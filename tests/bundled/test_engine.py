@@ -28,9 +28,9 @@ STORY = "Once upon a time, there was a little girl named Lily."
 def test_what_a_library_prints_is_no_event() -> None:
     script = (
         "import os\n"
-        "from specviz.service.engine import _take_stdout\n"
+        "from specviz.service.engine import _reserve_stdout\n"
         "from specviz.service.protocol import EngineReady\n"
-        "send = _take_stdout()\n"
+        "send = _reserve_stdout()\n"
         "print('Downloading', flush=True); os.write(1, b'raw'); send(EngineReady({}))"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

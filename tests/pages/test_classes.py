@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import GamePlan
 from specviz.service.classes.registry import shown_code
+from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
+from specviz.ui.be_the_draft.turns import bring_back, held_text
 from specviz.ui.classes import membership
-from specviz.ui.play.play_state import PlayState
-from specviz.ui.play.turns import bring_back, held_text
 from tests.support.app_pages import opened_in_app as opened
 from tests.support.app_pages import texts as said
 from tests.support.app_pages import visit
@@ -51,7 +51,7 @@ def code(teacher: AppTest) -> str:
     return now.code
 
 
-def joined(code: str, name: str = "", page: str = "play") -> AppTest:
+def joined(code: str, name: str = "", page: str = "be_the_draft") -> AppTest:
     student = opened(page, **{"class": code})
     student.text_input(key="class_name").set_value(name)
     return click(student, "class_join")
@@ -71,49 +71,49 @@ def test_a_press_before_the_browser_has_received_the_new_address_counts_too(teac
 
 
 def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str) -> None:
-    student = opened("play", **{"class": code})
+    student = opened("be_the_draft", **{"class": code})
     assert "Join the class" in said(student)
     assert known(membership.classes().look(visit(teacher).classes.teacher)).students == ()
     click(student, "class_join")
-    assert visit(student).play.plan == GamePlan(seed=7)
+    assert visit(student).be_the_draft.plan == GamePlan(seed=7)
     assert student.query_params["class"] == code
     assert "as **student 1**" in said(student)
     assert "Nobody has played a round yet" in html_of(part(teacher, "scores"))
-    other = click(opened("play", **{"class": code}), "class_decline")
+    other = click(opened("be_the_draft", **{"class": code}), "class_decline")
     assert "Join the class" not in said(other)
     assert "class" not in other.query_params
-    assert visit(other).play.plan == GamePlan()
+    assert visit(other).be_the_draft.plan == GamePlan()
 
 
 def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> None:
     student = joined(code)
-    student.number_input(key="play_seed").set_value(8).run()
+    student.number_input(key="be_the_draft_seed").set_value(8).run()
     assert "This is not the class’s game" in said(student)
     click(student, "class_game")
-    assert visit(student).play.plan == GamePlan(seed=7)
+    assert visit(student).be_the_draft.plan == GamePlan(seed=7)
     assert "This is not the class’s game" not in said(student)
 
 
 @pytest.mark.parametrize("forged", [False, True])
 def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str, forged: bool) -> None:
-    played = PlayState(GamePlan(seed=7))
+    played = BeTheDraftState(GamePlan(seed=7))
     played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
     held = known(held_text(played))
     student = joined(code)
-    visit(student).play = PlayState(GamePlan(seed=7))
+    visit(student).be_the_draft = BeTheDraftState(GamePlan(seed=7))
     bring_back(visit(student), held.replace(" ran", " sat") if forged else held)
-    assert len(visit(student).play.turns) == 1, "the visitor keeps the game"
+    assert len(visit(student).be_the_draft.turns) == 1, "the visitor keeps the game"
     student.run()
     assert ("The class: <b>2.00</b> tokens" in html_of(part(teacher, "scores"))) != forged
     assert ("its rounds do not go to the board" in said(student)) == forged
-    signed = known(held_text(visit(student).play)).rpartition("\n")[2]
+    signed = known(held_text(visit(student).be_the_draft)).rpartition("\n")[2]
     assert bool(signed) != forged, "it is not signed now either"
 
 
 @pytest.mark.usefixtures("through_the_app")
 @pytest.mark.parametrize(
     ("page", "link", "button"),
-    [("learn", {"part": "teach"}, "lesson_class_board"), ("play", {}, "play_class_board")],
+    [("learn", {"part": "teach"}, "lesson_class_board"), ("be_the_draft", {}, "be_the_draft_class_board")],
 )
 def test_learn_and_the_game_lead_to_the_board(page: str, link: dict[str, str], button: str) -> None:
     assert "## Open a class" in said(click(opened(page, **link), button))
@@ -166,7 +166,7 @@ def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
     click(page, "class_join")
     assert page.warning[0].value.startswith("There is no open class with this code")
     assert visit(page).classes.student == ""
-    linked = opened("play", **{"class": code or "x"})
+    linked = opened("be_the_draft", **{"class": code or "x"})
     click(linked, "class_join")
     assert "There is no open class with this code" in said(linked)
     assert raw_names_in(linked) == []
@@ -200,7 +200,7 @@ def test_a_restart_ends_all_classes_and_clearing_caches_none(teacher: AppTest, c
 
 def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
     student = joined(code, "Ada")
-    state = visit(student).play
+    state = visit(student).be_the_draft
     state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
     student.run()
     assert ">Ada</bdi>" in html_of(part(teacher, "students"))
@@ -215,7 +215,7 @@ def test_a_guess_is_on_the_board_and_the_projector_shows_no_names(teacher: AppTe
 @pytest.mark.parametrize("hostile", ["<img src=http://evil", "[a](javascript:x)", ":red[x]", "\u202egnp.exe"])
 def test_a_name_is_text_on_every_page_until_its_student_leaves(teacher: AppTest, code: str, hostile: str) -> None:
     student = joined(code, hostile)
-    for name in ("learn", "class", "play"):
+    for name in ("learn", "class", "be_the_draft"):
         student.switch_page(f"pages/{name}.py").run()
         assert "You are in the class" in said(student)
         assert [text for text in said(student).split("\n") if hostile in text and "\\" not in text] == []

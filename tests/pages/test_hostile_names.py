@@ -14,14 +14,14 @@ from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.table import frame_of
 from specviz.service import JobView
-from specviz.ui.helps.helps_state import HERE, HelpsState
+from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
 from specviz.ui.learn.learn_state import LearnState
-from specviz.ui.play.play_state import PlayState
-from specviz.ui.proof.proof_state import Outcome, ProofState, ProofTask
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
+from specviz.ui.same_quality.same_quality_state import Outcome, ProofTask, SameQualityState
 from specviz.ui.session import Session
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.watch.watch_state import PairCosts, WatchState, recorded_run
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
 from tests.support.app_pages import alone, opened
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -69,21 +69,21 @@ def hostile_rows() -> pd.DataFrame:
     )
 
 
-def a_helps_page() -> dict[str, Any]:
+def a_when_it_helps_page() -> dict[str, Any]:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = HelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
+    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
     sweeps.csv_problems = sweeps.own_problems = [NAME]
-    return {"sweeps": sweeps}
+    return {"when_it_helps": sweeps}
 
 
 def a_worksheet_page() -> dict[str, Any]:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
     watching = WatchState(costs=PairCosts(known={(NAME, NAME, "exact"): costs}))
     watching.past.finish(recorded_run(hostile_trace(), "file-1"))
-    return a_race_page() | {"watch": watching, "sweeps": HelpsState(rows={HERE: hostile_rows()})}
+    return a_race_page() | {"watch": watching, "when_it_helps": WhenItHelpsState(rows={HERE: hostile_rows()})}
 
 
-def a_proof_page() -> dict[str, Any]:
+def a_same_quality_page() -> dict[str, Any]:
     found = known(recorded_proof())
     request = replace(found.request, target=NAME, draft=NAME)
     outcomes = {}
@@ -94,29 +94,34 @@ def a_proof_page() -> dict[str, Any]:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = ProofState(
+    proving = SameQualityState(
         outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=ProofTask("greedy", request)
     )
     proving.slot._view = JobView(1, state="failed", message=NAME)
-    return {"proof": proving}
+    return {"same_quality": proving}
 
 
-def a_play_page() -> dict[str, Any]:
+def a_be_the_draft_page() -> dict[str, Any]:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
     return {
-        "play": PlayState(GamePlan(mode="pick"), here=here, message=NAME, name=NAME, came=Arrival(True, notes=[NAME]))
+        "be_the_draft": BeTheDraftState(
+            GamePlan(mode="pick"), here=here, message=NAME, name=NAME, came=Arrival(True, notes=[NAME])
+        )
     }
 
 
 PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
     ("watch", a_watch_page),
     ("race", a_race_page),
-    ("helps", a_helps_page),
+    ("when_it_helps", a_when_it_helps_page),
     ("worksheet", a_worksheet_page),
-    ("proof", a_proof_page),
-    ("play", a_play_page),
-    ("play", lambda: {"play": PlayState(GamePlan(), place=99, name=NAME, came=Arrival(True, notes=[NAME]))}),  # its end
+    ("same_quality", a_same_quality_page),
+    ("be_the_draft", a_be_the_draft_page),
+    (
+        "be_the_draft",
+        lambda: {"be_the_draft": BeTheDraftState(GamePlan(), place=99, name=NAME, came=Arrival(True, notes=[NAME]))},
+    ),  # its end
     ("learn", lambda: {"learn": LearnState(problems=[NAME])}),
 ]
 
@@ -132,7 +137,9 @@ LINK = ("preset", "prompt", "target", "draft", "gamma", "temperature", "workload
 LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", "dtype", "repeats", "class", "board")
 
 
-@pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play", "learn", "class"])
+@pytest.mark.parametrize(
+    "name", ["watch", "race", "when_it_helps", "worksheet", "same_quality", "be_the_draft", "learn", "class"]
+)
 @pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
 def test_values_from_a_link_stay_text(name: str, value: str) -> None:
     page = opened(f"pages/{name}.py", Session(), **dict.fromkeys(LINK, value))

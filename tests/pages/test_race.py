@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.measure.paired import Comparison
 from specviz.measure.sweep.beside_race import compare_with_race
-from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race import race_page
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
+from specviz.ui.when_it_helps.when_it_helps_state import recorded_studies
 from tests.support.app_pages import opened, opened_in_app, texts, visit
 from tests.support.app_pages import until as wait
 from tests.support.fake_service import FakeService
@@ -77,16 +77,16 @@ def test_the_other_word_of_when_it_helps_is_explained_with_a_way_there(page: App
     assert "**Why When it helps and this page differ: random words.**" in texts(page)
     assert both in texts(page)
     assert "Most of the difference is the choice of prompts" in texts(page)
-    page.button(key="race_to_helps").click().run()
+    page.button(key="race_to_when_it_helps").click().run()
     assert "“2–3× faster” is not guaranteed." in texts(page)
     assert "**Why Race and this page differ: random words.**" in texts(page)
     assert both in texts(page)
-    page.button(key="helps_to_race").click().run()
+    page.button(key="when_it_helps_to_race").click().run()
     assert "Is it really faster?" in texts(page)
 
 
 @pytest.mark.usefixtures("through_the_app")
-@pytest.mark.parametrize("key", ["race_to_helps", "race_start"])
+@pytest.mark.parametrize("key", ["race_to_when_it_helps", "race_start"])
 def test_a_press_counts_where_another_message_begins_the_script_again(
     page: AppTest, service: FakeService, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
@@ -103,7 +103,7 @@ def test_a_press_counts_where_another_message_begins_the_script_again(
     monkeypatch.setattr(race_page, "size_sentence", interrupted)
     page.button(key=key).click().run()
     assert len(service.commands) == (key == "race_start")
-    assert ("“2–3× faster” is not guaranteed." in texts(page)) == (key == "race_to_helps")
+    assert ("“2–3× faster” is not guaranteed." in texts(page)) == (key == "race_to_when_it_helps")
 
 
 def test_the_visitors_race_stands_beside_the_recorded_one() -> None:

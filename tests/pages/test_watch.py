@@ -156,7 +156,7 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     assert "press Run again to load it" in texts(page)
     assert "*thing*" not in texts(page)  # the link's text is no markup
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
-    assert texts(page.run()).count("Or type a Hub id or a folder.") == 2
+    assert texts(page.run()).count("Or type a Hub id, a folder or a GGUF file.") == 2
 
 
 def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
@@ -255,7 +255,7 @@ def test_an_own_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     page.button(key="again").click().run()
     until(page, lambda: page.error)
     said = page.error[0].value.replace("\\", "").replace("\u2060", "")
-    assert f"There is no folder '{folder}' on this server" in said
+    assert f"There is no folder and no GGUF file '{folder}' on this server" in said
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 

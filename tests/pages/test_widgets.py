@@ -9,7 +9,7 @@ from tests.support.app_pages import SECONDS, alone, opened, opened_in_app
 from tests.support.payloads import payload_of
 
 
-@pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play"])
+@pytest.mark.parametrize("name", ["watch", "race", "when_it_helps", "worksheet", "same_quality", "be_the_draft"])
 def test_a_key_press_changes_the_number_that_is_shown(name: str) -> None:
     page = opened(view="full") if name == "watch" else opened_in_app(name)
     for slider in page.slider:
@@ -42,7 +42,12 @@ def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last
 
 
 LONG = "Once upon a time. " * 2_000
-TEXTS = [("race", "race_own"), ("worksheet", "worksheet_paste"), ("proof", "proof_prompt"), ("watch", "prompt")]
+TEXTS = [
+    ("race", "race_own"),
+    ("worksheet", "worksheet_paste"),
+    ("same_quality", "same_quality_prompt"),
+    ("watch", "prompt"),
+]
 
 
 def sent_with(page: AppTest, key: str) -> list[str]:

@@ -18,10 +18,10 @@ from specviz.data.systems.importers import RecordOptions, import_run
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.low_acceptance import NEVER
 from specviz.measure.worksheet.model import WorksheetModel
-from specviz.ui.helps.helps_state import HERE, HelpsState
 from specviz.ui.race.race_state import RaceEntry, RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.watch.watch_state import ShownRun, WatchState
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, WhenItHelpsState
 from specviz.ui.worksheet.controls import TERMS
 from tests.support import app_pages
 from tests.support.app_pages import visit
@@ -289,7 +289,7 @@ def test_the_sliders_change_the_speedup_or_say_why_not(page: AppTest) -> None:
 def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
     rows = frame_of([row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)])
     lap = recorded_race()[0]
-    page = opened(race=RaceState(RaceEntry(), laps=[lap]), sweeps=HelpsState(rows={HERE: rows}))
+    page = opened(race=RaceState(RaceEntry(), laps=[lap]), when_it_helps=WhenItHelpsState(rows={HERE: rows}))
     table = page.dataframe[0].value
     assert list(table["from"]) == ["Race, yours", "When it helps, yours", "When it helps, yours", "Watch, recorded"]
     assert table["of"][0].startswith(f"{lap.name}: ")

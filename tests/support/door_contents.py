@@ -147,7 +147,7 @@ def said(page):
 def opened(name):
     return AppTest.from_file(str(Path("pages", name + ".py").resolve()), default_timeout=600)
 def write_all(text):
-    for name, keys, button in (("play", ["play_guess", "play_second"], "play_send"),
+    for name, keys, button in (("be_the_draft", ["be_the_draft_guess", "be_the_draft_second"], "be_the_draft_send"),
                                ("class", ["class_code", "class_name"], "class_join")):
         page = opened(name).run()
         for key in keys:
@@ -155,7 +155,7 @@ def write_all(text):
         page.button(key=button).click().run()
         said(page)
     return page
-NAMES = ("watch", "race", "helps", "worksheet", "learn", "proof", "play", "class")
+NAMES = ("watch", "race", "when_it_helps", "worksheet", "learn", "same_quality", "be_the_draft", "class")
 links = []
 def linked(query):
     from urllib.parse import parse_qs
@@ -164,7 +164,8 @@ def linked(query):
     for name, values in parse_qs(query).items():
         page.query_params[name] = values
     return page.run()
-opened("race").run(), opened("worksheet").run(), opened("watch").run(), opened("play").run(), opened("class").run()
+for name in ("race", "worksheet", "watch", "be_the_draft", "class"):
+    opened(name).run()
 """
 TRIED = """
 from specviz.ui.watch import tried
@@ -174,7 +175,7 @@ class NoRuns:
 def taken_back(text):
     tried.engine = NoRuns
     watching = WatchState()
-    tried.take_back(watching, text)
+    tried.restore_list(watching, text)
     return f"{watching.past.gone} gone"
 """
 

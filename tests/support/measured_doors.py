@@ -72,7 +72,7 @@ def opened():
         r"37[01] rounds",
     ),
     "a sweep as CSV": door(
-        """ui/helps/helps_page.py: file_uploader sweep_csv
+        """ui/when_it_helps/when_it_helps_page.py: file_uploader when_it_helps_csv
         measure/sweep/table.py: reads""",
         f"{table.UPLOAD_MEGABYTES} MB, {table.UPLOAD.rows:,} rows",
         "from specviz.measure.sweep.table import read_frame\nimport pandas",
@@ -81,7 +81,7 @@ def opened():
         f"{table.UPLOAD.rows:,} rows",
     ),
     "a file of prompts": door(
-        """ui/helps/controls.py: file_uploader sweep_file
+        """ui/when_it_helps/controls.py: file_uploader when_it_helps_file
         measure/sweep/prompt_files.py: reads""",
         f"{MAX_FILE_BYTES // sent.MEGA} MB, {MAX_PROMPTS} prompts",
         "from specviz.measure.sweep.prompt_files import read_prompts",
@@ -145,9 +145,9 @@ def opened():
         "shown.*",
     ),
     "a guess, a name or a code": door(
-        """ui/play/play_page.py: text_input play_guess
-        ui/play/play_page.py: text_input play_second
-        ui/play/play_page.py: text_input play_name
+        """ui/be_the_draft/be_the_draft_page.py: text_input be_the_draft_guess
+        ui/be_the_draft/be_the_draft_page.py: text_input be_the_draft_second
+        ui/be_the_draft/be_the_draft_page.py: text_input be_the_draft_name
         ui/classes/classes_page.py: text_input class_code
         ui/classes/classes_page.py: text_input class_name
         ui/classes/membership.py: text_input class_name
@@ -172,7 +172,7 @@ def opened():
         "shown.*",
     ),
     "a game that the tab held": door(
-        """ui/play/play_page.py: keep game
+        """ui/be_the_draft/be_the_draft_page.py: keep game
         game/saved.py: reads""",
         f"{MOST:,} characters",
         "from specviz.game.saved import dump_game, load_game, SavedGame",
@@ -201,8 +201,8 @@ def opened():
         """ui/classes/membership.py: keep class
         ui/shared/components.py: cookies""",
         f"{MOST:,} characters, three secrets of 64",
-        sent.PAGE + "\nfrom specviz.ui.classes.membership import _take_back",
-        "_take_back(content.decode())",
+        sent.PAGE + "\nfrom specviz.ui.classes.membership import _restore",
+        "_restore(content.decode())",
         lambda: [b"a.b.c", *sent.texts()],
         "None",
     ),

@@ -72,7 +72,7 @@ def check_values_and_links() -> None:
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
     from specviz.data.links.permalink import link_of, request_from_link
-    from specviz.ui.helps.helps_state import SweepChoice, choice_from_link
+    from specviz.ui.when_it_helps.when_it_helps_state import SweepChoice, choice_from_link
 
     made: Any = DecodeSettings
     with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):

@@ -125,7 +125,7 @@ def test_the_board_says_who_is_there_and_hides_rare_words() -> None:
 
 
 def test_a_qr_code_holds_a_link_as_squares_only() -> None:
-    link = 'http://192.168.1.20:8501/play?class=ACDEF-GHJKM"><script>'
+    link = 'http://192.168.1.20:8501/be_the_draft?class=ACDEF-GHJKM"><script>'
     html = join_html("ACDEFGHJKM", '192.168.1.20:8501/class"><script>', link, 3, 1)
     assert Html(html).tags <= OURS
     assert "ACDEF-GHJKM" in Html(html).text

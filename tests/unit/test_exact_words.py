@@ -114,4 +114,4 @@ def test_a_cost_of_a_check_is_told_from_another_studys_where_both_are_read() -> 
     busy = next(each for each in faq().questions if each.name == "busy").answer.technical
     assert "{check_float32}" in busy
     assert "{pass_step_ms}" in busy
-    assert "another figure for the same model" in plain(pages()["helps"]["batches"])
+    assert "another figure for the same model" in plain(pages()["when_it_helps"]["batches"])

@@ -27,10 +27,10 @@ from specviz.measure.sweep.table import dump_frame, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.catalogue import known_names
-from specviz.ui.helps.helps_state import choice_from_link
 from specviz.ui.learn.learn_state import LearnState, go_to_place
-from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import entry_from_link
+from specviz.ui.same_quality.same_quality_state import wanted_from_link
+from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"

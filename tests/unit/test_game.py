@@ -14,7 +14,7 @@ from specviz.game import game, words
 from specviz.game.game import GamePlan
 from specviz.game.messages import explain, headline, verdict, wanted
 from specviz.game.saved import game_csv
-from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
+from specviz.ui.be_the_draft.board import example_data, recorded_example, text_data, turn_data
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.watch_state import Form
 from tests.support.drawn import drawn_traces

@@ -18,7 +18,6 @@ from specviz.service.job import Items, JobView, RunResult, tokens_in
 from specviz.service.limits import seconds_a_job
 from specviz.service.run_store import StoredRun
 from specviz.service.service import sharing_key
-from specviz.ui.helps.helps_state import HERE, LOST, HelpsState
 from specviz.ui.race.race_page import size_sentence
 from specviz.ui.race.race_state import RaceEntry, RaceState
 from specviz.ui.shared import job_slot
@@ -26,6 +25,7 @@ from specviz.ui.shared.engine import limit_sentence, quiet_pace
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.watch.on_stage import stage_payload
 from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, WatchState, pair_key, recorded_run
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, LOST, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -165,7 +165,7 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     assert (racing.laps, racing.message) == (["a lap"], ""), "it is not an error"
     assert racing.finished.startswith("The race has expired")
     assert "the 1 of 4 prompts that were finished are shown" in racing.finished
-    sweeps = HelpsState()
+    sweeps = WhenItHelpsState()
     sweeps.slot.start(lambda job: wire.Sweep(job, PLAN))
     service.tell(wire.JobItem(2, "sweep", a_row()), wire.JobItem(2, "sweep", "One cannot be measured."))
     sweeps.refresh()

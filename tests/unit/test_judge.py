@@ -22,12 +22,12 @@ from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.advice import headline as production_headline
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
-from specviz.ui.helps.batches import batch_table
-from specviz.ui.helps.figures import BARS, LEGEND
-from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race.lanes import flag
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.shared.parts import headline
+from specviz.ui.when_it_helps.batches import batch_table
+from specviz.ui.when_it_helps.figures import BARS, LEGEND
+from specviz.ui.when_it_helps.when_it_helps_state import recorded_studies
 from tests.support.fake_batches import fake_study
 from tests.support.fake_rows import row_at
 from tests.support.known import known

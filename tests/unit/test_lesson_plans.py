@@ -14,6 +14,7 @@ from specviz.core.trace import Round, Trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan
 from specviz.data.links.hidden import HIDEABLE, hidden_in, written
+from specviz.data.links.page_names import FORMER
 from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
@@ -108,7 +109,7 @@ def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
         ("/\\example.org", "a backslash"),
         ("./?prompt=two words", "a space"),
         ("./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x", "an invisible character"),
-        ("../play", "names no page"),
+        ("../be_the_draft", "names no page"),
         ("//[", "cannot be read as a link"),
         ("./?run=first#top", "a part after #"),
         ("./?" + "&".join(f"a{i}=1" for i in range(100)), "cannot be read"),
@@ -127,6 +128,13 @@ def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused() -> None:
 def test_a_link_to_any_page_of_the_app_is_taken() -> None:
     for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
         assert parse_plan(PLAN.replace(LINK, link).encode(), "own")
+
+
+@pytest.mark.parametrize(("before", "today"), FORMER.items())
+def test_a_plan_that_names_a_page_as_before_opens_the_page_of_today(before: str, today: str) -> None:
+    for link in (f"./{before}?seed=3", f"/{before}?seed=3", f"{before}?seed=3"):
+        (moment,) = parse_plan(PLAN.replace(LINK, link).encode(), "own").moments
+        assert moment.screen.link == f"./{today}?seed=3"
 
 
 def test_a_hostile_file_gives_one_sentence() -> None:

@@ -136,7 +136,7 @@ def test_an_answer_has_figures_of_its_source_a_link_that_runs_it_and_plain_words
     assert bool(figures_in(entry.answer.technical)) == (entry.source != "general")
     assert bool(entry.cites) == (entry.source == "published" or entry.name in ("busy", "paper"))
     address = urlsplit(entry.href)
-    assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
+    assert address.path in ("./", "./same_quality", "./worksheet", "./when_it_helps", "./race")
     assert request_from_link(parse_qs(address.query), linked_names()).problems == []
     figures = facts.facts_in(answer_facts(entry.trace), "plain")
     for said in (entry.question, entry.answer, entry.run_it):
@@ -291,7 +291,7 @@ def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_
 def test_the_table_has_the_measured_figures_and_a_link_in_each_row(words: Words) -> None:
     html = family_table(measured(), words)
     assert html.count("<tr") == len(runs.METHOD_RUNS) + 2
-    addresses = ["./proof", *(f"./?run={name}" for name in runs.METHOD_RUNS)]
+    addresses = ["./same_quality", *(f"./?run={name}" for name in runs.METHOD_RUNS)]
     assert [address for address in addresses if f'href="{address}"' not in html] == []
     eagle = next(row for row in html.split("<tr") if "run=method-eagle" in row)
     cells = re.findall(r'<td role="cell" class="number" data-label="([^"]+)">([^<]+)</td>', eagle)

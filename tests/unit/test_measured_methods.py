@@ -23,9 +23,9 @@ from specviz.measure.batch_sentences import checks_sentence, compared, describe_
 from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
-from specviz.ui.helps import by_method
-from specviz.ui.helps.batches import batch_figure, batch_table, check_figure
-from specviz.ui.helps.by_method import costs_figure, heads_sentence, positions_figure, speedups_figure
+from specviz.ui.when_it_helps import by_method
+from specviz.ui.when_it_helps.batches import batch_figure, batch_table, check_figure
+from specviz.ui.when_it_helps.by_method import costs_figure, heads_sentence, positions_figure, speedups_figure
 from tests.support.fake_batches import COUNTS, fake_point, fake_study, ratio
 from tests.support.figures import by_name, layout_of, parts_of
 from tests.support.known import known

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 import streamlit as st
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import StreamingResponse
 from starlette.testclient import TestClient
@@ -12,6 +13,7 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
 from specviz.core.files import BROWSER
+from specviz.data.links.page_names import FORMER
 from specviz.ui.shared.middleware import Previews, add_preview
 from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
@@ -44,6 +46,19 @@ def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
         assert body.count(page.description) == 2
         assert "<title>Streamlit" not in body
     assert page_at("/class") is not None, "the board of a class is not in the menu, but its link has a preview"
+
+
+@pytest.mark.parametrize(("before", "today"), FORMER.items())
+def test_an_address_of_before_leads_to_that_of_today_with_its_whole_query(before: str, today: str) -> None:
+    query = "?workload=code&workload=story&prompt=a%20%26%20b%3D%C3%BC&preset="
+    for path in (f"/{before}", f"/{before}/", f"/folder/{before}", f"/folder/{before}/"):
+        app = TestClient(Previews(Starlette()), root_path=path.partition(f"/{before}")[0])
+        answer = app.get(path + query, follow_redirects=False)
+        assert (answer.status_code, answer.next_request and answer.next_request.url.raw_path.decode()) == (
+            307,
+            f"{path.partition(before)[0]}{today}{query}",
+        )
+    assert TestClient(Previews(Starlette())).get(f"/other/{before}", follow_redirects=False).status_code == 404
 
 
 def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:

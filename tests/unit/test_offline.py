@@ -190,13 +190,13 @@ def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() ->
     assert "QR code" not in sheet_html(plan())
     assert "QR code" not in sheet_html(plan(), f"{ADDRESS}&{'x' * 700}")  # too fine for a phone
     assert lesson_address("https://host/", plan()) == "https://host/?lesson=mine&moment=1"
-    links = ["./?run=first&step=3", "./?run=first&step=16", "./play?seed=1", "./?run=story-pays&step=9"]
+    links = ["./?run=first&step=3", "./?run=first&step=16", "./be_the_draft?seed=1", "./?run=story-pays&step=9"]
     page = lesson_page(plan(*(moment(link=link) for link in links)), "https://host/")
     data = data_in(page, "lesson")
     assert list(data["runs"]) == ["first", "story-pays"]
     assert [one and one["run"] for one in data["moments"]] == ["first", "first", None, "story-pays"]
     assert [one and one["state"]["playhead"] for one in data["moments"]] == [3, 16, None, 9]
-    assert 'href="https://host/play?seed=1"' in page
+    assert 'href="https://host/be_the_draft?seed=1"' in page
     assert "It needs the server." in page
     page = lesson_page(plan(moment(link="./?preset=story-2&gamma=6")))
     assert "a run that the server makes" in page

@@ -28,9 +28,9 @@ from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.starts import WorksheetStart
 from specviz.models.draft_menu import linked_names
-from specviz.ui.helps.helps_state import choice_from_link
-from specviz.ui.proof.proof_state import wanted_from_link
 from specviz.ui.race.race_state import RaceEntry, entry_from_link, link_of_entry, recorded_race
+from specviz.ui.same_quality.same_quality_state import wanted_from_link
+from specviz.ui.when_it_helps.when_it_helps_state import choice_from_link
 from specviz.ui.worksheet.worksheet_state import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace

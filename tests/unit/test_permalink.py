@@ -13,7 +13,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.links.permalink import LinkedRun, explain_left_out, link_of, request_from_link
 from specviz.data.prompts.workloads import DEFAULT_PRESET, find_preset
 from specviz.models.catalogue import known_names
-from specviz.ui.proof.proof_state import wanted_from_link
+from specviz.ui.same_quality.same_quality_state import wanted_from_link
 from tests.support.known import known
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]

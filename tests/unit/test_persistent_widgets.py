@@ -27,7 +27,7 @@ def test_a_value_is_the_widgets_or_what_was_set_last(monkeypatch: pytest.MonkeyP
     assert held("race_repeats") == 3
 
 
-@pytest.mark.parametrize("page", ["race", "proof", "helps"])
+@pytest.mark.parametrize("page", ["race", "same_quality", "when_it_helps"])
 def test_no_page_with_a_part_of_its_own_reads_a_widget_past_this(page: str) -> None:
     code = "\n".join(file.read_text(encoding="utf-8") for file in (UI / page).glob("*.py"))
     assert re.findall(r"session_state\.(?:race|proof|sweep)_\w+|session_state\[_key", code) == []

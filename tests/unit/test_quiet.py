@@ -18,8 +18,8 @@ from scripts.write_methods_table import methods_section
 from specviz.core.intervals import interval_of_ratios
 from specviz.data.measured.measured_methods import MethodSetting, Quiet, stored_methods
 from specviz.measure.sweep.study import fair_points, fair_rows
-from specviz.ui.helps.by_method import where
 from specviz.ui.learn.family import _source
+from specviz.ui.when_it_helps.by_method import where
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 

@@ -13,7 +13,7 @@ from specviz.game.messages import explain, headline, wanted
 from specviz.game.saved import NO_GAME, SavedGame, dump_game, game_csv, load_game
 from specviz.game.words import best_branch, branches, draft_text, joined_guesses, words_of
 from specviz.service.classes.room import shared_rounds
-from specviz.ui.play.board import recorded_example, turn_data
+from specviz.ui.be_the_draft.board import recorded_example, turn_data
 from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
 from tests.support.known import known
 from tests.support.plain_json import with_value

@@ -161,7 +161,7 @@ NO_DOORS = {
     "cli/traces.py: file --out": "is written",
     "cli/sweep.py: file --plots": "is written",
     "data/lessons/questions.py: reads": "a file of the app",
-    "ui/play/board.py: reads": "a file of the app",
+    "ui/be_the_draft/board.py: reads": "a file of the app",
     "ui/shared/parts.py: file_uploader key": "draws those of the pages",
     "measure/race.py: reads": "a file of the app",
     "player/live.py: reads": "files of the app",

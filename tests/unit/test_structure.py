@@ -143,9 +143,9 @@ def test_nothing_is_stored_beside_the_session_and_visitors_share_nothing() -> No
     assert [(file, match[0]) for file in files for match in STORES.finditer(file.read_text())] == []
     one, other = Session(), Session()
     one.watch.form.came.notes.append("a note")
-    one.sweeps.rows["measured here"] = []
+    one.when_it_helps.rows["measured here"] = []
     assert other.watch.form.came.notes == []
-    assert other.sweeps.rows == {}
+    assert other.when_it_helps.rows == {}
 
 
 def test_every_button_acts_in_a_callback() -> None:

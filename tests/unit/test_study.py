@@ -36,10 +36,17 @@ from specviz.measure.sweep.study import (
 )
 from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.measure.worksheet.runs import collect_rows
-from specviz.ui.helps.figures import break_even_tokens_figure
-from specviz.ui.helps.helps_page import temperature_table
-from specviz.ui.helps.helps_state import HERE, RECORDED, HelpsState, recorded_studies, recorded_sweep, studied
 from specviz.ui.watch.watch_page import verification_figure
+from specviz.ui.when_it_helps.figures import break_even_tokens_figure
+from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
+from specviz.ui.when_it_helps.when_it_helps_state import (
+    HERE,
+    RECORDED,
+    WhenItHelpsState,
+    recorded_studies,
+    recorded_sweep,
+    studied,
+)
 from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import by_name, parts_of
 from tests.support.known import known
@@ -111,14 +118,14 @@ def test_greedy_stands_beside_temperature_1() -> None:
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pooling = Mock(wraps=studying.points)
     monkeypatch.setattr(studying, "points", pooling)
-    sweeps = HelpsState()
+    sweeps = WhenItHelpsState()
     for number, workloads in enumerate((["story"], ["story", "code"]), start=1):
         sweeps.rows[HERE] = frame_of([row_at(workload, 4, 1.5) for workload in workloads])
         for _ in range(3):  # script runs
             (study,) = studied(sweeps, HERE)
             assert len(study.points) == len(workloads)
         assert pooling.call_count == number
-    assert studied(sweeps, RECORDED) is studied(HelpsState(), RECORDED), "every visitor shares the recorded sweep"
+    assert studied(sweeps, RECORDED) is studied(WhenItHelpsState(), RECORDED), "every visitor shares the recorded sweep"
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
 
 

@@ -69,7 +69,7 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
         ("story", "plain: One word at a time\n", "plain: 1\n", "write a text here; put a number, true and false"),
         ("story", "right: true", "right: false", "“question”: exactly one option has “right: true”."),
         ("story", "plain: One word at a time\n", "plain: One: word\n", "this is not YAML"),
-        ("questions", "page: proof", "page: prove", "“prove” is no page"),
+        ("questions", "page: same_quality", "page: prove", "“prove” is no page"),
         ("questions", 'gamma: "16"', 'length: "16"', "“length” is no setting"),
         ("glossary", "lesson: idea", "lesson: ideas", "“ideas” is no step of the story"),
         ("glossary", "also: [draft models]", "also: [target model]", "“target model” is there twice."),

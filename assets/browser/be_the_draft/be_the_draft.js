@@ -19,8 +19,8 @@ const FATES = {
   discarded: "discarded, never judged",
   "not taken": "not taken, never judged",
 };
-const INPUT = ".st-key-play_guess input";
-const SECOND = ".st-key-play_second input";
+const INPUT = ".st-key-be_the_draft_guess input";
+const SECOND = ".st-key-be_the_draft_second input";
 const FOCUS_PATIENCE = 30_000; // ms: Streamlit draws the input later, on a busy machine much later
 
 /** @param {TextPicture} picture */

@@ -24,12 +24,12 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
 from specviz.data.links.hidden import PARAMETER, VIEWS, hidden_in, unknown_line
 from specviz.data.links.page_link import shown
+from specviz.data.links.page_names import PAGES, page_name
 from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.first_run import first_trace
-from specviz.data.texts import node_at, page_texts, repeated
+from specviz.data.texts import node_at, repeated
 
 WATCH = "watch"
-PAGES = tuple(page_texts("titles"))
 FIRST = "first"  # the recorded run of the first screen, in links
 # of the page's address, not of a screen; on Learn `lesson` is a step of its story
 OF_A_WALK = ("moment", "notes")
@@ -86,8 +86,8 @@ class Screen:
             raise ValueError("cannot be read as a link") from error
         if parts.scheme or parts.netloc or link.startswith("//"):
             raise ValueError("leads out of this app: write what follows the host's name, such as ./?run=first&step=4")
-        page = parts.path.removeprefix("./").removeprefix("/") or WATCH
-        if page not in PAGES:
+        page = page_name(parts.path.removeprefix("./").removeprefix("/") or WATCH)
+        if page is None:
             raise ValueError(f"names no page of this app: the pages are ./ (Watch), {', '.join(PAGES[1:])}")
         if parts.fragment:
             raise ValueError("has a part after #, which no page reads")

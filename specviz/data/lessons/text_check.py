@@ -10,12 +10,12 @@ from specviz.core.files import TEXTS
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
-from specviz.data.lessons.plans import PAGES
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
 from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
 from specviz.data.lessons.story import DONE, StoryStep, Tour, quiz, steps, tour_facts, tour_texts, watch_link
 from specviz.data.links.hidden import hidden_texts
+from specviz.data.links.page_names import FORMER, PAGES
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.prompts.workloads import Workload, workload_texts
@@ -63,7 +63,7 @@ def _questions(file: TextFile[Faq]) -> Iterator[str]:
     for node, entry in zip(file.nodes("questions"), file.content.questions, strict=True):
         yield from _check_once(file, node, entry.name, seen)
         yield from _reference(file, node, "trace", "run", entry.trace, RUNS)
-        yield from _reference(file, node, "page", "page", entry.page, ("", *PAGES))
+        yield from _reference(file, node, "page", "page", entry.page, ("", *PAGES, *FORMER))
         if entry.trace in RUNS:
             for name in entry.link:
                 yield from _reference(file, node, "link", "setting", name, watch_link(story_trace(entry.trace)))
@@ -101,7 +101,7 @@ def _tour(file: TextFile[Tour]) -> Iterator[str]:
         yield from figure_problems(file, node, before | least, ("says", "asks", "keys"))
         yield from figure_problems(file, node, facts | least, ("did",))
     for node, next_page in zip(file.nodes("next"), file.content.next, strict=True):
-        yield from _reference(file, node, "page", "page", next_page.page, PAGES)
+        yield from _reference(file, node, "page", "page", next_page.page, (*PAGES, *FORMER))
 
 
 def _parts(file: TextFile[Any]) -> Iterator[str]:

@@ -12,11 +12,11 @@ from specviz.game.game import MODES, SETS, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import ClassNow
+from specviz.ui.be_the_draft.be_the_draft_page import set_title
 from specviz.ui.classes import membership as own
 from specviz.ui.classes.classes_state import PARTS, ClassPart, ClassState
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
-from specviz.ui.play.play_page import set_title
 from specviz.ui.session import session
 from specviz.ui.shared import address
 from specviz.ui.shared.components import receive_secret
@@ -61,7 +61,7 @@ def show_class() -> None:
         with st.container(border=True, key="class_member"):
             own.show_member(member)
         with st.container(horizontal=True):
-            page_button("Play the class’s game", "play", "class_to_game", "edit", type="primary")
+            page_button("Play the class’s game", "be_the_draft", "class_to_game", "edit", type="primary")
             button("Answer the quiz", "class_to_quiz", _open_quiz, icon="quiz", whole_page=True)
     else:
         notices([state.message])
@@ -88,7 +88,7 @@ def _show_joining() -> None:
 
 
 def _show_opening() -> None:
-    plan, limits = session().play.plan, classes().limits
+    plan, limits = session().be_the_draft.plan, classes().limits
 
     def opened() -> None:
         chosen = st.session_state
@@ -186,7 +186,7 @@ def _show_end() -> None:
 
 
 def _show_join(now: ClassNow, board: Board, _: bool) -> None:
-    link = address.page_address("play", **{"class": shown_code(now.code)})  # never with the teacher's secret
+    link = address.page_address("be_the_draft", **{"class": shown_code(now.code)})  # never with the teacher's secret
     typed = address.page_address("class").partition("://")[2] or "/class"  # without what a browser adds itself
     st.html(join_html(now.code, typed, link, len(now.students), board.played))
     if address.only_here():

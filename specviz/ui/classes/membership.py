@@ -10,9 +10,9 @@ from specviz.game.game import GamePlan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
 from specviz.service.sessions import normal_address
+from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
+from specviz.ui.be_the_draft.turns import new_game
 from specviz.ui.classes.classes_state import ClassState
-from specviz.ui.play.play_state import PlayState
-from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared.address import address
 from specviz.ui.shared.components import keep, remember, remembered
@@ -130,11 +130,11 @@ def leave() -> None:
 
 
 def play_class_game() -> None:
-    if (member := membership()) and not session().play.is_game_of(member.plan):
+    if (member := membership()) and not session().be_the_draft.is_game_of(member.plan):
         new_game(session(), member.plan)
 
 
-def send_rounds(state: PlayState) -> None:
+def send_rounds(state: BeTheDraftState) -> None:
     """Send the rounds of the game so far. What was sent before does not count again."""
     if state.ours and (secret := attending().student):
         classes().send_rounds(secret, state.plan, shared_rounds(state.plan, state.games))
@@ -195,7 +195,7 @@ def class_question() -> None:
 def class_game() -> None:
     """Where a student of a class plays another game: its rounds do not go to the board."""
     with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
-        if (member := membership()) and not session().play.is_game_of(member.plan):
+        if (member := membership()) and not session().be_the_draft.is_game_of(member.plan):
             st.markdown("This is not the class’s game: its rounds do not go to the board.", width="content")
             button("Play the class’s game", "class_game", play_class_game)
 

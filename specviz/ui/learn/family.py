@@ -54,7 +54,7 @@ def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) 
     if member.name:
         href, label = f"./?run={member.name}", "see its run"
     else:
-        href, label = (member.url, "read its paper") if lossless else ("./proof", "see it fail")
+        href, label = (member.url, "read its paper") if lossless else ("./same_quality", "see it fail")
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     figures = [] if is_elsewhere(member) else zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
     texts = {1: member.knows.choose(words), 2: member.costs.choose(words), **dict(figures)}

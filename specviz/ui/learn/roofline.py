@@ -55,7 +55,8 @@ def show_roofline(state: LearnState) -> None:
     st.caption(
         f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
         f"([{eagle.source}]({eagle.url})); {long.system}, up to {long.speedup:g}× with {long.setting} "
-        f"([{long.source}]({long.url})). Measured by this app, on a processor: [When it helps](./helps), In batches."
+        f"([{long.source}]({long.url})). Measured by this app, on a processor: "
+        "[When it helps](./when_it_helps), In batches."
     )
     lines = [_source(each, each.says) for each in peaks.machines]
     for each in peaks.models:

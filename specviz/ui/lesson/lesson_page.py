@@ -15,9 +15,9 @@ from specviz.models.draft_menu import linked_names
 from specviz.player.offline import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from specviz.service.sessions import is_public, normal_address
+from specviz.ui.be_the_draft.turns import new_game
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, PREFIX, Walk, place_in, plan_named
-from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared import address
 from specviz.ui.shared.below_streamlit import UploadedFile
@@ -99,9 +99,10 @@ def _enter(walk: Walk) -> None:
         asked = screen.last("view")
         visitor.view = next((view for view in VIEWS if view == asked), "projector")
         visitor.watch = visitor.watch.begun_again()
-    elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
-        new_game(visitor, visitor.play.plan)
-    for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
+    elif screen.page == "be_the_draft" and visitor.be_the_draft.all_turns:
+        # after a reload the browser tab still has the game
+        new_game(visitor, visitor.be_the_draft.plan)
+    for part in (visitor.race, visitor.when_it_helps, visitor.worksheet, visitor.be_the_draft):
         part.came.read = False
     visitor.learn.seen = {}
 

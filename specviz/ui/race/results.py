@@ -17,12 +17,12 @@ from specviz.measure.race import RaceKind, burst_texts
 from specviz.measure.sweep.beside_race import RaceComparison, compare_with_race
 from specviz.measure.sweep.study import Study
 from specviz.player.offline import offline_page
-from specviz.ui.helps.helps_state import HelpsState, recorded_studies, studied
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared import parts
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, FigurePart, axis, chart, figure, interval, marker, scatter
+from specviz.ui.when_it_helps.when_it_helps_state import WhenItHelpsState, recorded_studies, studied
 
 SAYS = page_texts("race")
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
@@ -73,7 +73,7 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
                 f"The mean {_name_scope(laps, verdict)} is {verdict.speedup:.2f}×: it describes none of these kinds. "
             )
             st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
-    show_sweep_beside(laps, session().sweeps)
+    show_sweep_beside(laps, session().when_it_helps)
     parts.data_table(rows(laps), "race_table", columns=COLUMNS)
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
@@ -270,15 +270,15 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigureP
     return point, labels
 
 
-def show_sweep_beside(laps: Sequence[Comparison], sweeps: HelpsState) -> None:
+def show_sweep_beside(laps: Sequence[Comparison], sweeps: WhenItHelpsState) -> None:
     """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
     studies = (study for source in sweeps.sources() for study in studied(sweeps, source))
-    _show((_beside(laps, study) for study in studies), "When it helps", "race_to_helps")
+    _show((_beside(laps, study) for study in studies), "When it helps", "race_to_when_it_helps")
 
 
 def show_race_beside(study: Study, races: Iterable[Sequence[Comparison]]) -> None:
     """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
-    _show((_beside(laps, study) for laps in races), "Race", "helps_to_race")
+    _show((_beside(laps, study) for laps in races), "Race", "when_it_helps_to_race")
 
 
 def _beside(laps: Sequence[Comparison], study: Study) -> list[RaceComparison]:
@@ -304,4 +304,4 @@ def _show(every: Iterable[list[RaceComparison]], page: str, key: str) -> None:
             st.markdown(plain(each.sentence))
     else:
         st.caption(f"{page} has these kinds of text too, and says the same of them.")
-    parts.page_button(f"Open {page}", key.rpartition("_")[2], key, type="tertiary")
+    parts.page_button(f"Open {page}", key.partition("_to_")[2], key, type="tertiary")

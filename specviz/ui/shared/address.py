@@ -19,6 +19,11 @@ def address() -> dict[str, list[str]]:
     walk = session().walk
     if walk and walk.here:
         return walk.address
+    return whole_query()
+
+
+def whole_query() -> dict[str, list[str]]:
+    """What stands in the browser's address, whatever page is shown."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
+from specviz.data.links.page_names import FORMER
 from specviz.ui.shared.pages import PROJECT, Page, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
@@ -101,12 +102,21 @@ def add_preview(html: bytes, page: Page) -> bytes:
     return TITLE.sub(lambda _: tags.encode(), html, count=1)
 
 
+def to_today(scope: Scope, path: str) -> Response:
+    """From an address of before to that of today, with the whole query. Relative: a proxy may have a folder before."""
+    query = scope["query_string"].decode("latin-1")
+    today = f"{'../' * path.endswith('/')}{FORMER[path.strip('/')]}{'?' * bool(query)}{query}"
+    return Response(status_code=307, headers={"location": today})
+
+
 class Previews(Middleware):
-    """Titles and the look in the pages' HTML; everything else passes as it is."""
+    """Titles and the look in the pages' HTML, and the way from their addresses of before; all else passes as it is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
         path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        if asks_for_text and path.strip("/") in FORMER:
+            return await to_today(scope, path)(scope, receive, send)
         page = page_at(path) if asks_for_text else None
         if page is None:
             return await self._app(scope, receive, send)

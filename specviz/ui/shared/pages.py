@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from specviz.data.links.page_names import FORMER, TITLES
 from specviz.data.texts import page_texts
 
 PROJECT = "specviz"
@@ -21,10 +22,11 @@ class Page:
 
 HIDDEN = {"class"}  # reached from other pages and by its address
 _ABOUT = page_texts("descriptions")
-PAGES = tuple(Page(name, title, _ABOUT[name], name not in HIDDEN) for name, title in page_texts("titles").items())
+PAGES = tuple(Page(name, title, _ABOUT[name], name not in HIDDEN) for name, title in TITLES.items())
+_OF_TODAY = {page.name: page for page in PAGES}
+ADDRESSES = _OF_TODAY | {name: _OF_TODAY[today] for name, today in FORMER.items()}  # also those of before
 
 
 def page_at(path: str) -> Page | None:
     """The page with this path; None for a file or an address of Streamlit's own."""
-    name = path.strip("/") or PAGES[0].name
-    return next((page for page in PAGES if page.name == name), None)
+    return ADDRESSES.get(path.strip("/") or PAGES[0].name)

@@ -6,7 +6,9 @@ from pathlib import Path
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, BROWSER
+from specviz.data.links.page_names import FORMER
 from specviz.ui.session import session
+from specviz.ui.shared.address import whole_query
 from specviz.ui.shared.below_streamlit import page_runs_alone
 from specviz.ui.shared.components import STATIC, component, publish
 
@@ -39,6 +41,8 @@ def apply_look() -> None:
 def open_wanted_page(page: str) -> None:
     """Go to the page that a button asked for, unless that is this one."""
     visit = session()
+    if page in FORMER:  # here, where the middleware was not yet in place for the server's first visitor
+        st.switch_page(APP_FOLDER / f"pages/{FORMER[page]}.py", query_params=whole_query())
     if visit.wanted_page not in ("", page):
         st.switch_page(APP_FOLDER / f"pages/{visit.wanted_page}.py")
     visit.wanted_page = ""

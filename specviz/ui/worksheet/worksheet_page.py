@@ -38,7 +38,6 @@ from specviz.measure.worksheet.starts import (
     start_of_file,
     starts,
 )
-from specviz.ui.helps.helps_state import HERE, recorded_sweep
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared.escaping import plain
@@ -58,6 +57,7 @@ from specviz.ui.shared.parts import (
     texts,
 )
 from specviz.ui.shared.persistent_widgets import bind_value
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, recorded_sweep
 from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.controls import add_to_map, chosen_start, costs_named, is_shown, model_now, remove_from_map
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
@@ -91,7 +91,7 @@ def recorded_rows() -> list[MeasuredRun]:
 def known_runs(visitor: Session) -> KnownFigures:
     past, costs = visitor.watch.past, visitor.watch.costs.known
     finished, recorded, raced = [shown.trace for shown in past.finished], first_trace(), visitor.race.laps
-    swept = visitor.sweeps.rows_of(HERE)
+    swept = visitor.when_it_helps.rows_of(HERE)
     measured = [
         *(collect_runs(finished, False) or collect_runs([recorded] if recorded else [], True)),
         *(collect_laps(raced, False) or recorded_laps()),

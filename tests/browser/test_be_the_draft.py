@@ -38,7 +38,7 @@ def wait_for_round(page: Page, number: int) -> None:
 
 
 def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server: AppServer) -> None:
-    page = visit("play?seed=3", SO_FAR, real_app_server)
+    page = visit("be_the_draft?seed=3", SO_FAR, real_app_server)
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
     expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")
@@ -57,12 +57,12 @@ def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit, real_app_server:
     expect(so_far(page).locator("mark")).to_have_text(re.compile(r"^Lily\. She \w+"))
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.locator(INPUT)).to_have_value("")
-    shot(page, "play")
+    shot(page, "be_the_draft")
 
 
 @pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
 def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -> None:
-    page = visit("play", SO_FAR, **SCREENS[screen])
+    page = visit("be_the_draft", SO_FAR, **SCREENS[screen])
     expect_no_sideways_scroll(page)
     page.locator(INPUT).fill("Tom. He was")
     page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
@@ -75,11 +75,11 @@ def test_a_second_guess_is_typed_and_both_are_drawn(visit: Visit, screen: str) -
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(turn(page))
     expect(turn(page)).to_have_attribute("data-scheme", "dark" if screen == "phone" else "light")
-    shot(page, f"play-two-guesses-{screen}", full_page=True)
+    shot(page, f"be_the_draft-two-guesses-{screen}", full_page=True)
 
 
 def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(visit: Visit) -> None:
-    page = visit("play", SO_FAR)
+    page = visit("be_the_draft", SO_FAR)
     for words, said in (
         ("", "Nothing to check yet"),
         ("word " * 10_000, "a lot of text"),
@@ -99,16 +99,16 @@ def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(visit: Visit) -> 
 
 
 def test_picking_by_number_and_enter(visit: Visit) -> None:
-    page = visit("play?mode=pick", SO_FAR)
-    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5)
-    expect(page.locator(".st-key-play_offer_1 button")).to_be_enabled()
+    page = visit("be_the_draft?mode=pick", SO_FAR)
+    expect(page.locator("[class*=st-key-be_the_draft_offer_]")).to_have_count(5)
+    expect(page.locator(".st-key-be_the_draft_offer_1 button")).to_be_enabled()
     wait_until_drawn(page)
     page.keyboard.press("2")
-    expect(page.locator(".st-key-play_offer_1 button")).to_contain_text("● ")
+    expect(page.locator(".st-key-be_the_draft_offer_1 button")).to_contain_text("● ")
     page.keyboard.press("4")
-    expect(page.locator(".st-key-play_offer_3 button")).to_contain_text("● ")
-    expect(page.locator(".st-key-play_offer_1 button")).not_to_contain_text("● ")
+    expect(page.locator(".st-key-be_the_draft_offer_3 button")).to_contain_text("● ")
+    expect(page.locator(".st-key-be_the_draft_offer_1 button")).not_to_contain_text("● ")
     page.keyboard.press("Enter")
     wait_for_round(page, 2)
-    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5)
-    expect(page.locator("[class*=st-key-play_offer_]").filter(has_text="● ")).to_have_count(0)
+    expect(page.locator("[class*=st-key-be_the_draft_offer_]")).to_have_count(5)
+    expect(page.locator("[class*=st-key-be_the_draft_offer_]").filter(has_text="● ")).to_have_count(0)

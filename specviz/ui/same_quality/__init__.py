@@ -1,4 +1,4 @@
 """The page "Same quality".
 
-Begin with proof_page.py.
+Begin with same_quality_page.py.
 """

@@ -11,7 +11,7 @@ from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, InterimL
 from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
-from specviz.ui.proof.proof_state import Outcome, ProofPlace, ProofSource, ProofState
+from specviz.ui.same_quality.same_quality_state import Outcome, ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
     BLUE,
@@ -30,7 +30,7 @@ from specviz.ui.shared.figures import (
 from specviz.ui.shared.job_slot import show_progress, waiting_line
 from specviz.ui.shared.parts import button, role_table
 
-SAYS = page_texts("proof")
+SAYS = page_texts("same_quality")
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
 SHARES = axis("share of the draws", tickformat=".0%", rangemode="tozero")
@@ -136,7 +136,7 @@ STOPPED = {
 }
 
 
-def show_status(state: ProofState, place: ProofPlace) -> None:
+def show_status(state: SameQualityState, place: ProofPlace) -> None:
     task, slot = state.task, state.slot
     if task is None or slot.view is None or task.place != place:
         return
@@ -147,10 +147,10 @@ def show_status(state: ProofState, place: ProofPlace) -> None:
         return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
 
     if slot.busy:
-        with st.container(key="proof_status", border=True):
-            show_progress(slot, line, state.refresh, f"proof_part_{'greedy' if place == 'near-tie' else place}")
+        with st.container(key="same_quality_status", border=True):
+            show_progress(slot, line, state.refresh, f"same_quality_part_{'greedy' if place == 'near-tie' else place}")
             # the buttons of every section are free again
-            button("Cancel", "proof_cancel", slot.cancel, icon="close", whole_page=True)
+            button("Cancel", "same_quality_cancel", slot.cancel, icon="close", whole_page=True)
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in STOPPED:
@@ -164,7 +164,7 @@ def _step(progress: JobProgress) -> str:
     return f"{done}, prompt {progress.done + 1} of {progress.total}"
 
 
-def show_outcome(state: ProofState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
+def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
     if not outcome.batches:
         return
     running = state.drawing == outcome.rule

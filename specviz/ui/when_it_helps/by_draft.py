@@ -23,7 +23,6 @@ from specviz.measure.paired import calibration_seconds, show_duration, show_rest
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
-from specviz.ui.helps.helps_state import ByDraft
 from specviz.ui.shared.engine import UNKNOWN, engine, limit_sentence
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
@@ -41,8 +40,9 @@ from specviz.ui.shared.figures import (
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
+from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
 
-SAYS = page_texts("helps")
+SAYS = page_texts("when_it_helps")
 HEIGHT = 320
 X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
 

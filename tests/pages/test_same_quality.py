@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
 from specviz.service.protocol import JobFailed, JobFinished, JobItem, JobProgress
-from specviz.ui.proof.outcomes import token_label
-from specviz.ui.proof.proof_page import ProofCells, bfloat16_step, drop_constant
+from specviz.ui.same_quality.outcomes import token_label
+from specviz.ui.same_quality.same_quality_page import ProofCells, bfloat16_step, drop_constant
 from tests.support.app_pages import opened, texts
 from tests.support.fake_service import FakeService
 from tests.support.known import known
@@ -17,7 +17,7 @@ from tests.support.known import known
 
 @pytest.fixture
 def page(service: FakeService) -> AppTest:
-    return opened("pages/proof.py")
+    return opened("pages/same_quality.py")
 
 
 def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
@@ -29,7 +29,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
     for said in ("RECORDED", "Passes the test.", "evidence, not certainty", "Why not accept only exact matches?"):
         assert said in texts(page)
     assert "LIVE" not in texts(page)
-    options = page.radio(key="proof_rule").options
+    options = page.radio(key="same_quality_rule").options
     switches = [rule for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
     assert [("✗" in option, "by design" in option) for option in options] == [
         (not rule.lossless, rule.by_design) for rule in switches
@@ -58,7 +58,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
 
 def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest) -> None:
     for rule in RULES[1:]:
-        page.radio(key="proof_rule").set_value(rule.name).run()
+        page.radio(key="same_quality_rule").set_value(rule.name).run()
         assert explained(f"{rule.does} {rule.why}", "proof-switch") in texts(page), rule.name
         assert ("Fails the test." in texts(page)) == (not rule.lossless), rule.name
         spread = "the places of the drawn tokens are not spread evenly" in texts(page)
@@ -66,44 +66,44 @@ def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest) -> No
 
 
 def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, service: FakeService) -> None:
-    page.selectbox(key="proof_draft").set_value("wren-eagle").run()
-    page.radio(key="proof_verification").set_value("block").run()
-    page.selectbox(key="proof_tree").set_value("2,2").run()
-    assert page.slider(key="proof_gamma").value == 2
-    assert page.radio(key="proof_verification").value == "token", "a tree is judged token by token"
-    assert page.radio(key="proof_verification").disabled
-    page.button(key="proof_draw").click().run()
+    page.selectbox(key="same_quality_draft").set_value("wren-eagle").run()
+    page.radio(key="same_quality_verification").set_value("block").run()
+    page.selectbox(key="same_quality_tree").set_value("2,2").run()
+    assert page.slider(key="same_quality_gamma").value == 2
+    assert page.radio(key="same_quality_verification").value == "token", "a tree is judged token by token"
+    assert page.radio(key="same_quality_verification").disabled
+    page.button(key="same_quality_draw").click().run()
     settings = service.commands[0].request.settings
     assert (service.commands[0].request.draft, settings.tree, settings.draft_length) == ("wren-eagle", "2,2", 2)
     assert (page.query_params["tree"], page.query_params["gamma"]) == ("2,2", "2")
-    page.slider(key="proof_gamma").set_value(3).run()
-    assert page.selectbox(key="proof_tree").value == "2,2,1"
+    page.slider(key="same_quality_gamma").set_value(3).run()
+    assert page.selectbox(key="same_quality_tree").value == "2,2,1"
 
 
 def test_drawing_asks_for_what_the_controls_or_a_link_say(page: AppTest, service: FakeService) -> None:
-    page.slider(key="proof_temperature").set_value(0.7).run()
-    page.radio(key="proof_position").set_value("second").run()
-    page.select_slider(key="proof_draws").set_value(500).run()
-    page.button(key="proof_draw").click().run()
+    page.slider(key="same_quality_temperature").set_value(0.7).run()
+    page.radio(key="same_quality_position").set_value("second").run()
+    page.select_slider(key="same_quality_draws").set_value(500).run()
+    page.button(key="same_quality_draw").click().run()
     (command,) = service.commands
     assert (command.rule, command.position, command.draws) == ("lossless", "second", 500)
     assert command.request.settings.temperature == 0.7
-    assert page.button(key="proof_draw").disabled
+    assert page.button(key="same_quality_draw").disabled
     assert (page.query_params["position"], page.query_params["temperature"]) == ("second", "0.7")
     service.tell(JobFailed(1, "The engine stopped."))
     page.run()
     assert [error.value for error in page.error] == ["The engine stopped."]
     assert "Passes the test." in texts(page)
-    page.radio(key="proof_rule").set_value("uncropped").run()
-    page.button(key="proof_break").click().run()
+    page.radio(key="same_quality_rule").set_value("uncropped").run()
+    page.button(key="same_quality_break").click().run()
     assert (service.commands[1].rule, service.commands[1].position) == ("uncropped", "after"), "after a rejection only"
-    linked = opened("pages/proof.py", draft="early-exit:2", draft_sampling="argmax", verification="block")
-    linked.button(key="proof_draw").click().run()
+    linked = opened("pages/same_quality.py", draft="early-exit:2", draft_sampling="argmax", verification="block")
+    linked.button(key="same_quality_draw").click().run()
     assert service.commands[2].request.draft == "early-exit:2"
     assert service.commands[2].request.settings.manner == ", most probable drafts, block verification"
-    linked.text_area(key="proof_prompt").set_value("  ").run()
+    linked.text_area(key="same_quality_prompt").set_value("  ").run()
     assert "The prompt is empty" in texts(linked)
-    starts = ("proof_draw", "proof_break", "proof_greedy", "proof_greedy_own")
+    starts = ("same_quality_draw", "same_quality_break", "same_quality_greedy", "same_quality_greedy_own")
     assert all(linked.button(key=key).disabled for key in starts)
 
 
@@ -116,13 +116,13 @@ def batches(rule: str, number: int) -> list[JobItem]:
 @pytest.mark.parametrize("end", ["Cancelled.", "This proof has expired."])
 def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: FakeService, end: str) -> None:
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
-    page.button(key="proof_draw").click().run()
+    page.button(key="same_quality_draw").click().run()
     service.tell(JobProgress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
     for said in ("After 3,000 draws", "LIVE · this machine", "More draws are coming."):
         assert said in texts(page.run())
     assert "3 of 10 parts, drawing 1,000 more each way" in page.get("progress")[0].proto.text
     if end == "Cancelled.":
-        page.button(key="proof_cancel").click().run()
+        page.button(key="same_quality_cancel").click().run()
         assert service.cancelled == ["proof"]
     else:
         service.expire("ada")
@@ -130,28 +130,30 @@ def test_results_stay_and_an_early_end_has_no_verdict(page: AppTest, service: Fa
     for said in (f"{end} The results so far stay.", "Stopped early: no verdict.", "LIVE · this machine", "3,000"):
         assert said in texts(page)
     assert not page.error
-    assert not page.button(key="proof_draw").disabled
+    assert not page.button(key="same_quality_draw").disabled
 
 
-@pytest.mark.parametrize("button", ["proof_greedy_own", "proof_tie", "proof_draw", "proof_break"])
+@pytest.mark.parametrize(
+    "button", ["same_quality_greedy_own", "same_quality_tie", "same_quality_draw", "same_quality_break"]
+)
 def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: AppTest, button: str) -> None:
     page.button(key=button).click().run()
     keys = [one.key for one in page.button]
-    assert keys.index("proof_cancel") == keys.index(button) + 1
+    assert keys.index("same_quality_cancel") == keys.index(button) + 1
 
 
 def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, service: FakeService) -> None:
-    page.button(key="proof_greedy").click().run()
+    page.button(key="same_quality_greedy").click().run()
     service.tell(JobFinished(1))
     page.run()
-    page.button(key="proof_tie").click().run()
+    page.button(key="same_quality_tie").click().run()
     assert [(len(command.presets), command.half) for command in service.commands] == [(8, False), (1, True)]
 
 
 def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, service: FakeService) -> None:
-    page.radio(key="proof_rule").set_value(FORGETFUL.name).run()
+    page.radio(key="same_quality_rule").set_value(FORGETFUL.name).run()
     assert "FAILS: this difference is larger than rounding explains" in texts(page)
-    page.button(key="proof_forget").click().run()
+    page.button(key="same_quality_forget").click().run()
     (command,) = service.commands
     assert (command.forgets, command.presets) == (True, [])
     found = known(recorded_proof())
@@ -165,7 +167,7 @@ def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, se
 def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService, target: str, word: str) -> None:
     """The verdict over all prompts takes the worst one, and this one is shown in detail."""
     found = known(recorded_proof())
-    page.button(key="proof_greedy").click().run()
+    page.button(key="same_quality_greedy").click().run()
     row = replace(known(found.forgotten_row), target=target)
     service.tell(JobItem(1, "compare greedy", found.greedy[0]), JobItem(1, "compare greedy", row), JobFinished(1))
     page.run()

@@ -10,7 +10,7 @@ WRONG = [rule for rule in RULES if not rule.lossless]
 
 
 def test_greedy_is_compared_live_and_the_near_tie_runs_here(visit: Visit, real_app_server: AppServer) -> None:
-    page = visit("proof", READY, real_app_server)
+    page = visit("same_quality", READY, real_app_server)
     page.get_by_role("button", name="Run this example here").click()
     expect(page.get_by_text("LIVE · this machine").first).to_be_visible()
     expect(page.get_by_role("button", name="Compare my prompt")).to_be_enabled()
@@ -19,7 +19,7 @@ def test_greedy_is_compared_live_and_the_near_tie_runs_here(visit: Visit, real_a
 
 
 def test_it_works_by_keyboard(visit: Visit, app_server: AppServer) -> None:
-    page = visit("proof?draws=20000&preset=copy-1", READY)
+    page = visit("same_quality?draws=20000&preset=copy-1", READY)
     page.get_by_role("radio", name=WRONG[0].title).focus()
     page.keyboard.press("ArrowDown")
     after = WRONG[1].does.partition("guess ")[2]  # the word itself has its explanation beside it

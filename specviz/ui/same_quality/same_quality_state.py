@@ -67,7 +67,7 @@ class ProofTask:
 
 
 @dataclass(slots=True)
-class ProofState:
+class SameQualityState:
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets hold, by their keys
     came: Arrival = field(default_factory=Arrival)
     outcomes: dict[RuleName, Outcome] = field(default_factory=dict)

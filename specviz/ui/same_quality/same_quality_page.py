@@ -17,15 +17,15 @@ from specviz.data.prompts.workloads import OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
-from specviz.ui.proof import proof_state
-from specviz.ui.proof.outcomes import badge, show_outcome, show_status, tie_figure
-from specviz.ui.proof.proof_state import (
+from specviz.ui.same_quality import same_quality_state
+from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
+from specviz.ui.same_quality.same_quality_state import (
     ONE_OF_EACH,
     SWITCHES,
     ProofPlace,
     ProofRequest,
     ProofSource,
-    ProofState,
+    SameQualityState,
     wanted_from_link,
 )
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
@@ -36,27 +36,27 @@ from specviz.ui.shared.parts import button, data_table, notices, show_words
 from specviz.ui.shared.persistent_widgets import bind_index, bind_value, held, remember_widgets, restore_widgets
 from specviz.ui.shared.run_controls import RunControls
 
-SAYS = page_texts("proof")
-CONTROLS = RunControls("proof_")
+SAYS = page_texts("same_quality")
+CONTROLS = RunControls("same_quality_")
 MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"), ("precision",))
 LEAST_TEMPERATURE = 0.1
-WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way with these
+WITHOUT_WIDGET = ("same_quality_tokens", "same_quality_schedule")  # a proof has its own way with these
 
 
-def controls(proof: ProofState) -> None:
+def controls(proof: SameQualityState) -> None:
     if wanted := proof.came.read_once(address(), lambda given: wanted_from_link(given, models_in(given))):
         temperature = wanted.request.settings.temperature
         values = CONTROLS.values_of(wanted.request) | {
-            "proof_preset": wanted.preset or OWN_TEXT,
-            "proof_prompt": wanted.request.prompt,
-            "proof_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
-            "proof_position": wanted.position,
-            "proof_draws": wanted.draws,
-            "proof_rule": wanted.rule,
+            "same_quality_preset": wanted.preset or OWN_TEXT,
+            "same_quality_prompt": wanted.request.prompt,
+            "same_quality_temperature": max(LEAST_TEMPERATURE, round(temperature, 1)) if temperature else 1.0,
+            "same_quality_position": wanted.position,
+            "same_quality_draws": wanted.draws,
+            "same_quality_rule": wanted.rule,
         }
         proof.values = {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
     restore_widgets(proof.values)
-    with st.container(key="proof_controls"):
+    with st.container(key="same_quality_controls"):
         prompt, models, numbers = st.columns([3, 2, 2], gap="medium")
         with prompt:
             CONTROLS.prompt()
@@ -75,7 +75,7 @@ def controls(proof: ProofState) -> None:
     notices([*proof.came.notes, prompt_problem(wanted.request.prompt), own])
 
 
-def remember(proof: ProofState) -> None:
+def remember(proof: SameQualityState) -> None:
     """Store what the widgets say, also those that are drawn after the controls; the address says it too."""
     before = dict(proof.values)
     remember_widgets(proof.values)
@@ -85,41 +85,43 @@ def remember(proof: ProofState) -> None:
 
 
 def _read() -> ProofRequest:
-    request = CONTROLS.request(held("proof_prompt"))
-    preset = None if held("proof_preset") == OWN_TEXT else held("proof_preset")
-    return ProofRequest(request, preset, held("proof_position"), held("proof_draws"), held("proof_rule"))
+    request = CONTROLS.request(held("same_quality_prompt"))
+    preset = None if held("same_quality_preset") == OWN_TEXT else held("same_quality_preset")
+    return ProofRequest(
+        request, preset, held("same_quality_position"), held("same_quality_draws"), held("same_quality_rule")
+    )
 
 
-def show_proof(state: ProofState) -> None:
+def show_proof(state: SameQualityState) -> None:
     state.refresh()
     if limit := limit_sentence():
         st.caption(limit)
     # each a part of its own: it is drawn again alone when what it shows has grown
     for place, draw in {"greedy": show_greedy, "sampling": _sampling, "switch": _switches}.items():
-        st.fragment(draw, key=f"proof_part_{place}")(state)
+        st.fragment(draw, key=f"same_quality_part_{place}")(state)
     if found := records.recorded_proof():
         changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
-def _sampling(state: ProofState) -> None:
+def _sampling(state: SameQualityState) -> None:
     st.header("Sampling: same distribution", anchor="sampling")
     st.markdown(SAYS["sampling"])
     # which token to look at, and how often; `controls` reads them: they keep their values between runs
     position, draws = st.columns([3, 2], gap="medium")
-    chosen = bind_index("proof_position", records.POSITIONS)
+    chosen = bind_index("same_quality_position", records.POSITIONS)
     position.radio(
         "Which token", list(records.POSITIONS), format_func=records.POSITIONS.__getitem__, horizontal=True, **chosen
     )
-    more = bind_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
+    more = bind_value("same_quality_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
     # the other section's button says it too
-    draws.select_slider("How often", proof_state.DRAWS, on_change=st.rerun, **more)
+    draws.select_slider("How often", same_quality_state.DRAWS, on_change=st.rerun, **more)
     remember(state)
-    label = f"Draw {held('proof_draws'):,} times"
-    _button(state, label, "proof_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
+    label = f"Draw {held('same_quality_draws'):,} times"
+    _button(state, label, "same_quality_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
-        show_outcome(state, outcome, "proof_lossless")
+        show_outcome(state, outcome, "same_quality_lossless")
     with st.expander("What exactly is drawn, compared and shared"):
         st.markdown(
             SAYS["method"].format(places=records.PLACES, batches=records.BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
@@ -127,24 +129,24 @@ def _sampling(state: ProofState) -> None:
 
 
 def _button(
-    state: ProofState, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
+    state: SameQualityState, label: str, key: str, begin: Callable[[], None], able: bool | None = None, **options: Any
 ) -> None:
     """A button that begins work, for which all sections then wait; `able`: it can, whatever the controls say."""
-    able = prompt_problem(held("proof_prompt")) is None if able is None else able
+    able = prompt_problem(held("same_quality_prompt")) is None if able is None else able
     button(label, key, begin, disabled=state.slot.busy or not able, whole_page=True, **options)
 
 
-def _compare(state: ProofState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
+def _compare(state: SameQualityState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
     state.compare(place, _read().request, presets)
 
 
-def _draw(state: ProofState, rule: records.RuleName) -> None:
+def _draw(state: SameQualityState, rule: records.RuleName) -> None:
     wanted, only = _read(), records.rule_text(rule).position
     state.came.acted = True
     state.draw(wanted.request, rule, wanted.position if only == "first" else only, wanted.draws)
 
 
-def _switches(state: ProofState) -> None:
+def _switches(state: SameQualityState) -> None:
     st.header("Break it on purpose", anchor="broken")
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
@@ -152,7 +154,7 @@ def _switches(state: ProofState) -> None:
         rules = {name: records.rule_text(name) for name in SWITCHES}
         captions = [_caption(state, rule) for rule in rules.values()]
         labels = {name: "{} · :{}[{}]".format(rule.title, *mark_of(rule)) for name, rule in rules.items()}
-        more = bind_index("proof_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
+        more = bind_index("same_quality_rule", SWITCHES) | {"captions": captions, "format_func": labels.__getitem__}
         chosen: records.RuleName = st.radio("Switch", SWITCHES, **more)
         remember(state)
     with right:
@@ -167,7 +169,7 @@ def mark_of(rule: records.RuleText) -> tuple[str, str]:
     return "orange", "✗ lossy by design" if rule.by_design else "✗ WRONG"
 
 
-def _caption(state: ProofState, rule: records.RuleText) -> str:
+def _caption(state: SameQualityState, rule: records.RuleText) -> str:
     if rule is records.FORGETFUL:
         row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
         if row is None:
@@ -182,7 +184,7 @@ def _caption(state: ProofState, rule: records.RuleText) -> str:
     return f"{said.get(found.state, f'{draws} so far')}, {_from(outcome.source)}"
 
 
-def _switch(state: ProofState, rule: records.RuleText) -> None:
+def _switch(state: SameQualityState, rule: records.RuleText) -> None:
     color, word = mark_of(rule)
     mark = f":{color}-badge[{word.upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
@@ -191,24 +193,24 @@ def _switch(state: ProofState, rule: records.RuleText) -> None:
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
     if rule is records.FORGETFUL:
         compared = partial(_compare, state, "switch")
-        _button(state, "Compare my prompt this way", "proof_forget", compared, icon="compare_arrows")
+        _button(state, "Compare my prompt this way", "same_quality_forget", compared, icon="compare_arrows")
     else:
-        label = f"Draw {held('proof_draws'):,} times this way"
-        _button(state, label, "proof_break", partial(_draw, state, rule.name), icon="casino")
+        label = f"Draw {held('same_quality_draws'):,} times this way"
+        _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
     if rule is records.FORGETFUL and state.forgotten_row:
-        show_difference(state.forgotten_row, state.source("switch"), "proof_forgotten_figure")
+        show_difference(state.forgotten_row, state.source("switch"), "same_quality_forgotten_figure")
     elif outcome := state.outcomes.get(rule.name):
-        show_outcome(state, outcome, "proof_switch", narrow=True)
+        show_outcome(state, outcome, "same_quality_switch", narrow=True)
 
 
-def _acceptance(state: ProofState) -> None:
+def _acceptance(state: SameQualityState) -> None:
     real, match = state.outcomes.get("lossless"), state.outcomes.get("match")
     if real is None or match is None or not real.batches or not match.batches:
         return
     st.markdown(SAYS["acceptance"])
 
-    def row(rule: str, outcome: proof_state.Outcome, computed: float | None, counted: str = "") -> ProofCells:
+    def row(rule: str, outcome: same_quality_state.Outcome, computed: float | None, counted: str = "") -> ProofCells:
         drawn = "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}"
         exact = "nothing drafted" if computed is None else f"{computed:.1%}"
         return {"rule": rule, "computed": exact, "counted": counted or drawn, "from": _from(outcome.source)}
@@ -243,7 +245,7 @@ DIFFERENCES: dict[GreedyResult, str] = {
 }
 
 
-def show_greedy(state: ProofState) -> None:
+def show_greedy(state: SameQualityState) -> None:
     st.header("Greedy: token for token", anchor="greedy")
     show_words(SAYS["greedy"], "proof-greedy")
     left, right = st.columns([4, 6], gap="large")
@@ -257,12 +259,12 @@ def show_greedy(state: ProofState) -> None:
         can = row.dtype == "bfloat16" and bool(row.preset)
         with right:
             st.markdown("**When greedy texts differ: the place in detail**")
-            show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
-            _button(state, "Run this example here", "proof_tie", tried, can, help=SAYS["near_tie_help"])
+            show_difference(row, state.source("greedy" if parted else "near-tie"), "same_quality_tie_figure")
+            _button(state, "Run this example here", "same_quality_tie", tried, can, help=SAYS["near_tie_help"])
             show_status(state, "near-tie")
 
 
-def _greedy_rows(state: ProofState) -> None:
+def _greedy_rows(state: SameQualityState) -> None:
     if rows := state.greedy:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         icon, verdict = VERDICTS[max(map(_state, rows), key=list(VERDICTS).index)]
@@ -283,10 +285,10 @@ def _greedy_rows(state: ProofState) -> None:
         data_table(table, "proof_greedy_rows")
         if constant:
             st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in constant.items())}."))
-    with st.container(horizontal=True, key="proof_greedy_buttons"):
+    with st.container(horizontal=True, key="same_quality_greedy_buttons"):
         every = partial(_compare, state, "greedy", ONE_OF_EACH)
-        _button(state, "Compare one prompt of each kind", "proof_greedy", every)
-        _button(state, "Compare my prompt", "proof_greedy_own", partial(_compare, state, "greedy"))
+        _button(state, "Compare one prompt of each kind", "same_quality_greedy", every)
+        _button(state, "Compare my prompt", "same_quality_greedy_own", partial(_compare, state, "greedy"))
     show_status(state, "greedy")
 
 

@@ -11,9 +11,11 @@ from tests.support.grids import grid
 from tests.support.layout import boxes_of, measured, outside, overlapping, upright
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
-SMALL = "helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
+SMALL = (
+    "when_it_helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
+)
 KINDS = "workload=story&workload=code&workload=prose&workload=structured"
-LARGE = f"helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
+LARGE = f"when_it_helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
 TABS = {  # with the group that each is in
     "By workload": "Texts and settings",
     "Draft length": "Texts and settings",
@@ -79,7 +81,7 @@ def open_tab(page: Page, tab: str) -> None:
 
 def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_chooses_opens_it(visit: Visit) -> None:
     """Found: the controls beside the figures looked like a filter of them."""
-    page = visit("helps", CHART)
+    page = visit("when_it_helps", CHART)
     fold, start = page.get_by_text("The next measurement"), page.get_by_role("button", name="Measure here")
     expect(start).to_be_hidden()
     of_a_sweep = [tab for tab, group in TABS.items() if group == "Texts and settings"]
@@ -90,7 +92,7 @@ def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_choos
     page.get_by_text("Boilerplate", exact=True).first.click()
     expect(page.get_by_text("84 runs")).to_be_visible()
     expect(start).to_be_visible()
-    page = visit("helps?gamma=2", CHART)
+    page = visit("when_it_helps?gamma=2", CHART)
     expect(page.get_by_role("button", name="Measure here")).to_be_visible()
 
 
@@ -101,7 +103,7 @@ SCREENS = {"desk": DESK, "phone": PHONE}
 
 @pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
 def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(visit: Visit, screen: str) -> None:
-    page = visit("helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
+    page = visit("when_it_helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
     looked_at = 0
     for tab in TABS:
         open_tab(page, tab)

@@ -14,18 +14,6 @@ from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep.plan import SweepPair, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS
 from specviz.models.draft_menu import linked_names, model_label, offered_drafts
-from specviz.ui.helps.helps_state import (
-    HERE,
-    MAX_PROMPTS_EACH,
-    MOST_DRAFTS,
-    TEMPERATURES,
-    HelpsState,
-    SweepChoice,
-    choice_from_link,
-    estimated_seconds,
-    pace_of,
-    recorded_sweep,
-)
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
@@ -33,9 +21,21 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
 from specviz.ui.shared.run_controls import RunControls
+from specviz.ui.when_it_helps.when_it_helps_state import (
+    HERE,
+    MAX_PROMPTS_EACH,
+    MOST_DRAFTS,
+    TEMPERATURES,
+    SweepChoice,
+    WhenItHelpsState,
+    choice_from_link,
+    estimated_seconds,
+    pace_of,
+    recorded_sweep,
+)
 
-SAYS = page_texts("helps")
-CONTROLS = RunControls("sweep_")
+SAYS = page_texts("when_it_helps")
+CONTROLS = RunControls("when_it_helps_")
 SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
 MORE = ("draft_sampling", "verification", "seed", "top_k", "top_p")
 TOKEN_STEP = 8  # of the slider
@@ -44,13 +44,13 @@ MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 def next_measurement() -> None:
     """Folded until it is wanted: it says what is measured next, and filters none of the figures."""
-    sweeps = session().sweeps
+    sweeps = session().when_it_helps
     sweeps.refresh()  # how long the next one takes goes by the last one
     linked = sweeps.came.read_once(address(), lambda given: choice_from_link(given, linked_names()))
     sweeps.choice = linked if linked and address() else sweeps.choice
     values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in sweeps.choice}
     tokens = sweeps.choice.request.settings.max_new_tokens
-    restore_widgets(values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)})
+    restore_widgets(values | {"when_it_helps_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)})
     notices(sweeps.came.notes)
     sweeps.came.notes = []
     sweeps.unfolded |= sweeps.choice != SweepChoice()
@@ -63,7 +63,7 @@ def next_measurement() -> None:
         _start_bar(sweeps)
 
 
-def _read_controls(sweeps: HelpsState) -> None:
+def _read_controls(sweeps: WhenItHelpsState) -> None:
     """Take in what the controls say."""
     values: dict[str, Any] = {name: held(_key(name)) for name in SweepChoice.model_fields}
     in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
@@ -77,7 +77,7 @@ def _read_controls(sweeps: HelpsState) -> None:
         write_address({**chosen.parameters(), **hidden_in_link()})
 
 
-def _start_bar(sweeps: HelpsState) -> None:
+def _start_bar(sweeps: WhenItHelpsState) -> None:
     problem = sweeps.choice.problem(sweeps.own_prompts)
 
     def start() -> None:
@@ -85,14 +85,14 @@ def _start_bar(sweeps: HelpsState) -> None:
             sweeps.came.acted = True
             sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
 
-    with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
+    with st.container(horizontal=True, vertical_alignment="center", key="when_it_helps_start_bar"):
         if not sweeps.slot.busy:
             able: Options = {"type": "primary", "disabled": problem is not None}
-            button("Measure here", "sweep_start", start, icon="play_arrow", **able)
+            button("Measure here", "when_it_helps_start", start, icon="play_arrow", **able)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
-def _size_sentence(sweeps: HelpsState) -> str:
+def _size_sentence(sweeps: WhenItHelpsState) -> str:
     plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
@@ -114,43 +114,46 @@ def _size_sentence(sweeps: HelpsState) -> str:
 SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
 
 
-def _what(sweeps: HelpsState) -> None:
-    titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, bind_default("sweep_workloads")
+def _what(sweeps: WhenItHelpsState) -> None:
+    titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, bind_default("when_it_helps_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
-        for workload in filter(None, map(find_workload, held("sweep_workloads"))):
+        for workload in filter(None, map(find_workload, held("when_it_helps_workloads"))):
             st.caption(f"**{workload.title}.** {workload.about}")
-    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **bind_value("sweep_prompts"))
+    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **bind_value("when_it_helps_prompts"))
     with st.expander("Your own prompts"):  # a label that changed would close it
         label = f"A text file: one prompt a line, JSON, or a CSV. At most {MAX_PROMPTS} prompts, 1 MB."
         more: Options = {"take": sweeps.read_prompts, "problems": sweeps.own_problems, "help": SAYS["file_help"]}
-        file_uploader(label, key="sweep_file", **more)
+        file_uploader(label, key="when_it_helps_file", **more)
         if sweeps.own:
             count, problems = len(sweeps.own.prompts), [*sweeps.own.notes, *sweeps.own.problems]
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
-            button("Leave them out", "sweep_leave", setattr, sweeps, "own", None)
+            button("Leave them out", "when_it_helps_leave", setattr, sweeps, "own", None)
             for line in problems[:10]:
                 st.markdown(plain(line))
             if len(problems) > 10:
                 st.markdown(f"… and {len(problems) - 10} lines more.")
 
 
-def _draw_choices(sweeps: HelpsState) -> None:
+def _draw_choices(sweeps: WhenItHelpsState) -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(), *sweeps.choice.drafts]))
-    chosen = bind_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
+    chosen = bind_default("when_it_helps_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
     st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **bind_default("sweep_lengths"))
+    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **SEVERAL, **bind_default("when_it_helps_lengths"))
 
 
-def _how(_: HelpsState) -> None:
-    chosen, labels = bind_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
+def _how(_: WhenItHelpsState) -> None:
+    chosen, labels = (
+        bind_default("when_it_helps_schedules") | {"help": SAYS["schedules_help"]},
+        SCHEDULE_LABELS.__getitem__,
+    )
     st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **SEVERAL, **chosen)
-    chosen = bind_default("sweep_temperatures")
+    chosen = bind_default("when_it_helps_temperatures")
     st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **SEVERAL, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
-    st.toggle("With and without grammar", help=SAYS["constrain_help"], **bind_value("sweep_constrain"))
+    st.toggle("With and without grammar", help=SAYS["constrain_help"], **bind_value("when_it_helps_constrain"))
     with st.expander("More"):
         CONTROLS.draw("precision", "tree")
         st.caption("Above temperature 0:")
@@ -158,4 +161,4 @@ def _how(_: HelpsState) -> None:
 
 
 def _key(name: str) -> str:
-    return f"sweep_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"
+    return f"when_it_helps_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"

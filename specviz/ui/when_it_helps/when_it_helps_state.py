@@ -152,7 +152,27 @@ FILE = ASSETS / "traces" / "sweep.csv"
 
 
 @dataclass(slots=True)
-class HelpsState:
+class ByDraft:
+    watched: tuple[RunRequest, str | None] = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)  # Watch's prompt
+    preset: str = ""  # chosen here; empty: that of Watch
+    slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
+    shown: str = ""  # the prompt that the prospects are of
+    began: float = 0.0  # as in `WhenItHelpsState`
+    prospects: list[Prospect] = field(default_factory=list)
+    message: str = ""
+
+    def refresh(self, patience: float = 0.0) -> bool:
+        """Ask how far it is, and take in what was found since, whether that is something."""
+        ended, before = self.slot.first_look(patience), len(self.prospects)
+        if self.slot.result:
+            self.prospects = list(self.slot.result.items)
+        if ended:
+            self.message = DRAFTS_STAY.get(self.slot.state, self.slot.message)
+        return len(self.prospects) > before
+
+
+@dataclass(slots=True)
+class WhenItHelpsState:
     came: Arrival = field(default_factory=Arrival)
     csv_problems: list[str] = field(default_factory=list)  # why the file last opened cannot be shown
     own_problems: list[str] = field(default_factory=list)  # why the file of prompts last opened cannot be used
@@ -168,6 +188,7 @@ class HelpsState:
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
     outcome: str = ""  # how the last sweep ended, where not by being done
     began: float = 0.0  # when the sweep was asked for, by the monotonic clock
+    by_draft: ByDraft = field(default_factory=ByDraft)
 
     @property
     def own_prompts(self) -> tuple[SweepPrompt, ...]:
@@ -227,26 +248,6 @@ class HelpsState:
         return recorded if source == RECORDED else self.rows.get(source, recorded[:0])
 
 
-@dataclass(slots=True)
-class ByDraft:
-    watched: tuple[RunRequest, str | None] = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)  # Watch's prompt
-    preset: str = ""  # chosen here; empty: that of Watch
-    slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
-    shown: str = ""  # the prompt that the prospects are of
-    began: float = 0.0  # as in `HelpsState`
-    prospects: list[Prospect] = field(default_factory=list)
-    message: str = ""
-
-    def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something."""
-        ended, before = self.slot.first_look(patience), len(self.prospects)
-        if self.slot.result:
-            self.prospects = list(self.slot.result.items)
-        if ended:
-            self.message = DRAFTS_STAY.get(self.slot.state, self.slot.message)
-        return len(self.prospects) > before
-
-
 def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> dict[str, "pd.DataFrame"]:
     both = {name: [rows[name] for rows in (first, then) if name in rows] for name in (*first, *then)}
     return {name: joined(*rows) for name, rows in both.items()}
@@ -262,7 +263,7 @@ def recorded_sweep() -> "pd.DataFrame":
         return frame_of(())
 
 
-def studied(sweeps: HelpsState, source: str) -> "list[Study]":
+def studied(sweeps: WhenItHelpsState, source: str) -> "list[Study]":
     """The studies of the rows from there, by series; computed again only where other rows have come."""
     from specviz.measure.sweep.study import studies_of  # pandas starts slowly
 

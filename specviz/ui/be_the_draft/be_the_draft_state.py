@@ -10,7 +10,7 @@ from specviz.ui.shared.job_slot import JobSlot
 
 
 @dataclass(slots=True)
-class PlayState:
+class BeTheDraftState:
     plan: GamePlan = field(default_factory=GamePlan)
     place: int = 0  # which prompt; PROMPTS when the game is over
     games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
@@ -23,7 +23,7 @@ class PlayState:
     name: str = ""  # for the table only
     message: str = ""  # why nothing was played
     tries: int = 0  # messages so far: each brings the caret back
-    before: "PlayState | None" = None  # the previous game, which can be brought back
+    before: "BeTheDraftState | None" = None  # the previous game, which can be brought back
     came: Arrival = field(default_factory=Arrival)
     linked: bool = False  # the address named the game
     ours: bool = True  # this server has checked all its rounds: a browser tab may hand back what nobody played

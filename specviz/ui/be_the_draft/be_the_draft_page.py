@@ -14,11 +14,11 @@ from specviz.game.game import MODEL, MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU,
 from specviz.game.messages import verdict
 from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
+from specviz.ui.be_the_draft import turns as moves
+from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
+from specviz.ui.be_the_draft.board import example_data, picture, recorded_example, text_data, turn_data
+from specviz.ui.be_the_draft.turns import new_game
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
-from specviz.ui.play import turns as moves
-from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
-from specviz.ui.play.play_state import PlayState
-from specviz.ui.play.turns import new_game
 from specviz.ui.session import Session
 from specviz.ui.shared.address import address, page_address, write_address
 from specviz.ui.shared.components import keep
@@ -38,19 +38,19 @@ from specviz.ui.shared.parts import (
 from specviz.ui.shared.persistent_widgets import bind_value, restore_widgets, set_widgets
 from specviz.ui.shared.stage import stage
 
-SAYS = page_texts("play")
+SAYS = page_texts("be_the_draft")
 STYLE = BROWSER / "styles" / "be_the_draft.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 
 
 def lead(visit: Session) -> None:
     st.html(STYLE)
-    state, given = visit.play, address()
+    state, given = visit.be_the_draft, address()
     if plan := state.came.read_once(given, game.plan_from_link):
         member, named = membership(), not plan.link.keys().isdisjoint(given)
         state.linked = named or member is not None
         state.plan = plan if named else member.plan if member else GamePlan()
-    with st.container(key="play_lead", horizontal=True):
+    with st.container(key="be_the_draft_lead", horizontal=True):
         heading(SAYS["pick"] if state.plan.mode == "pick" else SAYS["type"])
         choose_game(visit)
         class_chip()
@@ -61,11 +61,11 @@ def lead(visit: Session) -> None:
 
 
 def show_game(visit: Session) -> None:
-    drawn = visit.play
+    drawn = visit.be_the_draft
 
     @st.fragment
     def drawing() -> None:
-        state = visit.play
+        state = visit.be_the_draft
         moves.refresh(state, SHORT_SECONDS)
         moves.look_for_offers(state)
         moves.refresh(state, SHORT_SECONDS)
@@ -82,74 +82,77 @@ def show_game(visit: Session) -> None:
 
 
 def _show_board(visit: Session) -> None:
-    state = visit.play
+    state = visit.be_the_draft
     left, right = st.columns([8, 3.4], gap="medium")
     with left:
         last = state.turns[-1] if state.turns else None
         focus = f"{state.plan.link}-{state.place}-{len(state.turns)}-{state.tries}"
         inside = bool(state.here and state.here.joins)
-        picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy), key="play_text")
-        with st.container(key="play_entry"):  # always there, so that the picture below is not mounted again
+        picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy), key="be_the_draft_text")
+        with st.container(key="be_the_draft_entry"):  # always there, so that the picture below is not mounted again
             if state.prompt_over:
                 _show_way_on(state)
             elif state.plan.mode == "type":
                 _show_input(state, inside)
             else:
                 _show_candidates(state)
-        with st.container(key="play_status"):
+        with st.container(key="be_the_draft_status"):
             _show_status(state)
         if state.turns:
-            picture(turn_data(state.turns[-1]), key="play_turn")
+            picture(turn_data(state.turns[-1]), key="be_the_draft_turn")
         elif not state.all_turns and (example := recorded_example()):
-            picture(example_data(example), key="play_example")
-    with right, st.container(key="play_board"):
+            picture(example_data(example), key="be_the_draft_example")
+    with right, st.container(key="be_the_draft_board"):
         _show_score(visit)
     _show_run(state)
 
 
-def _show_input(state: PlayState, inside: bool) -> None:
-    restore_widgets({"play_guess": state.typed, "play_second": state.second})
+def _show_input(state: BeTheDraftState, inside: bool) -> None:
+    restore_widgets({"be_the_draft_guess": state.typed, "be_the_draft_second": state.second})
     busy = state.slot.busy
-    with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.form("be_the_draft_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         asked = "Type the rest of the last word, and more" if inside else "What are the next few words?"
-        st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
-        second: Options = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
+        st.text_input(asked, key="be_the_draft_guess", placeholder="type, then press Enter", autocomplete="off")
+        second: Options = {"key": "be_the_draft_second", "placeholder": "or else …", "help": SAYS["second_help"]}
         st.text_input("A second guess (optional)", autocomplete="off", **second)
         send = partial(moves.send, state)
-        st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
+        st.form_submit_button("Send", key="be_the_draft_send", type="primary", disabled=busy, on_click=send)
         skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
-        st.form_submit_button("Skip", key="play_skip", disabled=busy, **skip)
+        st.form_submit_button("Skip", key="be_the_draft_skip", disabled=busy, **skip)
 
 
-def _show_candidates(state: PlayState) -> None:
+def _show_candidates(state: BeTheDraftState) -> None:
     busy = state.slot.busy
     if not state.offers:
         return
-    restore_widgets({"play_two": state.two})
+    restore_widgets({"be_the_draft_two": state.two})
     st.markdown("**How does the text continue?** Press a number, then Enter.")
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
         look: Options = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
-        label, key = f"{mark}{plain(offer.text)}", f"play_offer_{number}"
+        label, key = f"{mark}{plain(offer.text)}", f"be_the_draft_offer_{number}"
         button(label, key, moves.choose, state, number, disabled=busy, **look)
-    with st.container(key="play_pick_way", horizontal=True):
+    with st.container(key="be_the_draft_pick_way", horizontal=True):
         able = not busy and bool(state.chosen)
-        button("Send", "play_send", moves.send, state, type="primary", shortcut="Enter", disabled=not able)
-        button("Skip", "play_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
-        two = bind_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
+        button("Send", "be_the_draft_send", moves.send, state, type="primary", shortcut="Enter", disabled=not able)
+        button("Skip", "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
+        two = bind_value("be_the_draft_two") | {
+            "help": SAYS["second_help"],
+            "on_change": partial(moves.choose_two, state),
+        }
         st.checkbox("Two guesses", **two)
 
 
-def _show_way_on(state: PlayState) -> None:
+def _show_way_on(state: BeTheDraftState) -> None:
     if state.turns[-1].ended:
         st.markdown("The target ends the text here.")
-    with st.container(key="play_way_on", horizontal=True):
+    with st.container(key="be_the_draft_way_on", horizontal=True):
         label = "See the result" if state.place == PROMPTS - 1 else "Next text"
-        button(label, "play_next", moves.next_prompt, state, type="primary", shortcut="Enter")
+        button(label, "be_the_draft_next", moves.next_prompt, state, type="primary", shortcut="Enter")
 
 
-def _show_status(state: PlayState) -> None:
+def _show_status(state: BeTheDraftState) -> None:
     stays = " What you typed is saved." if state.plan.mode == "type" else ""
 
     def waiting() -> None:
@@ -166,11 +169,11 @@ def _show_status(state: PlayState) -> None:
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            button("Try again", "play_retry", setattr, state, "message", "")
+            button("Try again", "be_the_draft_retry", setattr, state, "message", "")
 
 
 def _show_score(visit: Session) -> None:
-    state, turns = visit.play, visit.play.all_turns
+    state, turns = visit.be_the_draft, visit.be_the_draft.all_turns
     now = min(sum(turn.scored for turn in state.turns) + (not state.prompt_over), ROUNDS)
     st.markdown(f"**Text {state.place + 1} of {PROMPTS} · round {now} of {ROUNDS}**")
     latest, totals, rows = next((turn for turn in reversed(turns) if turn.scored), None), score(turns), []
@@ -181,55 +184,58 @@ def _show_score(visit: Session) -> None:
         rows.append({"draft": _named(player), "last round": accepted, **figures})
     st.table(rows, hide_index=True)
     with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
-        show_words(SAYS["fair"].format(model=MODEL), "play-fair")
-        show_words(SAYS["figures"], "play-figures")
-    with st.container(key="play_ways", horizontal=True):
+        show_words(SAYS["fair"].format(model=MODEL), "be_the_draft-fair")
+        show_words(SAYS["figures"], "be_the_draft-figures")
+    with st.container(key="be_the_draft_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
-            button("Next text", "play_leave", moves.next_prompt, state, type="tertiary")
+            button("Next text", "be_the_draft_leave", moves.next_prompt, state, type="tertiary")
         if state.all_turns:
-            button("End the game", "play_finish", moves.finish, state, type="tertiary")
+            button("End the game", "be_the_draft_finish", moves.finish, state, type="tertiary")
         elif state.before is not None:
-            button("Back to the previous game", "play_back", moves.go_on, visit, state.before, type="tertiary")
+            button("Back to the previous game", "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
 
 
 def _named(player: str) -> str:
     return f"**{player}**" if player == YOU else player
 
 
-def _show_run(state: PlayState) -> None:
+def _show_run(state: BeTheDraftState) -> None:
     trace = game.run_of(state.turns)
     if trace is None:
         return
-    with st.expander("Your rounds on the stage: choose a token to see its numbers"), st.container(key="play_stage"):
+    with (
+        st.expander("Your rounds on the stage: choose a token to see its numbers"),
+        st.container(key="be_the_draft_stage"),
+    ):
         number = len(trace.rounds)
-        run_id, last = f"play-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
+        run_id, last = f"be_the_draft-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
         data = stage_data(trace, run_id=run_id, source="live", running=False, link=state.plan.link, playhead=last)
         data["why_not"] = "You set the draft length yourself: it is how much you type."
-        stage(data, key="play_run")
+        stage(data, key="be_the_draft_run")
 
 
 MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
 
 def choose_game(visit: Session) -> None:
-    plan = visit.play.plan
-    set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
+    plan = visit.be_the_draft.plan
+    set_widgets({"be_the_draft_mode": plan.mode, "be_the_draft_set": plan.set, "be_the_draft_seed": plan.seed})
 
     def changed() -> None:
         chosen = st.session_state
-        wanted = GamePlan(seed=chosen.play_seed, set=chosen.play_set, mode=chosen.play_mode)
-        if wanted != visit.play.plan:
+        wanted = GamePlan(seed=chosen.be_the_draft_seed, set=chosen.be_the_draft_set, mode=chosen.be_the_draft_mode)
+        if wanted != visit.be_the_draft.plan:
             new_game(visit, wanted)
 
     always: Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
-    st.segmented_control("How to play", MODES, format_func=MODE_LABELS.__getitem__, key="play_mode", **always)
+    st.segmented_control("How to play", MODES, format_func=MODE_LABELS.__getitem__, key="be_the_draft_mode", **always)
     with st.popover("Game and class link", icon=":material/school:"):
-        st.selectbox("Kind of text", SETS, format_func=set_title, key="play_set", on_change=changed)
-        seed: Options = {"step": 1, "key": "play_seed", "on_change": changed}
+        st.selectbox("Kind of text", SETS, format_func=set_title, key="be_the_draft_set", on_change=changed)
+        seed: Options = {"step": 1, "key": "be_the_draft_seed", "on_change": changed}
         st.number_input("Seed: which texts, in which order", 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
-        st.code(page_address("play", **plan.link), language=None, wrap_lines=True)
-        page_button("Open or join a class with a board", "class", "play_class_board", "groups")
+        st.code(page_address("be_the_draft", **plan.link), language=None, wrap_lines=True)
+        page_button("Open or join a class with a board", "class", "be_the_draft_class_board", "groups")
         st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
 
 
@@ -239,7 +245,7 @@ def set_title(name: str) -> str:
 
 
 def show_final(visit: Session) -> None:
-    state = visit.play
+    state = visit.be_the_draft
     plan, scored = state.plan, [turns for turns in state.games if any(turn.scored for turn in turns)]
     games = {f"text {number}": turns for number, turns in enumerate(state.games, start=1) if turns in scored}
     rows = [
@@ -258,16 +264,20 @@ def show_final(visit: Session) -> None:
     st.markdown(f"## {verdict(state.all_turns)}")
     st.table(rows, hide_index=True)
     st.caption(SAYS["final"])
-    with st.container(key="play_again_ways", horizontal=True):
-        button("Play again", "play_again", new_game, visit, plan, type="primary")
-        button("Other texts", "play_other", new_game, visit, plan.model_copy(update={"seed": plan.seed + 1}))
+    with st.container(key="be_the_draft_again_ways", horizontal=True):
+        button("Play again", "be_the_draft_again", new_game, visit, plan, type="primary")
+        button("Other texts", "be_the_draft_other", new_game, visit, plan.model_copy(update={"seed": plan.seed + 1}))
     st.markdown("**For a class**")
-    with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
-        more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
+    with st.container(key="be_the_draft_class", horizontal=True, vertical_alignment="bottom"):
+        more: Options = {
+            "max_chars": MAX_NAME,
+            "key": "be_the_draft_name",
+            "help": "It is only in the file that you download.",
+        }
         state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)[:MAX_NAME]
         file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
         download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
     if state.name.strip():
         st.caption(f"In the file you are “{plain(state.name)}”.")
     st.caption("The link to these texts:")
-    st.code(page_address("play", **plan.link), language=None, wrap_lines=True)
+    st.code(page_address("be_the_draft", **plan.link), language=None, wrap_lines=True)

@@ -16,9 +16,15 @@ from specviz.measure.sweep.plan import SweepPair, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, iterate_rows
 from specviz.models.draft_menu import linked_names
-from specviz.ui.helps import figures
-from specviz.ui.helps.helps_state import MAX_CELLS, SweepChoice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.shared.figures import Figure
+from specviz.ui.when_it_helps import figures
+from specviz.ui.when_it_helps.when_it_helps_state import (
+    MAX_CELLS,
+    SweepChoice,
+    choice_from_link,
+    estimated_seconds,
+    pace_of,
+)
 from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import layout_of, parts_of
 from tests.support.known import known

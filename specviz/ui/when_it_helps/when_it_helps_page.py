@@ -17,11 +17,6 @@ from specviz.measure.sweep.rows import SweepSeries
 from specviz.measure.sweep.study import ADAPTIVE, RISK, Study
 from specviz.measure.sweep.table import dump_frame, iterate_rows
 from specviz.service.job import JobView
-from specviz.ui.helps import figures
-from specviz.ui.helps.batches import show_batches
-from specviz.ui.helps.by_draft import show_by_draft
-from specviz.ui.helps.by_method import show_by_method
-from specviz.ui.helps.helps_state import HERE, RECORDED, ByDraft, HelpsState, studied
 from specviz.ui.race.results import show_race_beside
 from specviz.ui.session import session
 from specviz.ui.shared import parts
@@ -30,19 +25,24 @@ from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, note, notices, numbers, texts
+from specviz.ui.when_it_helps import figures
+from specviz.ui.when_it_helps.batches import show_batches
+from specviz.ui.when_it_helps.by_draft import show_by_draft
+from specviz.ui.when_it_helps.by_method import show_by_method
+from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItHelpsState, studied
 
-SAYS = page_texts("helps")
+SAYS = page_texts("when_it_helps")
 Panels = Mapping[str, Callable[[], None]]
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
 NOTHING_YET = "Nothing is measured yet: choose what to measure in The next measurement, then press Measure here."
-FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
+FIGURES = "when_it_helps_figures"  # the part of the page that grows with a sweep
 
 
-def show_sweeps(sweeps: HelpsState, by_draft: ByDraft) -> None:
+def show_sweeps(sweeps: WhenItHelpsState) -> None:
     show_progress(sweeps.slot, partial(_progress_line, sweeps), sweeps.refresh, FIGURES, POLL_SECONDS)
     with st.container():  # always there, as what it holds is not
         if sweeps.slot.busy:
-            button("Cancel", "sweep_cancel", sweeps.cancel, icon="stop")
+            button("Cancel", "when_it_helps_cancel", sweeps.cancel, icon="stop")
 
     @st.fragment(key=FIGURES)
     def found() -> None:
@@ -53,12 +53,12 @@ def show_sweeps(sweeps: HelpsState, by_draft: ByDraft) -> None:
                 notices([line])
             if len(sweeps.problems) > 5:
                 st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
-        _figures(sweeps, by_draft)
+        _figures(sweeps)
 
     found()
 
 
-def _progress_line(sweeps: HelpsState, view: JobView) -> str:
+def _progress_line(sweeps: WhenItHelpsState, view: JobView) -> str:
     progress = view.progress
     done = f"{progress.done} of {progress.total} " if progress else ""
     if line := waiting_line(view):
@@ -72,8 +72,8 @@ def _progress_line(sweeps: HelpsState, view: JobView) -> str:
     return f"{done}measured{left}. Now {step}"
 
 
-def _figures(sweeps: HelpsState, by_draft: ByDraft) -> None:
-    drafters: Panels = {"By draft": partial(show_by_draft, by_draft), "By method": show_by_method}
+def _figures(sweeps: WhenItHelpsState) -> None:
+    drafters: Panels = {"By draft": partial(show_by_draft, sweeps.by_draft), "By method": show_by_method}
     draw_tabs(
         {
             "Texts and settings": partial(_draw_sweep, sweeps),
@@ -89,7 +89,7 @@ def draw_tabs(panels: Panels) -> None:
             panel()
 
 
-def _draw_sweep(sweeps: HelpsState) -> None:
+def _draw_sweep(sweeps: WhenItHelpsState) -> None:
     sources = sweeps.sources()
     if not sources:
         return notices([NOTHING_YET], "info")
@@ -99,7 +99,7 @@ def _draw_sweep(sweeps: HelpsState) -> None:
     if len(set(labels)) < len(labels):  # the same pair on two machines
         labels = [f"{study.series.label}, {study.series.machine}" for study in studies]
     if len(studies) > 1:
-        named: Options = {"format_func": labels.__getitem__, "key": f"sweep_series-{'|'.join(labels)}"}
+        named: Options = {"format_func": labels.__getitem__, "key": f"when_it_helps_series-{'|'.join(labels)}"}
         study = studies[st.selectbox("Pair and temperature", range(len(studies)), **named)]
     st.caption(_where(source, study.series, len(study.rows)))
     notices([sentences.clock_sentence(study.spoilt)])
@@ -115,11 +115,11 @@ def _draw_sweep(sweeps: HelpsState) -> None:
     _files(sweeps, sweeps.rows_of(source))
 
 
-def _choose_source(sweeps: HelpsState, sources: list[str]) -> str:
+def _choose_source(sweeps: WhenItHelpsState, sources: list[str]) -> str:
     shown = sweeps.shown if sweeps.shown in sources else sources[0]
     if len(sources) == 1:
         return shown
-    key = f"sweep_source-{len(sources)}-{shown}"
+    key = f"when_it_helps_source-{len(sources)}-{shown}"
     sweeps.shown = st.segmented_control("Rows", sources, default=shown, format_func=plain, key=key) or shown
     return sweeps.shown
 
@@ -132,21 +132,21 @@ def _where(source: str, series: SweepSeries, runs: int) -> str:
     return f"{where}: {plain(series.label)}; {runs} pairs of runs, each pair was timed back to back."
 
 
-def _files(sweeps: HelpsState, rows: pd.DataFrame) -> None:
+def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
     def load(file: UploadedFile) -> None:
         sweeps.load(file.getvalue(), file_label(file.name))
 
-    with st.container(horizontal=True, key="sweep_files"):
+    with st.container(horizontal=True, key="when_it_helps_files"):
         icon = ":material/download:"
-        download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="sweep_download")
+        download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="when_it_helps_download")
         # The rows decide also what stands outside the figures: how long a sweep is expected to take.
         if sweeps.rows:
-            button("Clear my rows", "sweep_clear", sweeps.clear, icon="delete", whole_page=True)
+            button("Clear my rows", "when_it_helps_clear", sweeps.clear, icon="delete", whole_page=True)
         elif sweeps.cleared:
-            button("Undo clear", "sweep_undo", sweeps.undo_clear, icon="undo", whole_page=True)
+            button("Undo clear", "when_it_helps_undo", sweeps.undo_clear, icon="undo", whole_page=True)
     with st.expander("Open a sweep’s CSV"):
         more: Options = {"take": load, "problems": sweeps.csv_problems, "type": "csv"}
-        parts.file_uploader("A CSV made here or by the command line", key="sweep_csv", **more)
+        parts.file_uploader("A CSV made here or by the command line", key="when_it_helps_csv", **more)
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:

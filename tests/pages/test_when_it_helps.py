@@ -17,7 +17,9 @@ from specviz.measure.batch_sentences import describe_place
 from specviz.measure.batch_sentences import reading as batch_reading
 from specviz.measure.paired import show_duration
 from specviz.measure.sweep.table import dump_frame, frame_of
-from specviz.ui.helps.by_draft import (
+from specviz.ui.session import Session
+from specviz.ui.shared.run_controls import OWN_TEXT
+from specviz.ui.when_it_helps.by_draft import (
     _elsewhere,
     best_lengths,
     best_of,
@@ -29,9 +31,15 @@ from specviz.ui.helps.by_draft import (
     size_sentence,
     tokens_figure,
 )
-from specviz.ui.helps.helps_state import HERE, MAX_FILES, RECORDED, HelpsState, SweepChoice, recorded_sweep, studied
-from specviz.ui.session import Session
-from specviz.ui.shared.run_controls import OWN_TEXT
+from specviz.ui.when_it_helps.when_it_helps_state import (
+    HERE,
+    MAX_FILES,
+    RECORDED,
+    SweepChoice,
+    WhenItHelpsState,
+    recorded_sweep,
+    studied,
+)
 from tests.support import app_pages
 from tests.support.app_pages import alone, texts, until, visit
 from tests.support.fake_rows import row_at
@@ -44,7 +52,7 @@ SMALL = SweepChoice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8,
 
 
 def opened(**state: Any) -> AppTest:
-    return app_pages.opened("pages/helps.py", Session(sweeps=HelpsState(**state)))
+    return app_pages.opened("pages/when_it_helps.py", Session(when_it_helps=WhenItHelpsState(**state)))
 
 
 def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> None:
@@ -59,7 +67,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
         assert [tab.label for tab in group.tabs] == groups.get(group.label, [])
     (fold,) = (box for box in page.expander if box.label.startswith("The next measurement"))
     assert not fold.proto.expanded
-    assert fold.button(key="sweep_start")
+    assert fold.button(key="when_it_helps_start")
     assert len(figures_of(page)) >= 7
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}
@@ -70,8 +78,10 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
 
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("specviz.ui.helps.helps_state.FILE", tmp_path / "none.csv")
-    monkeypatch.setattr("specviz.ui.helps.controls.pace_here", lambda *_: None)  # the engine may have measured already
+    monkeypatch.setattr("specviz.ui.when_it_helps.when_it_helps_state.FILE", tmp_path / "none.csv")
+    monkeypatch.setattr(
+        "specviz.ui.when_it_helps.controls.pace_here", lambda *_: None
+    )  # the engine may have measured already
     recorded_sweep.cache_clear()
     try:
         page = opened()
@@ -83,44 +93,44 @@ def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     page = opened()
-    page.get_by_key("sweep_tokens").set_value(32).run()
+    page.get_by_key("when_it_helps_tokens").set_value(32).run()
     assert page.query_params["tokens"] == "32"
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
-    linked = app_pages.opened("pages/helps.py", **link)
-    assert visit(linked).sweeps.choice == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    linked = app_pages.opened("pages/when_it_helps.py", **link)
+    assert visit(linked).when_it_helps.choice == SweepChoice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 
 
 def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     nothing = opened(choice=SweepChoice(workloads=()))
-    assert nothing.button(key="sweep_start").disabled
+    assert nothing.button(key="when_it_helps_start").disabled
     assert "choose a workload" in texts(nothing)
     page = opened(choice=SMALL)
-    page.button(key="sweep_start").click().run()
-    assert visit(page).sweeps.slot.busy
-    until(page, lambda: not visit(page).sweeps.slot.busy)
-    rows = visit(page).sweeps.rows[HERE]
+    page.button(key="when_it_helps_start").click().run()
+    assert visit(page).when_it_helps.slot.busy
+    until(page, lambda: not visit(page).when_it_helps.slot.busy)
+    rows = visit(page).when_it_helps.rows[HERE]
     cells = list(zip(rows["preset"], rows["draft_length"], strict=True))
     assert cells == [("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4)]
     assert "**Measured here**" in texts(page)
-    assert visit(page).sweeps.sources() == [HERE, RECORDED]
+    assert visit(page).when_it_helps.sources() == [HERE, RECORDED]
     assert "going by your last sweep here" in texts(page)
     again = opened(choice=SMALL, rows={HERE: rows})
     assert "**Measured here**" in texts(again)
-    assert again.get_by_key("sweep_tokens").value == 8
-    again.button(key="sweep_start").click().run()
-    until(again, lambda: not visit(again).sweeps.slot.busy)
-    assert len(visit(again).sweeps.rows[HERE]) == 8  # sweeps accumulate
+    assert again.get_by_key("when_it_helps_tokens").value == 8
+    again.button(key="when_it_helps_start").click().run()
+    until(again, lambda: not visit(again).when_it_helps.slot.busy)
+    assert len(visit(again).when_it_helps.rows[HERE]) == 8  # sweeps accumulate
 
 
 def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
     page = opened()
     lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
-    page.get_by_key("sweep_file").set_value(("mine.jsonl", lines, "text/plain")).run()
+    page.get_by_key("when_it_helps_file").set_value(("mine.jsonl", lines, "text/plain")).run()
     for said in ("1 prompt taken", "Line 2 is left out: it has no", "**76 runs**"):
         assert said in texts(page)
-    page.get_by_key("sweep_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
+    page.get_by_key("when_it_helps_file").set_value(("bad.bin", bytes(range(256)), "text/plain")).run()
     assert "The file is not UTF-8 text." in page.error[0].value
     assert "1 prompt taken" in texts(page), "nothing is lost"
 
@@ -129,15 +139,15 @@ def test_clearing_can_be_undone() -> None:
     rows = [row_at("story", 4, 1.5), row_at("code", 4, 0.8)]
     page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
     assert "With one prompt each, it looks like it helps on story (1.5×), looks like it hurts on code" in texts(page)
-    page.button(key="sweep_clear").click().run()
+    page.button(key="when_it_helps_clear").click().run()
     assert "**Recorded** on" in texts(page)
-    page.button(key="sweep_undo").click().run()
-    assert visit(page).sweeps.rows[HERE].equals(frame_of(rows))
-    assert list(visit(page).sweeps.rows) == [HERE]
+    page.button(key="when_it_helps_undo").click().run()
+    assert visit(page).when_it_helps.rows[HERE].equals(frame_of(rows))
+    assert list(visit(page).when_it_helps.rows) == [HERE]
 
 
 def test_only_the_newest_opened_files_stay_in_the_servers_memory_and_they_say_where_they_are_from() -> None:
-    sweeps = HelpsState(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
+    sweeps = WhenItHelpsState(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
     for number in range(MAX_FILES + 2):
         sweeps.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), f"{number}.csv")
         studied(sweeps, sweeps.shown)
@@ -163,10 +173,10 @@ def test_impossible_times_are_left_out_and_one_of_several_pairs_is_chosen() -> N
 
 
 def by_draft_panel() -> None:
-    from specviz.ui.helps.by_draft import show_by_draft
     from specviz.ui.session import session
+    from specviz.ui.when_it_helps.by_draft import show_by_draft
 
-    show_by_draft(session().by_draft)
+    show_by_draft(session().when_it_helps.by_draft)
 
 
 def prospect(draft: str, right: bool, cost_ratio: float, noise: float = 0.01, repeats: int = 9) -> Prospect:
@@ -252,7 +262,7 @@ def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
 def test_a_comparison_of_drafts_opens_on_the_prompt_of_watch_until_another_is_chosen() -> None:
     """Found: it opened on the first prompt of the menu, whatever Watch had."""
     page = alone(by_draft_panel)
-    by_draft = visit(page).by_draft
+    by_draft = visit(page).when_it_helps.by_draft
     by_draft.watched = RunRequest("My own text"), None
     menu = page.run().selectbox[0]
     assert menu.value == OWN_TEXT
@@ -281,7 +291,7 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
     page = alone(by_draft_panel)
     assert "Press **Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
-    by_draft = visit(page).by_draft
+    by_draft = visit(page).when_it_helps.by_draft
     until(page, lambda: not by_draft.slot.busy)
     assert by_draft.message == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
@@ -296,13 +306,13 @@ def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_looku
 
 
 def by_method_panel() -> None:
-    from specviz.ui.helps.by_method import show_by_method
+    from specviz.ui.when_it_helps.by_method import show_by_method
 
     show_by_method()
 
 
 def stored(found: MeasuredMethods | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: found)
+    monkeypatch.setattr("specviz.ui.when_it_helps.by_method.stored_methods", lambda: found)
 
 
 def test_it_says_where_the_figures_are_from_and_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,12 +20,12 @@ from specviz.data.measured.measured_methods import MeasuredMethod as Method
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import page_texts
 from specviz.measure.sweep.study import rivals_t
-from specviz.ui.helps.figures import BARS, LEGEND
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
+from specviz.ui.when_it_helps.figures import BARS, LEGEND
 
-SAYS = page_texts("helps")
+SAYS = page_texts("when_it_helps")
 HEIGHT = 400
 ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
 GROUPS: dict[str, tuple[set[str], str, str]] = {}  # their families, colour and symbol

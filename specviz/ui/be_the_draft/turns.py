@@ -14,7 +14,7 @@ from specviz.game.game import PROMPTS, GamePlan, GameRequest
 from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
 from specviz.service.protocol import Play
-from specviz.ui.play.play_state import PlayState
+from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
 from specviz.ui.session import Session
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.persistent_widgets import set_widgets
@@ -24,38 +24,40 @@ LOST = "That was interrupted before it was checked: send it again. It costs you 
 
 def new_game(visit: Session, plan: GamePlan) -> None:
     """Start a new game. The unfinished one is saved, in case that was a mistake."""
-    old = visit.play
+    old = visit.be_the_draft
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
     came = Arrival(read=True)
-    state = visit.play = PlayState(plan, came=came, begun=True, name=old.name, two=old.two, before=unfinished)
+    state = visit.be_the_draft = BeTheDraftState(
+        plan, came=came, begun=True, name=old.name, two=old.two, before=unfinished
+    )
     _clear(state)
 
 
-def go_on(visit: Session, game: PlayState) -> None:
-    visit.play = game
-    set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
+def go_on(visit: Session, game: BeTheDraftState) -> None:
+    visit.be_the_draft = game
+    set_widgets({"be_the_draft_guess": game.typed, "be_the_draft_second": game.second, "be_the_draft_two": game.two})
 
 
-def choose_two(state: PlayState) -> None:
-    state.two = bool(st.session_state.play_two)
+def choose_two(state: BeTheDraftState) -> None:
+    state.two = bool(st.session_state.be_the_draft_two)
     state.chosen = state.chosen if state.two else state.chosen[-1:]
 
 
-def next_prompt(state: PlayState) -> None:
+def next_prompt(state: BeTheDraftState) -> None:
     state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
     state.here, state.chosen, state.message = None, [], ""
     _clear(state)
 
 
-def finish(state: PlayState) -> None:
+def finish(state: BeTheDraftState) -> None:
     state.slot.reset()
     state.place = PROMPTS
 
 
-def send(state: PlayState) -> None:
+def send(state: BeTheDraftState) -> None:
     _keep_typed(state)
     if state.plan.mode == "pick":
         problem = None if state.chosen else "Choose one of the candidates first."
@@ -67,18 +69,18 @@ def send(state: PlayState) -> None:
         state.message, state.tries = problem, state.tries + 1
 
 
-def skip(state: PlayState) -> None:
+def skip(state: BeTheDraftState) -> None:
     """Let the target write one token. It does not count."""
     _keep_typed(state)
     _send(state, "skip")
 
 
-def look_for_offers(state: PlayState) -> None:
+def look_for_offers(state: BeTheDraftState) -> None:
     if not state.over and state.plan.mode == "pick" and not state.offers and not state.message:
         _send(state, "offer")
 
 
-def choose(state: PlayState, number: int) -> None:
+def choose(state: BeTheDraftState, number: int) -> None:
     """Mark a candidate, or where two may be chosen take the mark away, without sending it."""
     others = [one for one in state.chosen if one != number]
     again = state.two and number in state.chosen
@@ -86,7 +88,7 @@ def choose(state: PlayState, number: int) -> None:
     state.message = ""
 
 
-def _send(state: PlayState, action: Literal["offer", "guess", "skip"]) -> None:
+def _send(state: BeTheDraftState, action: Literal["offer", "guess", "skip"]) -> None:
     if state.slot.busy or state.prompt_over:
         return
     picks, guesses = state.plan.mode == "pick", action == "guess"
@@ -101,7 +103,7 @@ def _send(state: PlayState, action: Literal["offer", "guess", "skip"]) -> None:
     state.slot.start(lambda job: Play(job, request, ask))
 
 
-def refresh(state: PlayState, patience: float = 0.0) -> bool:
+def refresh(state: BeTheDraftState, patience: float = 0.0) -> bool:
     """Take in what the engine has sent; True once it has answered."""
     if not state.slot.first_look(patience):
         return False
@@ -118,21 +120,21 @@ def refresh(state: PlayState, patience: float = 0.0) -> bool:
     return True
 
 
-def _keep_typed(state: PlayState) -> None:
+def _keep_typed(state: BeTheDraftState) -> None:
     """What the visitor typed survives a message, and a visit to another page."""
-    state.typed = str(st.session_state.get("play_guess", ""))
-    state.second = str(st.session_state.get("play_second", ""))
+    state.typed = str(st.session_state.get("be_the_draft_guess", ""))
+    state.second = str(st.session_state.get("be_the_draft_second", ""))
 
 
-def _clear(state: PlayState) -> None:
+def _clear(state: BeTheDraftState) -> None:
     state.typed = state.second = ""
-    set_widgets({"play_guess": "", "play_second": ""})
+    set_widgets({"be_the_draft_guess": "", "be_the_draft_second": ""})
 
 
 _KEY = token_bytes(32)  # of this process: a class does not outlive it
 
 
-def held_text(state: PlayState) -> str | None:
+def held_text(state: BeTheDraftState) -> str | None:
     """The game to hold: this one, or the one before it while this one has no turn. See `components.keep`.
 
     A line behind it is its signature: without that, rounds that nobody played could reach a class's board.
@@ -150,7 +152,7 @@ def _signature(text: str) -> str:
 
 def bring_back(visit: Session, text: str) -> None:
     """Go on with the game of before the reload. Where the address names another game, it is the one to go back to."""
-    state = visit.play
+    state = visit.be_the_draft
     if state.begun or state.all_turns:
         return
     game_text, _, signature = text.rpartition("\n")
@@ -161,7 +163,7 @@ def bring_back(visit: Session, text: str) -> None:
         return
     turns = saved.games[saved.place] if saved.place < len(saved.games) else []
     here = turns[-1] if turns else None
-    game = PlayState(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
+    game = BeTheDraftState(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
     game.typed, game.second = saved.typed, saved.second
     game.ours = compare_digest(signature.encode(), _signature(game_text).encode())
     if state.linked and game.plan != state.plan:

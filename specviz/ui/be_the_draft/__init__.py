@@ -1,4 +1,4 @@
 """The page "Be the draft".
 
-Begin with play_page.py.
+Begin with be_the_draft_page.py.
 """

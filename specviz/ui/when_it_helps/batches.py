@@ -13,7 +13,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import GREY, Figure, FigurePart, axis, figure, interval, level, look, scatter, two_charts
 from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, notices, numbers
 
-SAYS = page_texts("helps")
+SAYS = page_texts("when_it_helps")
 HEIGHT = 340
 
 

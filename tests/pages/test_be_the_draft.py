@@ -1,0 +1,171 @@
+"""The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.game.game import PROMPTS, ROUNDS, GamePlan
+from specviz.game.words import branches
+from specviz.ui.shared.job_slot import JobSlot
+from tests.support.app_pages import opened_in_app, texts, visit
+from tests.support.app_pages import until as wait
+from tests.support.known import known
+from tests.support.payloads import payload_of, stage_payload_of, trace_in
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return opened_in_app("be_the_draft")
+
+
+def drawn(page: AppTest, key: str) -> Any:
+    return payload_of(page.get_by_key(key))
+
+
+def send(page: AppTest, words: str) -> None:
+    page.text_input(key="be_the_draft_guess").set_value(words)
+    page.button(key="be_the_draft_send").click().run()
+
+
+def play(page: AppTest, words: str) -> None:
+    turns = len(visit(page).be_the_draft.turns)
+    send(page, words)
+    wait(page, lambda: len(visit(page).be_the_draft.turns) > turns)
+
+
+def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: AppTest) -> None:
+    assert drawn(page, "be_the_draft_text")["text"] == GamePlan().prompts[0].text
+    assert "You are the draft" in texts(page)
+    example = drawn(page, "be_the_draft_example")
+    assert example["title"] == "How it goes: an example, recorded"
+    assert "sandbox by the sea" in example["said"]
+    assert f"round 1 of {ROUNDS}" in texts(page)
+    assert page.text_input(key="be_the_draft_guess").value == ""
+    assert page.query_params["seed"] == str(GamePlan().seed)
+    linked = opened_in_app("be_the_draft", seed="12", set="prose", mode="cheat")
+    assert drawn(linked, "be_the_draft_text")["text"] == GamePlan(seed=12, set="prose").prompts[0].text
+    assert "mode is not type or pick" in linked.warning[0].value
+    assert not visit(linked).be_the_draft.slot.busy
+
+
+def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:  # the page does not look for the answer yet: a fast engine may have it
+        patch.setattr(JobSlot, "first_look", lambda slot, patience: False)
+        send(page, "Lily. She xylophoned")
+    assert visit(page).be_the_draft.slot.busy
+    assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
+    assert page.button(key="be_the_draft_send").disabled
+    assert page.text_input(key="be_the_draft_guess").value == "Lily. She xylophoned"
+    wait(page, lambda: not visit(page).be_the_draft.slot.busy)
+    turn = drawn(page, "be_the_draft_turn")
+    assert [chip["status"] for chip in turn["guesses"][0]["chips"]][:3] == ["accepted", "accepted", "accepted"]
+    assert turn["title"].startswith("3 of your")
+    assert [rival["name"] for rival in turn["rivals"]] == ["wren-nano", "prompt lookup"]
+    assert turn["wants"]
+    assert drawn(page, "be_the_draft_text")["fresh"].startswith(" Lily. She")
+    assert page.text_input(key="be_the_draft_guess").value == "", "ready for the next words"
+    table = page.table[0].value
+    assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
+    assert table["tokens per target call"][0] == "4.00"
+    stage = stage_payload_of(page, "be_the_draft_run")
+    assert (stage["run"]["method"]["kind"], stage["run"]["method"]["says"]) == ("person", "You guess")
+    assert "how much you type" in stage["why_not"]
+
+
+def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) -> None:
+    page.text_input(key="be_the_draft_second").set_value("🐦")
+    send(page, "Lily.")
+    assert "words, not pictures" in page.warning[0].value
+    assert visit(page).be_the_draft.all_turns == []
+    assert (page.text_input(key="be_the_draft_guess").value, page.text_input(key="be_the_draft_second").value) == (
+        "Lily.",
+        "🐦",
+    )
+    page.text_input(key="be_the_draft_second").set_value("Lily. She")
+    play(page, "Tom. He")
+    assert known(visit(page).be_the_draft.turns[0].round).is_tree
+    turn = drawn(page, "be_the_draft_turn")
+    assert turn["title"].startswith("Your second guess was better: 3 tokens accepted.")
+    assert [len(guess["words"]) > 0 for guess in turn["guesses"]] == [True, True]
+    assert "a tree of" in turn["rivals"][0]["more"]
+    assert page.text_input(key="be_the_draft_second").value == "", "ready for the next words"
+    assert page.table[0].value["tokens per target call"][0] == "4.00"
+    stage = stage_payload_of(page, "be_the_draft_run")
+    assert stage["run"]["method"]["kind"] == "person"
+    assert len(trace_in(stage)["rounds"]) == 1
+
+
+def test_a_skipped_turn_does_not_count_and_another_game_can_be_taken_back(page: AppTest) -> None:
+    page.text_input(key="be_the_draft_guess").set_value("and then")
+    page.button(key="be_the_draft_skip").click().run()
+    wait(page, lambda: len(visit(page).be_the_draft.turns) == 1)
+    assert page.text_input(key="be_the_draft_guess").value == "and then"
+    assert page.table[0].value["accepted"][0] == "–"
+    assert "round 1 of" in texts(page)
+    assert drawn(page, "be_the_draft_turn")["title"].startswith("Skipped")
+    page.selectbox(key="be_the_draft_set").set_value("copy").run()
+    assert (visit(page).be_the_draft.plan.set, visit(page).be_the_draft.all_turns) == ("copy", [])
+    page.button(key="be_the_draft_back").click().run()
+    page.run()
+    assert (visit(page).be_the_draft.plan.set, len(visit(page).be_the_draft.turns)) == ("story", 1)
+
+
+def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTest) -> None:
+    for _ in range(ROUNDS):
+        play(page, "She was very happy")
+    assert not any(field.key == "be_the_draft_guess" for field in page.text_input)
+    page.button(key="be_the_draft_next").click().run()
+    page.run()
+    assert drawn(page, "be_the_draft_text")["text"] == GamePlan().prompts[1].text
+    play(page, "the way home")
+    page.button(key="be_the_draft_leave").click().run()
+    assert visit(page).be_the_draft.place == 2
+    page.button(key="be_the_draft_finish").click().run()
+    assert visit(page).be_the_draft.place == PROMPTS
+    assert "tokens per target call." in texts(page)
+    rows = page.table[0].value
+    assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
+    assert list(rows["target passes"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
+    page.text_input(key="be_the_draft_name").set_value("=Ada").run()
+    assert visit(page).be_the_draft.name == "=Ada"
+    page.button(key="be_the_draft_other").click().run()
+    page.run()
+    assert visit(page).be_the_draft.plan.seed == GamePlan().seed + 1
+    assert page.query_params["seed"] == str(GamePlan().seed + 1)
+    assert visit(page).be_the_draft.all_turns == []
+
+
+def offers_of(page: AppTest, *chosen: int) -> list[list[int]]:
+    """Send the candidates that are chosen; their tokens."""
+    found = [visit(page).be_the_draft.offers[number].token_ids for number in chosen]
+    assert visit(page).be_the_draft.chosen == [*chosen]
+    turns = len(visit(page).be_the_draft.turns)
+    page.button(key="be_the_draft_send").click().run()
+    wait(page, lambda: len(visit(page).be_the_draft.turns) > turns and not visit(page).be_the_draft.slot.busy)
+    return found
+
+
+def test_the_easier_mode_picks_among_candidates_and_two_may_be_two_guesses() -> None:
+    page = opened_in_app("be_the_draft", mode="pick", seed="5")
+    wait(page, lambda: "be_the_draft_offer_4" in {button.key for button in page.button})
+    assert len({page.button(key=f"be_the_draft_offer_{i}").label for i in range(5)}) == 5
+    assert page.button(key="be_the_draft_send").disabled
+    page.button(key="be_the_draft_offer_0").click().run()
+    page.button(key="be_the_draft_offer_2").click().run()  # a slip mended
+    picked = offers_of(page, 2)
+    assert [token.id for token in known(visit(page).be_the_draft.turns[0].round).drafted] == picked[0]
+    wait(page, lambda: "be_the_draft_offer_4" in {button.key for button in page.button})
+    assert visit(page).be_the_draft.chosen == []
+    page.checkbox(key="be_the_draft_two").set_value(True).run()
+    for number in (0, 1, 2):  # the last two count
+        page.button(key=f"be_the_draft_offer_{number}").click().run()
+    assert visit(page).be_the_draft.chosen == [1, 2]
+    assert page.button(key="be_the_draft_offer_1").label.startswith("① ")
+    page.button(key="be_the_draft_offer_2").click().run()  # once more takes it back
+    page.button(key="be_the_draft_offer_3").click().run()
+    both = offers_of(page, 1, 3)
+    guesses = branches(known(visit(page).be_the_draft.turns[1].round))
+    assert [[token.id for token in branch.drafted] for branch in guesses] == both
+    page.checkbox(key="be_the_draft_two").set_value(False).run()
+    assert not visit(page).be_the_draft.two
