@@ -236,6 +236,12 @@ def test_other_programs_and_equal_texts_have_their_stored_figures() -> None:
     systems: list[PeerSystem] = ["ours", "llama.cpp", "transformers"]
     both = [f"{found.plain_ms(system):.1f}, {found.speculative_ms(system):.1f}" for system in systems]
     assert row("wren-nano → wren-base, the same prompts") == "; ".join([*both, "all texts and counts equal"])
+    chat = stored("chat")["kinds"]
+    kinds = [chat[kind] for kind in ("correct", "reformat", "change", "answer", "summarise", "stories", "facts")]
+    means = [f"{each['tokens_a_pass']:.1f} ({each['least']:.1f} to {each['most']:.1f})" for each in kinds]
+    same = sum(each["identical"] for each in chat.values())
+    assert row("SmolLM2-135M-Instruct") == "; ".join([*means, f"all {same} texts identical"])
+    assert sum(each["prompts"] for each in chat.values()) == same
     vllm = stored("vllm_rounds")
     counted = [f"{vllm[same]} of {vllm['compared']}" for same in ("same_text", "same_rounds")]
     assert f"here and in vLLM {vllm['vllm']}: same text; same rounds" in PLAIN["measurements"]
