@@ -24,10 +24,12 @@ MAGIC, VERSIONS = b"GGUF", (2, 3)
 MOST_FIELDS, MOST_TENSORS, MOST_DIMENSIONS = 2_000, 20_000, 4
 MOST_LISTED = 1_200_000  # entries of all lists together; 256,000 tokens come with 256,000 kinds and 514,000 merges
 MOST_TEXT = 2**20  # bytes of one text; a chat template has some thousand
+MOST_HEAD = 32 * 2**20  # bytes before the weights; those of 256,000 tokens take 18 million
 SCALARS = dict(enumerate("BbHhIif?")) | {10: "Q", 11: "q", 12: "d"}  # a field's type: how `struct` calls it
 TEXT, LIST = 8, 9
 _NAMES = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K")
 PACKINGS = [GGMLQuantizationType[name] for name in _NAMES]
+EMBEDDING = "token_embd.weight"
 PART = 2**22  # numbers that are unpacked at a time
 
 
@@ -150,6 +152,8 @@ class _Head:
         return struct.unpack(f"<{form}", self._bytes(struct.calcsize(f"<{form}")))[0]
 
     def _bytes(self, count: int) -> bytes:
+        if self._at + count > MOST_HEAD:
+            raise self._wrong(f"has a head of more than {MOST_HEAD >> 20} MB")
         found = self._content[self._at : self._at + count]
         if len(found) < count:
             raise self._wrong("is cut off: its head goes on beyond its end")

@@ -19,7 +19,7 @@ from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import weights_hash
 from specviz.models.devices import check_memory, choose_device, device_name
 from specviz.models.forward import LIGHT, LightForward, forced
-from specviz.models.gguf_file import GgufFile, read_gguf
+from specviz.models.gguf_file import EMBEDDING, GgufFile, read_gguf
 from specviz.models.gguf_tokens import end_ids, read_tokens
 from specviz.models.llama_weights import build, explain_unsupported, frequencies, memory_of
 from specviz.models.loaded_model import DTYPES, Inspection, LoadedModel, cache_bytes
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 ARCHITECTURES = ("llama", "qwen2", "qwen3")  # Mistral's files say llama
-EMBEDDING = "token_embd.weight"
 WITH_BIAS = ("attn_q", "attn_k", "attn_v", "attn_output")
 FACTORS = "rope_freqs.weight"  # of Llama 3.1 and later: by what the angles are divided
 LLAMA_3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
@@ -42,10 +41,8 @@ def inspect_gguf(name: str, path: Path) -> Inspection:
     file = read_gguf(path)
     config = configuration(file)
     parameters = sum(prod(stored.shape) for tensor, stored in file.tensors.items() if tensor != FACTORS)
-    context, rows, tokens = config["max_position_embeddings"], config["vocab_size"], read_tokens(file)
-    if len(tokens) > rows:
-        raise InputError(f"{path.name} has {len(tokens)} tokens, but numbers for {rows} only.")
-    return Inspection(name, tokens, parameters, context, rows, None)
+    context, rows = config["max_position_embeddings"], config["vocab_size"]
+    return Inspection(name, read_tokens(file), parameters, context, rows, None)
 
 
 def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:

@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_
 from tokenizers.models import BPE
 
 from specviz.core.errors import InputError
-from specviz.models.gguf_file import GgufFile
+from specviz.models.gguf_file import EMBEDDING, GgufFile
 from specviz.models.tokens import LightTokens
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -36,6 +36,7 @@ RULES: Mapping[str, tuple[str, ...]] = {  # by the file's word: regular expressi
 WHOLE_WORDS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # a word that is a token needs no merges
 BEGINS = ("llama-bpe", "llama3", "llama-v3", "falcon3", "tekken")  # where the file does not say whether a text does
 CONTROL, USER = 3, 4  # kinds of tokens: marks, and texts that are never cut
+LONGEST_PIECE = 64  # characters of what is joined; SentencePiece makes pieces of 16 unless told otherwise
 SPACE = "▁"  # SentencePiece writes it for a space
 
 
@@ -45,6 +46,8 @@ def read_tokens(file: GgufFile) -> LightTokens:
     words = fields.get("tokenizer.ggml.tokens")
     if not (isinstance(words, list) and words and isinstance(words[0], str)):
         raise InputError(f"{name} has no tokenizer: the tokens are missing.")
+    if EMBEDDING in file.tensors and len(words) > (rows := file.tensors[EMBEDDING].shape[0]):
+        raise InputError(f"{name} has {len(words)} tokens, but numbers for {rows} only.")
     make = {"gpt2": _byte_level, "llama": _sentence_piece}.get(str(fields.get("tokenizer.ggml.model")))
     if make is None:
         kind = f"{fields.get('tokenizer.ggml.model')!r:.40}"
@@ -121,8 +124,10 @@ def _merges(scores: Mapping[str, float], vocabulary: Mapping[str, int]) -> list[
     """Every pair of pieces whose whole is one too, the best score first: so SentencePiece joins them."""
     found = []
     for whole, score in scores.items():
-        pairs = [(whole[:cut], whole[cut:]) for cut in range(1, len(whole))]
-        both = [pair for pair in pairs if pair[0] in vocabulary and pair[1] in vocabulary]
-        found += [(score, pair) for pair in sorted(both, key=lambda pair: (vocabulary[pair[0]], vocabulary[pair[1]]))]
+        if len(whole) > LONGEST_PIECE:
+            continue
+        cuts = [cut for cut in range(1, len(whole)) if whole[:cut] in vocabulary and whole[cut:] in vocabulary]
+        pairs = sorted(((whole[:cut], whole[cut:]) for cut in cuts), key=lambda pair: [*map(vocabulary.get, pair)])
+        found += [(score, pair) for pair in pairs]
     found.sort(key=lambda each: (each[0], len(each[1][0]), len(each[1][1])), reverse=True)
     return [pair for _, pair in found]

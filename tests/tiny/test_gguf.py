@@ -107,6 +107,15 @@ def test_pieces_are_joined_by_their_scores_and_begin_with_a_mark(tmp_path: Path)
     assert tokens.decode(tokens("bb abé")["input_ids"], skip_special_tokens=True) == "bb abé"
 
 
+def test_a_piece_that_is_very_long_is_not_cut_at_each_of_its_letters(tmp_path: Path) -> None:
+    writer = GGUFWriter(tmp_path / "a.gguf", "llama")
+    write_pieces(writer, {"a": -1.0, "aa": -2.0, "a" * 1_000_000: -3.0})
+    finish(writer)
+    tokens = read_tokens(read_gguf(tmp_path / "a.gguf"))
+    assert tokens.backend_tokenizer.get_vocab_size() == 262
+    assert [tokens.convert_ids_to_tokens(each) for each in tokens("aaaa")["input_ids"][-2:]] == ["aa", "aa"]
+
+
 def test_a_conversation_is_written_by_the_files_own_template(tmp_path: Path) -> None:
     template = (
         "{% for m in messages %}{{ m.role }}:{{ m.content }}|{% endfor %}{% if add_generation_prompt %}>{% endif %}"
@@ -171,6 +180,7 @@ def test_weights_in_an_unknown_packing_are_named(tmp_path: Path) -> None:
         assert f"has weights in {said}, and these load here: F32, F16, BF16, Q8_0" in refused(file)
 
 
+LONG_TEXT = struct.pack("<Q", 2**20) + b"x" * 2**20
 HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "cannot be read as a GGUF file"),
     "other bytes": (lambda whole: b"PK\3\4" + whole[4:], "is not a GGUF file"),
@@ -186,6 +196,10 @@ HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a long list": (
         lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 0, 2**50),
         "entries in its lists",
+    ),
+    "a head of many long texts": (
+        lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 8, 40) + LONG_TEXT * 40,
+        "has a head of more than 32 MB",
     ),
     "lists in lists": (
         lambda whole: whole[:16] + struct.pack("<QQ", 1, 1) + b"a" + struct.pack("<IIQ", 9, 9, 5),
