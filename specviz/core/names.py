@@ -28,6 +28,10 @@ def pair_name(trace: Trace) -> str:
     return f"{short_name(draft)} → {short_name(trace.target.name)}"
 
 
+def show_size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
+
+
 MOST_MACHINE = 40  # characters: a file can name any machine
 
 

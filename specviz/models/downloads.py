@@ -14,7 +14,7 @@ from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
-from specviz.models.memory import show_size
+from specviz.core.names import show_size
 
 RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished runs, logs and the system need room too
 DEFAULT_GB = 20  # all models of the catalogue would take 18 in float32

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 from specviz.core.drafters import METHODS, menu_title, named, own_names, typed_name
-from specviz.core.names import is_path, short_name
+from specviz.core.names import is_path, short_name, show_size
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import (
     HUB_MODELS,
@@ -22,7 +22,6 @@ from specviz.models.catalogue import (
     method_named,
 )
 from specviz.models.gguf_folder import stored_files
-from specviz.models.memory import show_size
 
 DraftSource = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)

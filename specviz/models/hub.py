@@ -37,9 +37,9 @@ from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import build_hf_headers, filter_repo_objects, tqdm, validate_repo_id
 
 from specviz.core.errors import InputError
+from specviz.core.names import show_size
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
-from specviz.models.memory import show_size
 
 SMALL_FILES = ["*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"]
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import psutil
 
+from specviz.core.names import show_size
 from specviz.models.catalogue import weight_bytes
 
 WORKING_ROOM = 1.1  # room for the cache, the logits and intermediate results: a rule of thumb, not a measurement
@@ -42,10 +43,6 @@ def is_out_of_memory(error: BaseException) -> bool:
         or type(error).__name__ == "OutOfMemoryError"
         or "can't allocate memory" in str(error)
     )
-
-
-def show_size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
 
 
 def _read_container_limit() -> int | None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
+from specviz.core.names import show_size
 from specviz.core.request import Precision, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo, ModelInfo, Trace
@@ -27,7 +28,7 @@ from specviz.models.catalogue import bundled_names, check_heads, known_models, m
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import DtypeChoice, check_known, choose_dtype, download, inspect_model, load_model
-from specviz.models.memory import available_bytes, show_size
+from specviz.models.memory import available_bytes
 from specviz.models.pairing import check_pair, shared_vocabulary
 from specviz.service import protocol as wire
 from specviz.service.limits import number_set
