@@ -5,6 +5,7 @@ import streamlit as st
 from specviz.ui.session import session
 from specviz.ui.shared.address import apply_view
 from specviz.ui.watch.controls import controls, lead, view_choice
+from specviz.ui.watch.reply import reply_field
 from specviz.ui.watch.tried import keep_list
 from specviz.ui.watch.watch_page import show_list, show_run, watch
 
@@ -20,5 +21,6 @@ run = st.container(key="run_place", gap=None)  # its room is there before it
 view_choice(visit)  # drawn before the run, for which the script waits: the buttons below it stay as they are
 with run:
     show_run(visit)
+reply_field(visit.watch)
 show_list(visit.watch)
 keep_list(visit.watch)

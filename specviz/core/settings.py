@@ -222,6 +222,10 @@ DraftSampling = Literal["sample", "argmax"]
 # How a sampled draft is verified; both ways are lossless. token: token after token. block: all of it together.
 VerificationMode = Literal["token", "block"]
 
+# What the target reads of a prompt. raw: its text. chat: the messages that the text is (`core/conversation.py`), in the
+# model's own template.
+PromptFormat = Literal["raw", "chat"]
+
 NO_TREE = "none"  # in links and menus
 TREES_OFFERED = (NO_TREE, "2,2", "4,2,1", "dynamic:8", "dynamic:16", "dynamic:32")
 
@@ -247,6 +251,7 @@ class DecodeSettings:
     verification: Annotated[VerificationMode, Setting(locked_by="tree", if_sampled=True, later=True)] = "token"
     # children a depth, like "4,2,1", or "dynamic:16"; None: the draft is a chain
     tree: Annotated[str | None, Setting(check=parse_tree, offered=TREES_OFFERED, unset=NO_TREE, later=True)] = None
+    prompt_format: Annotated[PromptFormat, Setting(later=True)] = "raw"
 
     def __post_init__(self) -> None:
         check(SETTINGS, self)

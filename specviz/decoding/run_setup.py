@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from specviz.core.conversation import read_messages
 from specviz.core.errors import InputError
-from specviz.core.settings import DecodeSettings
+from specviz.core.settings import DecodeSettings, PromptFormat
 from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, PrefillSeconds, Prompt, Round, Trace
 from specviz.models.devices import describe_machine
 from specviz.models.forward import NO_TREES
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.models.memory import WORKING_ROOM, shortage
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.tokens import TokenTexts
@@ -60,7 +61,7 @@ def set_up_run(
 ) -> RunSetup:
     vocabulary = shared_vocabulary(target, draft)
     token_texts = TokenTexts(target.tokens)
-    token_ids = prompt_ids(target, prompt, vocabulary)
+    token_ids = prompt_ids(target, prompt, vocabulary, settings.prompt_format)
     for loaded in (target, draft):
         if loaded and settings.tree and not loaded.forward.reads_trees:
             raise InputError(NO_TREES.format(name=loaded.name))
@@ -85,8 +86,12 @@ def set_up_run(
     return RunSetup(target, settings, shown, vocabulary, token_texts, ends, created)
 
 
-def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
-    if isinstance(prompt, str):
+def prompt_ids(
+    target: LoadedModel, prompt: str | Sequence[int], vocabulary: int, prompt_format: PromptFormat = "raw"
+) -> list[int]:
+    if isinstance(prompt, str) and prompt_format == "chat":
+        token_ids = chat_ids(target, read_messages(prompt))
+    elif isinstance(prompt, str):
         # A special token spelled out in a prompt is text like any other.
         token_ids = list(target.tokens(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
     else:

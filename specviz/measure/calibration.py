@@ -65,8 +65,11 @@ def calibration_steps(
     tree: str | None = None,
     drafter: Drafter | None = None,
     turns: int = TURNS,
+    lengths: Sequence[int] = range(1, MAX_DRAFT_LENGTH + 1),
 ) -> Steps[Calibration]:
-    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead. Runs of one prompt take turns.
+    """Measure a pair: c, v(k) for the last token with each of `lengths` drafts, and the loop's overhead.
+
+    Runs of one prompt take turns.
 
     Args:
         nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
@@ -78,7 +81,7 @@ def calibration_steps(
     """
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
-    lengths = range(1, min(MAX_DRAFT_LENGTH, runs.longest) + 1)
+    lengths = [length for length in lengths if length <= runs.longest]
     trees = [n for n in nodes if n <= runs.longest] if target.forward.reads_trees else []
     works: dict[object, Iterator[_Times]] = {"plain": runs.plain(), "drafter": runs.time_drafter(tree)}
     works |= {("chain", n): runs.time_size(n) for n in lengths}

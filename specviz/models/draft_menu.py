@@ -5,6 +5,7 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from specviz.core.drafters import METHODS, menu_title, named, own_names, typed_name
@@ -14,6 +15,7 @@ from specviz.models.catalogue import (
     HUB_MODELS,
     bundled_heads,
     bundled_names,
+    find_folder,
     find_gguf,
     find_local,
     head_names,
@@ -21,7 +23,7 @@ from specviz.models.catalogue import (
     known_names,
     method_named,
 )
-from specviz.models.gguf_folder import stored_files
+from specviz.models.gguf_folder import SMOLLM2, has_chat_template, stored_files
 
 DraftSource = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -33,6 +35,8 @@ WORDS: dict[str, frozenset[DraftSource]] = {
     "any": frozenset({"catalogue", "hub", "folders"}),
 }
 DEFAULT = "catalogue"
+TEMPLATE_FILES = ("chat_template.jinja", "tokenizer_config.json")  # of a folder, as transformers writes them
+CHAT_NAMES = re.compile(rf"^{SMOLLM2}$|[-_.](chat|instruct|it)\b", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +60,24 @@ def offered_names() -> list[str]:
     known = known_names() if "catalogue" in sources() else bundled_names()
     files = [name for name in stored_files() if name not in (*known_names(), *head_names()) and not named(name)]
     return [*bundled_names(), *files, *known[len(bundled_names()) :]]
+
+
+def reads_chats(name: str) -> bool:
+    """Whether this target has a chat template. Sure for what is on the disk; a Hub id must say so in its name."""
+    if name in bundled_names():
+        return False
+    if file := find_gguf(name):
+        return has_chat_template(file)
+    if folder := find_folder(name):
+        return any(_names_template(folder / file) for file in TEMPLATE_FILES)
+    return CHAT_NAMES.search(name) is not None
+
+
+def _names_template(file: Path) -> bool:
+    try:
+        return (file.suffix == ".jinja" and file.is_file()) or "chat_template" in file.read_text("utf-8")
+    except (OSError, ValueError):
+        return False
 
 
 def allows_typing() -> bool:

@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 import zipfile
+from functools import lru_cache
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 
 from specviz.core.errors import InputError
 
+TEMPLATE_FIELD, SEARCHED = b"tokenizer.chat_template", 32 * 2**20  # bytes: the longest head that loads
 NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
 # SmolLM2-135M-Instruct (Hugging Face, Apache 2.0) in Q4_1, as a package of Python brings it.
 SMOLLM2 = "smollm2"
@@ -33,6 +36,20 @@ def stored_files() -> dict[str, Path]:
     except (OSError, RuntimeError):  # the latter: there is no home folder
         return {}
     return {file.stem: file for file in files if NAME.fullmatch(file.stem) and file.is_file()}
+
+
+def has_chat_template(file: Path) -> bool:
+    """Whether the file's head has the field of one; the head is searched, not read: pages ask often."""
+    try:
+        return _has_template(file, file.stat().st_mtime_ns)
+    except (OSError, ValueError):
+        return False
+
+
+@lru_cache(64)
+def _has_template(file: Path, _changed: int) -> bool:
+    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(TEMPLATE_FIELD, 0, SEARCHED) >= 0
 
 
 def fetch_smollm2() -> Path:

@@ -79,6 +79,8 @@ def chat_ids(model: LoadedModel, messages: Sequence[tuple[str, str]]) -> list[in
     tokenizer = model.tokenizer
     if not tokenizer.chat_template:
         raise InputError(f"{model.name} has no chat template: its prompts must be texts, not messages.")
+    if not messages:
+        return []
     conversation = [{"role": role, "content": text} for role, text in messages]
     try:
         written: Any = tokenizer.apply_chat_template(

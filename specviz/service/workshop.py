@@ -39,6 +39,8 @@ PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends;
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 PLAIN_RUNS_SAVED = 32
+LARGE = 50_000_000  # parameters of a target that is timed at fewer lengths: a pass takes ten times a bundled model's
+FEW_LENGTHS = (1, 2, 4, 8, 16)
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 LoadedPair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
@@ -285,10 +287,11 @@ class Workshop:
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         known, costs = self._costs.get(pair, (0, None))
         if costs is None or known < attempt:
+            lengths = FEW_LENGTHS if target.info.parameters > LARGE else range(1, MAX_DRAFT_LENGTH + 1)
             try:
-                calibration = yield from calibration_steps(target, draft)
+                calibration = yield from calibration_steps(target, draft, lengths=lengths)
             except DisturbedError:  # the machine was too busy for it: once more
-                calibration = yield from calibration_steps(target, draft)
+                calibration = yield from calibration_steps(target, draft, lengths=lengths)
             costs = calibration.costs
             self._costs[pair] = attempt, costs
         return costs

@@ -89,6 +89,7 @@ export function traceOf(rounds, more = {}) {
       draft_sampling: "sample",
       verification: "token",
       tree: null,
+      prompt_format: "raw",
     },
     prompt: { text: "", token_ids: [], tokens: ["Once"] },
     prefill_seconds: { target: 0, draft: 0 },

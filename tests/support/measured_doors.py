@@ -128,6 +128,7 @@ def opened():
     ),
     "a prompt that is written": door(
         """ui/shared/run_controls.py: text_area chosen
+        ui/watch/reply.py: chat_input key
         ui/race/race_page.py: text_area race_own
         ui/shared/run_controls.py: a name that is typed, key""",
         f"{MAX_PROMPT_CHARACTERS:,} characters",

@@ -201,6 +201,28 @@ def test_a_conversation_is_measured_as_its_template_writes_it() -> None:
     assert row.repetition == repetition(plain.output.token_ids)
 
 
+def test_a_text_that_is_read_as_a_chat_is_run_and_measured_as_the_messages_that_it_is() -> None:
+    """A text of messages, and one without a role; a run's prompt stays the text, and its ids are the template's."""
+    target, draft = with_template(TEMPLATE), tiny_model(seed=1, layers=1, name="draft")
+    settings = DecodeSettings(max_new_tokens=8, prompt_format="chat")
+    text = write_messages(TALK)
+    run = autoregressive_decode(target, text, settings)
+    assert (run.prompt.text, run.prompt.token_ids) == (text, [1, 4, 2, 5, 1, 6, 2])
+    assert autoregressive_decode(target, "w4", settings).prompt.token_ids == [1, 4, 2]
+    assert autoregressive_decode(target, "w4", DecodeSettings(max_new_tokens=8)).prompt.token_ids == [4]
+    [cell] = SweepPlan(
+        (SweepPrompt("own", "talk", text),), (SweepPair("talker", "draft"),), (2,), settings=settings
+    ).cells()
+    [row] = result_of(measure((target, draft), [cell]))
+    assert (row.identical, row.prompt_format, row.repetition) == (True, "chat", repetition(run.output.token_ids))
+    for prompt, model, says in (
+        ("[user]\n", target, "The prompt is empty"),
+        ("w4", with_template(None), "talker has no chat template"),
+    ):
+        with pytest.raises(InputError, match=says):
+            autoregressive_decode(model, prompt, settings)
+
+
 # ---- in the engine
 
 

@@ -120,8 +120,8 @@ def test_a_sweeps_table_reads_as_before_and_is_written_with_the_columns_added_si
     rows, expected = read_frame(content(name), name), FILES[name]
     assert len(rows) == expected["rows"]
     old = content(name).decode().splitlines()
-    added = "repetition,draft_sampling,verification,tree,node"
-    assert dump_frame(rows).splitlines() == [f"{old[0]},{added}", *(f"{line},,sample,token,," for line in old[1:])]
+    added = "repetition,draft_sampling,verification,tree,prompt_format,node"
+    assert dump_frame(rows).splitlines() == [f"{old[0]},{added}", *(f"{line},,sample,token,,raw," for line in old[1:])]
 
 
 def test_a_proof_reads_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

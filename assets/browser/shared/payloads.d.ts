@@ -83,6 +83,7 @@ export interface DecodeSettings {
   draft_sampling: "sample" | "argmax";
   verification: "token" | "block";
   tree: string | null;
+  prompt_format: "raw" | "chat";
 }
 
 /**

@@ -1,4 +1,6 @@
-"""Prompts by kind of text. Presets, races, sweeps and tests all use this list; it is in assets/texts/workloads.yaml.
+"""Prompts by kind of text. Presets, races, sweeps and tests all use these lists, in two files of assets/texts.
+
+`WORKLOADS` (workloads.yaml) are texts to continue, `CHAT_WORKLOADS` (chat_workloads.yaml) what people ask chat models.
 
 All prompts were written for this project, for models that know children's stories, Python, data formats and prose.
 A preset's name is part of links ("preset=story-1"). So prompts can be added, but the text of a name never changes.
@@ -63,6 +65,7 @@ class Workload:
 
 
 workload_texts = AppTexts("workloads", tuple[Workload, ...])
+chat_workload_texts = AppTexts("chat_workloads", tuple[Workload, ...])
 
 
 def _schema(value: Any) -> Any:
@@ -83,11 +86,13 @@ def _schema(value: Any) -> Any:
 
 
 WORKLOADS = tuple(kind.named() for kind in workload_texts())  # at once: the first page's menus have them
-_WORKLOADS = {workload.name: workload for workload in WORKLOADS}
+CHAT_WORKLOADS = tuple(kind.named() for kind in chat_workload_texts())
+ALL_WORKLOADS = (*WORKLOADS, *CHAT_WORKLOADS)
+_WORKLOADS = {workload.name: workload for workload in ALL_WORKLOADS}
 STORY, CONSTRAINED = _WORKLOADS["story"], _WORKLOADS["constrained"]
 DEFAULT_PRESET = STORY.prompts[1]  # its first rounds have accepted and rejected tokens
 
-_PRESETS = {preset.name: preset for workload in WORKLOADS for preset in workload.prompts}
+_PRESETS = {preset.name: preset for workload in ALL_WORKLOADS for preset in workload.prompts}
 
 
 def find_preset(name: str) -> Preset | None:
@@ -99,7 +104,7 @@ def find_workload(name: str) -> Workload | None:
 
 
 def workload_of(preset_name: str) -> Workload | None:
-    return next((w for w in WORKLOADS if any(p.name == preset_name for p in w.prompts)), None)
+    return next((w for w in ALL_WORKLOADS if any(p.name == preset_name for p in w.prompts)), None)
 
 
 OWN_TEXT = "own"  # a prompt menu's entry for text that is not a preset

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from specviz.core.conversation import read_messages
 from specviz.core.errors import InputError
 from specviz.core.metrics import repetition
 from specviz.core.settings import DecodeSettings
@@ -94,17 +95,17 @@ def measure(models: Models, group: Sequence[SweepCell]) -> Steps[list[SweepRow]]
 
 def _runs(models: Models, drafter: Drafter, cell: SweepCell) -> PairedRuns:
     """With a new constraint, which is made before its run is timed."""
-    constraint = None
+    prompt, constraint = _prompt(models, cell), None
     if cell.constrained and cell.prompt.grammar is not None:
-        constraint = make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
-    return PairedRuns(models[0], drafter, _prompt(models, cell), cell.settings, constraint)
+        constraint = make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, prompt)
+    return PairedRuns(models[0], drafter, prompt, cell.settings, constraint)
 
 
 def _prompt(models: Models, cell: SweepCell) -> str | list[int]:
     """The text; a conversation as the token ids that the target's own chat template makes of it."""
-    if not cell.prompt.messages:
-        return cell.prompt.text
-    return chat_ids(models[0], cell.prompt.messages)
+    prompt = cell.prompt
+    messages = prompt.messages or (read_messages(prompt.text) if cell.settings.prompt_format == "chat" else ())
+    return chat_ids(models[0], messages) if messages else prompt.text
 
 
 def made_by(models: Models) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS
 from specviz.service.job import JobView
 from specviz.service.protocol import JobProgress
 from specviz.ui.race.lanes import lanes_data, race_lanes
-from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
+from specviz.ui.race.race_state import RECORDED_ID, RaceEntry, RaceState, entry_from_link, link_of_entry
 from specviz.ui.race.results import prompt_row, show_results, show_verdict
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here, quiet_pace
@@ -25,7 +25,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, done_share, show_progress, waiting_line
 from specviz.ui.shared.parts import MOST_TYPED, Options, button, data_table, notices, texts
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
-from specviz.ui.shared.run_controls import RunControls
+from specviz.ui.shared.run_controls import RunControls, offered_presets
 
 SAYS = page_texts("race")
 CONTROLS = RunControls("race_")
@@ -44,7 +44,8 @@ def race_controls(racing: RaceState) -> RaceEntry:
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
             chosen = bind_default("race_presets")
-            st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
+            names = offered_presets(held("race_target"), held("race_presets"))
+            st.multiselect("Prompts", names, format_func=preset_label, placeholder="Choose prompts", **chosen)
             own = bind_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
             most = f"Up to {MAX_PROMPTS} prompts in all."
             st.text_area("Your own prompts, one a line", height=68, help=most, **own)

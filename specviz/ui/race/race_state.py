@@ -11,7 +11,7 @@ from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_probl
 from specviz.core.settings import DecodeSettings
 from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
 from specviz.data.links.permalink import SettingsLink, explain_left_out, link_of
-from specviz.data.prompts.workloads import WORKLOADS, find_preset
+from specviz.data.prompts.workloads import ALL_WORKLOADS, find_preset
 from specviz.measure.paired import Comparison
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
 from specviz.service.job import Items
@@ -22,7 +22,7 @@ from specviz.ui.shared.job_slot import JobSlot
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
 DEFAULT_REPEATS, TO_REPEATS = 5, f"a number from 1 to {MAX_REPEATS}"
 NO_PROMPT = "No prompt is chosen: pick at least one, or write one."
-PRESET_NAMES = [preset.name for workload in WORKLOADS for preset in workload.prompts]
+PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,7 +286,7 @@ def _greedy_rows(state: SameQualityState) -> None:
         if constant:
             st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in constant.items())}."))
     with st.container(horizontal=True, key="same_quality_greedy_buttons"):
-        every = partial(_compare, state, "greedy", ONE_OF_EACH)
+        every = partial(_compare, state, "greedy", ONE_OF_EACH[_read().request.settings.prompt_format])
         _button(state, "Compare one prompt of each kind", "same_quality_greedy", every)
         _button(state, "Compare my prompt", "same_quality_greedy_own", partial(_compare, state, "greedy"))
     show_status(state, "greedy")

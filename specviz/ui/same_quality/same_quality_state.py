@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from specviz.core.request import RunRequest
+from specviz.core.settings import PromptFormat
 from specviz.data.links.page_link import DIGITS, Params, one_of
 from specviz.data.links.permalink import RunLink, link_of
-from specviz.data.prompts.workloads import WORKLOADS
+from specviz.data.prompts.workloads import CHAT_WORKLOADS, WORKLOADS
 from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
 from specviz.measure.proof.rows import (
     FORGETFUL,
@@ -123,7 +124,10 @@ class SameQualityState:
         return True
 
 
-ONE_OF_EACH = [workload.prompts[0].name for workload in WORKLOADS]
+ONE_OF_EACH: dict[PromptFormat, list[str]] = {
+    "raw": [workload.prompts[0].name for workload in WORKLOADS],
+    "chat": [workload.prompts[0].name for workload in CHAT_WORKLOADS],
+}
 DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
 SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 FIRST_SWITCH: RuleName = "no-residual"

@@ -10,13 +10,20 @@ import streamlit as st
 
 from specviz.core.request import SHOWN, RunRequest, is_locked, prompt_problem, unlocked
 from specviz.core.settings import NO_TREE, Setting, parse_tree, resize_tree
-from specviz.data.prompts.workloads import OWN_TEXT, WORKLOADS, find_preset, preset_label
+from specviz.data.prompts.workloads import (
+    CHAT_WORKLOADS,
+    OWN_TEXT,
+    WORKLOADS,
+    Workload,
+    find_preset,
+    preset_label,
+    workload_of,
+)
 from specviz.data.texts import page_texts
 from specviz.models.catalogue import (
     PAIRS,
     KnownModel,
     Pair,
-    bundled_names,
     weight_bytes,
 )
 from specviz.models.draft_menu import (
@@ -28,6 +35,7 @@ from specviz.models.draft_menu import (
     model_label,
     offered_drafts,
     offered_names,
+    reads_chats,
     typed_names,
 )
 from specviz.ui.shared.escaping import plain
@@ -70,8 +78,8 @@ class RunControls:
         self._prompt_text(label_visibility="collapsed")
 
     def _prompt_menu(self) -> None:
-        menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
         key = self._key("preset")
+        menu = [OWN_TEXT, *offered_presets(held(self._key("target")), [held(key)])]
         shown, chosen = held(key), bind_index(key, menu) | {"key": fresh_key(key)}
 
         def fill_in() -> None:
@@ -100,7 +108,10 @@ class RunControls:
         key = self._key(f"{OWN_FIELD}-{_times_closed()}")
         look: dict[str, Any] = {"icon": ":material/edit:", "width": "stretch", "key": key}
         with right.popover("Own text", on_change="rerun", **look):
-            replace(self, popover=True)._prompt_text()
+            inside = replace(self, popover=True)
+            inside._prompt_text()
+            if self._chats():
+                inside.draw("prompt_format")
             problem = prompt_problem(st.session_state[self._key("prompt")])
             if problem:  # the page's own line for it is behind this field
                 st.error(plain(problem))
@@ -119,8 +130,8 @@ class RunControls:
         self._model("Draft", "draft", offered_drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
-        """The targets that ship with the app; those that must be downloaded come once they are asked for."""
-        self.target(bundled_names())
+        """The targets that are here; those that must be downloaded come once they are asked for."""
+        self.target([name for name in offered_names() if name not in HUB_NAMES])
 
     def first_drafts(self) -> None:
         self.draft([name for name in offered_drafts() if name not in HUB_NAMES])
@@ -158,11 +169,17 @@ class RunControls:
         self, groups: Sequence[Sequence[str]], elsewhere: Collection[str], columns: Sequence[Any] | None = None
     ) -> None:
         """Groups of settings, each in its column. What the page has nowhere yet comes last."""
-        rest = [name for name, row in SHOWN.items() if row.label and name not in {*chain(*groups), *elsewhere}]
+        elsewhere = {*chain(*groups), *elsewhere} | (set() if self._chats() else {"prompt_format"})
+        rest = [name for name, row in SHOWN.items() if row.label and name not in elsewhere]
         below = [nullcontext()] * len(groups)
         for group, column in zip((*groups[:-1], [*groups[-1], *rest]), columns or below, strict=True):
             with column:
                 self.draw(*group)
+
+    def _chats(self) -> bool:
+        """Whether it is the visitor's choice how the target reads a prompt."""
+        key = self._key("prompt_format")
+        return reads_chats(held(self._key("target"))) or (key in st.session_state and st.session_state[key] == "chat")
 
     def set_draft_length(self, length: int) -> None:
         """Take γ from the stage, which has the only slider for it on its page."""
@@ -195,18 +212,25 @@ class RunControls:
         say = draft_label if name == "draft" else model_label
         more = bind_index(key, options) | {"format_func": say, "help": explanation}
 
-        def offer_all() -> None:
+        def choose() -> None:
             if st.session_state[key] == MORE_MODELS:
                 st.session_state[f"{key}_all"] = True
                 set_widgets({key: chosen})
                 st.toast("The menu has all models now: open it again.")
+            elif name == "target":
+                self._fit_to_target()
 
         if short:
             options.append(MORE_MODELS)
-            more |= {"on_change": offer_all}
-        st.selectbox(label, options, accept_new_options=typed, **more)
+        st.selectbox(label, options, accept_new_options=typed, on_change=choose, **more)
         if typed:
             st.caption(f"Or type {typed_names()}.", help=SAYS["typed_help"])
+
+    def _fit_to_target(self) -> None:
+        """A target was chosen: one with a chat template reads prompts in it, unless the visitor says otherwise."""
+        wanted = "chat" if reads_chats(st.session_state[self._key("target")]) else "raw"
+        if st.session_state.get(key := self._key("prompt_format"), "raw") != wanted:
+            set_widgets({key: wanted})
 
     def _fit_to_tree(self, key: str) -> None:
         """A tree was chosen: its depth is the draft length, and what it locks gets its default."""
@@ -237,6 +261,17 @@ class RunControls:
             set_widgets({self._key("prompt"): text} | ({self._key("preset"): OWN_TEXT} if preset else {}))
             if self.popover and prompt_problem(text) is None:
                 _close_own_field()
+
+
+def offered_workloads(target: str, kept: Collection[str] = ()) -> tuple[Workload, ...]:
+    """The kinds of prompts for this target, and those of the presets that are chosen already."""
+    if reads_chats(target) or any(workload_of(preset) in CHAT_WORKLOADS for preset in kept):
+        return (*CHAT_WORKLOADS, *WORKLOADS)
+    return WORKLOADS
+
+
+def offered_presets(target: str, kept: Collection[str] = ()) -> list[str]:
+    return [preset.name for workload in offered_workloads(target, kept) for preset in workload.prompts]
 
 
 def _times_closed() -> int:

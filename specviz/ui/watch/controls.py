@@ -14,7 +14,7 @@ from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.links.permalink import link_of, request_from_link
 from specviz.data.measured.first_run import first_trace
-from specviz.data.prompts.workloads import OWN_TEXT, WORKLOADS
+from specviz.data.prompts.workloads import ALL_WORKLOADS, OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import is_offered
 from specviz.ui.session import Session
@@ -270,6 +270,14 @@ def request_of(trace: Trace) -> RunRequest | None:
     return request if not linked.problems and linked.request == request else None
 
 
+def request_run(form: Form, request: RunRequest) -> None:
+    """Ask for a run as the visitor does; Undo brings back what was asked before."""
+    asked = request, preset_of(request)
+    form.change(*asked)
+    form.came.acted = True
+    set_widgets(_values(*asked))
+
+
 def first_asked() -> Asked:
     """What the recorded first run was asked for; where it is missing, what a link without settings asks for."""
     trace = first_trace()
@@ -279,7 +287,7 @@ def first_asked() -> Asked:
 
 def preset_of(request: RunRequest) -> str | None:
     """The name of the preset that the prompt is; None for the visitor's own text."""
-    named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
+    named = (preset.name for workload in ALL_WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
     return next(named, None)
 
 

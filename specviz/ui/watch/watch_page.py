@@ -10,6 +10,7 @@ from specviz.core.verdict import compare_texts
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out, link_of
 from specviz.data.prompts.workloads import OWN_TEXT
+from specviz.data.texts import page_texts
 from specviz.models.catalogue import changed_weights
 from specviz.player.payload import SentStage
 from specviz.ui.session import Session
@@ -26,6 +27,7 @@ from specviz.ui.watch.on_stage import link_on_stage, move_tour, stage_payload, u
 from specviz.ui.watch.tried import show_tried
 from specviz.ui.watch.watch_state import FIRST, ShownRun, WatchState, first_run, pair_key
 
+SAYS = page_texts("watch")
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 
 
@@ -148,6 +150,7 @@ def show_outcome(watching: WatchState, shown: ShownRun) -> None:
     with st.container():  # one place on the page, whatever it holds: what is below stays open
         if not address.is_hidden("texts"):
             _show_outputs(shown.trace, shown.plain_text, waiting=running)
+            _show_template(shown.trace)
         if not address.is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
             _show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
 
@@ -163,6 +166,14 @@ def _show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> Non
     elif trace.autoregressive is None:
         plain_text = "(not known)"
     two_texts(trace.output.text, "(The file has only its token ids.)" if plain_text is None else plain_text)
+
+
+def _show_template(trace: Trace) -> None:
+    """The prompt of a chat as the model read it, with the marks around each message."""
+    if trace.settings.prompt_format == "chat":
+        tokens = trace.prompt.tokens
+        with st.expander(SAYS["read"].format(count=len(tokens))):
+            st.code("".join(tokens), language=None, wrap_lines=True)
 
 
 def _show_costs(costs: Costs | None, formats: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, WORKLOADS, find_preset, preset_label
+from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
 from specviz.data.texts import page_texts
 from specviz.measure.paired import calibration_seconds, show_duration, show_rest
 from specviz.models.catalogue import bundled_heads, bundled_names
@@ -40,6 +40,7 @@ from specviz.ui.shared.figures import (
 )
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line
 from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, numbers, show_words, texts
+from specviz.ui.shared.run_controls import offered_presets
 from specviz.ui.when_it_helps.when_it_helps_state import ByDraft
 
 SAYS = page_texts("when_it_helps")
@@ -168,7 +169,7 @@ def _prompt(state: ByDraft) -> str:
     """Draw the choice of a prompt, which begins with that of Watch; its text."""
     request, preset = state.watched
     on_watch = preset or OWN_TEXT
-    names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
+    names = offered_presets(DEFAULT_TARGET, [preset or ""])
     names = names if preset else [OWN_TEXT, *names]
     shown = state.preset or on_watch
     chosen: Options = {"index": names.index(shown), "key": f"fs_preset-{shown}"}

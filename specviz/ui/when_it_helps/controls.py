@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.links.permalink import VARIED
-from specviz.data.prompts.workloads import WORKLOADS, find_workload
+from specviz.data.prompts.workloads import ALL_WORKLOADS, find_workload
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace, show_duration
 from specviz.measure.sweep.plan import SweepPair, plain_runs
@@ -20,7 +20,7 @@ from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import Options, button, file_uploader, notices
 from specviz.ui.shared.persistent_widgets import bind_default, bind_value, held, restore_widgets
-from specviz.ui.shared.run_controls import RunControls
+from specviz.ui.shared.run_controls import RunControls, offered_workloads
 from specviz.ui.when_it_helps.when_it_helps_state import (
     HERE,
     MAX_PROMPTS_EACH,
@@ -66,7 +66,7 @@ def next_measurement() -> None:
 def _read_controls(sweeps: WhenItHelpsState) -> None:
     """Take in what the controls say."""
     values: dict[str, Any] = {name: held(_key(name)) for name in SweepChoice.model_fields}
-    in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
+    in_order = {"workloads": [workload.name for workload in ALL_WORKLOADS], "schedules": DRAFT_SCHEDULES}
     values |= {name: [one for one in order if one in values[name]] for name, order in in_order.items()}
     values |= {"temperatures": sorted(values["temperatures"]), "top_p": round(values["top_p"], 2)}
     chosen = SweepChoice.model_validate(values)
@@ -115,7 +115,8 @@ SEVERAL: Options = {"selection_mode": "multi", "wrap": True}
 
 
 def _what(sweeps: WhenItHelpsState) -> None:
-    titles, chosen = {workload.name: workload.title for workload in WORKLOADS}, bind_default("when_it_helps_workloads")
+    offered = offered_workloads(held("when_it_helps_target"), [f"{name}-1" for name in held("when_it_helps_workloads")])
+    titles, chosen = {workload.name: workload.title for workload in offered}, bind_default("when_it_helps_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **SEVERAL, **chosen)
     with st.expander("What these are about"):
         for workload in filter(None, map(find_workload, held("when_it_helps_workloads"))):

@@ -17,7 +17,7 @@ from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunReques
 from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule, parse_tree
 from specviz.data.links.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
 from specviz.data.links.permalink import DraftName, FixedLink, Target
-from specviz.data.prompts.workloads import DEFAULT_PRESET, WORKLOADS, find_workload
+from specviz.data.prompts.workloads import ALL_WORKLOADS, DEFAULT_PRESET, find_workload
 from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.prompt_files import PromptFile, read_prompts
@@ -42,7 +42,7 @@ TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
 
 USUAL_LENGTHS = (1, 2, 4, 8)
 
-WorkloadName = Annotated[str, one_of([workload.name for workload in WORKLOADS])]
+WorkloadName = Annotated[str, one_of([workload.name for workload in ALL_WORKLOADS])]
 SweptLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
 Temperature = Annotated[float, REAL_NUMBER, one_of(TEMPERATURES)]
 IN_ORDER = AfterValidator(lambda values: tuple(sorted(values)))
