@@ -10,6 +10,7 @@ import torch
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz.core.conversation import write_messages
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.metrics import count, repetition
 from specviz.core.steps import result_of
@@ -117,6 +118,7 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
         {"temperature": 1.0}, {"max_new_tokens": 5}, {"draft_length": 5}, {"seed": 1}, {"stop_at_eos": False},
         {"top_k": 2}, {"top_p": 0.5}, {"draft_schedule": "heuristic"},
         {"draft_sampling": "argmax"}, {"verification": "block"}, {"tree": "dynamic:8"},
+            {"prompt_format": "chat"},
     ]  # fmt: skip
     assert {name for change in changes for name in change} == {field.name for field in fields(DecodeSettings)}
     cells = [cell, *(replace(cell, settings=replace(cell.settings, **change)) for change in changes)]
