@@ -21,7 +21,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS, linked_trace
+from specviz.data.lessons.recorded_runs import RUNS, STORY, linked_trace
 from specviz.data.links.hidden import PARAMETER, VIEWS, hidden_in, unknown_line
 from specviz.data.links.page_link import shown
 from specviz.data.links.page_names import PAGES, page_name
@@ -248,7 +248,7 @@ def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = No
 def _fill_figures(moment: Moment) -> Moment:
     """With the figures of its recorded run, where its texts name one, as in {speedup}. Other braces stay."""
     run = (moment.screen.last("run") or "").removeprefix(STORY)
-    if run not in (*STORY_RUNS, *METHOD_RUNS):
+    if run not in RUNS:
         return moment
 
     def figure(match: re.Match[str]) -> str:

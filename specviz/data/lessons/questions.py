@@ -16,7 +16,7 @@ from specviz.core.metrics import span, speedup
 from specviz.core.names import machine_in_words, spell_count
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
-from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_figures, story_trace
+from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.measured.batches import pass_shares, recorded_batches
 from specviz.data.measured.first_run import first_trace
@@ -75,6 +75,8 @@ class FaqEntry:
 
     @property
     def href(self) -> str:
+        if self.trace in CHAT_RUNS:  # of a model that not every server has
+            return f"./?{urlencode({'run': self.trace})}"
         return f"./{self.page}?{urlencode({**watch_link(story_trace(self.trace)), **self.link})}"
 
 
@@ -118,7 +120,17 @@ def gather_facts() -> Facts:
         **_gather_lossy(),
         **_gather_peers(),
         **_gather_one_pair(),
+        **_gather_chats(),
     }
+
+
+def _gather_chats() -> Facts:
+    """One chat model and one draft, for an answer that repeats its prompt and one that does not."""
+    edit, story = map(facts_of, CHAT_RUNS)
+    said = {"edit": edit, "story": story}
+    names, model = ("per_call", "speedup", "acceptance"), story_trace(CHAT_RUNS[0]).target
+    about = {"chat_model": model.name, "chat_numbers": f"{model.parameters / 1e6:.0f}"}
+    return about | {f"{kind}_{name}": facts[name] for kind, facts in said.items() for name in names}
 
 
 def _gather_one_pair() -> Facts:

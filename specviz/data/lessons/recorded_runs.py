@@ -1,4 +1,4 @@
-"""The recorded runs of the story and of each drafting method, and the measured figures beside them."""
+"""The recorded runs of the story, of each drafting method and of a chat model, and the measured figures beside them."""
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -22,6 +22,9 @@ METHOD_RUNS = (
     "method-argmax",
     "method-block",
 )
+CHAT_RUNS = ("chat-edit", "chat-story")  # one repeats its prompt, the other does not
+WITH_OWN_FILES = (*METHOD_RUNS, *CHAT_RUNS)
+RUNS = (*STORY_RUNS, *WITH_OWN_FILES)
 DRAFT_LENGTH = 4  # of the methods' runs
 TREE, TREE_DEPTH = "2,2", 2
 
@@ -108,7 +111,7 @@ def siblings_of(round: Round) -> tuple[DraftedToken, DraftedToken] | None:
 
 
 def linked_trace(link_name: str) -> Trace | None:
-    if link_name in METHOD_RUNS:
+    if link_name in WITH_OWN_FILES:
         return story_trace(link_name)
     name = link_name.removeprefix(STORY)
     return story_trace(name) if link_name.startswith(STORY) and name in STORY_RUNS else None
@@ -116,8 +119,8 @@ def linked_trace(link_name: str) -> Trace | None:
 
 @cache
 def story_trace(name: str) -> Trace:
-    """The recorded run of that name, of the story or of a method; InputError if its file is missing or damaged."""
-    file = name if name in METHOD_RUNS else f"{STORY}{name}"
+    """The recorded run of that name; InputError if its file is missing or damaged."""
+    file = name if name in WITH_OWN_FILES else f"{STORY}{name}"
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 

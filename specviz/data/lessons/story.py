@@ -15,7 +15,7 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.links.permalink import link_of
-from specviz.data.prompts.workloads import WORKLOADS
+from specviz.data.prompts.workloads import ALL_WORKLOADS
 from specviz.data.texts import AppTexts, Voices, fill
 
 StoryPlace = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
@@ -115,7 +115,7 @@ def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
     assert trace.drafter is not None
     draft = trace.drafter.asked_as
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)
-    named = (preset.name for kind in WORKLOADS for preset in kind.prompts if preset.text == trace.prompt.text)
+    named = (preset.name for kind in ALL_WORKLOADS for preset in kind.prompts if preset.text == trace.prompt.text)
     return request, next(named, None)
 
 

@@ -11,7 +11,7 @@ from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
 from specviz.data.lessons.questions import Faq, answer_facts, faq
-from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
+from specviz.data.lessons.recorded_runs import METHOD_RUNS, RUNS, story_trace
 from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
 from specviz.data.lessons.story import DONE, StoryStep, Tour, quiz, steps, tour_facts, tour_texts, watch_link
 from specviz.data.links.hidden import hidden_texts
@@ -32,7 +32,6 @@ from specviz.data.texts import (
     texts_below,
 )
 
-RUNS = (*STORY_RUNS, *METHOD_RUNS)
 TextCheck = Callable[[TextFile[Any]], Iterator[str]]
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError, hide_folders
 from specviz.data.lessons.glossary import explained
-from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
+from specviz.data.lessons.recorded_runs import RUNS, story_figures, story_trace
 from specviz.data.measured.batches import pass_shares
 from specviz.data.texts import Words, page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
@@ -35,7 +35,7 @@ def begin() -> LearnState | None:
     write_address(state.link() | class_in_link())
     state.written = state.link()
     try:
-        for name in (*STORY_RUNS, *METHOD_RUNS):
+        for name in RUNS:
             story_trace(name)
         story_figures()
         pass_shares()

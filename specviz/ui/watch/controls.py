@@ -2,7 +2,6 @@
 
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -11,52 +10,20 @@ from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.lessons.recorded_runs import linked_trace
-from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.links.permalink import link_of, request_from_link
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS, OWN_TEXT
 from specviz.data.texts import page_texts
 from specviz.models.draft_menu import is_offered
-from specviz.ui.session import Session
 from specviz.ui.shared import address
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.parts import Options, button, heading, headline
+from specviz.ui.shared.parts import button, heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import RunControls, pair_menu
-from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
-from specviz.ui.watch.watch_state import FIRST, Asked, Form, ShownRun, WatchState, first_run, recorded_run
+from specviz.ui.watch.on_stage import asked_place, link_on_stage
+from specviz.ui.watch.watch_state import FIRST, Asked, Form, ShownRun, WatchState, recorded_run
 
 SAYS = page_texts("watch")
-VIEWS = page_texts("views")
-
-
-def _task_link(watching: WatchState) -> None:
-    """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
-    alone = watching.shown is not None and not watching.shown.linked
-    why = "The run of your file has no link: nothing here can run it again." if alone else None
-    look: Options = {"icon": ":material/link:", "disabled": alone, "help": why}
-    popover = st.popover("Make a task link", key="task", on_change="rerun", **look)
-    with popover:
-        if popover.open:
-            _draw_choice(watching)
-
-
-def _draw_choice(watching: WatchState) -> None:
-    st.markdown("**A link that shows students only what their task needs**")
-    st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
-    view = st.radio("View", list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
-    columns = st.columns(2)
-    names = [
-        name
-        for number, (name, what) in enumerate(HIDEABLE.items())
-        if columns[number % 2].checkbox(f"Hide {what}", key=f"task_{name}", value=address.is_hidden(name))
-    ]
-    link = link_on_stage(watching, watching.shown) if watching.shown else {}
-    link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
-    query, here = urlencode(link, safe=","), address.own_address()
-    app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
-    st.code(f"{app}?{query}", language=None, wrap_lines=True)
-    st.link_button("Look at it in a new tab", f"./?{query}", icon=":material/open_in_new:")
 
 
 CONTROLS = RunControls()
@@ -105,61 +72,19 @@ def controls(watching: WatchState) -> None:
                 elif not address.is_hidden(name):
                     draw[name]()
                 if name == "target" and runs:
-                    _run_again_button(watching.form, width="stretch")
+                    run_again_button(watching.form, width="stretch")
         _read(watching.form)
         if "draft" in places and runs:
             with places["draft"]:  # after reading: this very change can be undone
-                _undo_button(watching, width="stretch")
+                undo_button(watching, width="stretch")
 
 
-def _undo_button(watching: WatchState, **look: Any) -> None:
+def undo_button(watching: WatchState, **look: Any) -> None:
     button("Undo", "undo", _undo, watching, icon="undo", disabled=not watching.form.past, **look)
 
 
-def _run_again_button(form: Form, **look: Any) -> None:
+def run_again_button(form: Form, **look: Any) -> None:
     button("Run again", "again", setattr, form, "again", True, shortcut="Ctrl+Enter", **look)
-
-
-def view_choice(visit: Session) -> None:
-    """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
-    view, watching = address.view(), visit.watch
-    if view == "stage" or address.is_hidden("views"):
-        return
-    walked = visit.walk is not None  # its bar has the way out
-    with st.container(key="view_choice", horizontal=True):
-        if view != "projector" and not address.is_hidden("result"):
-            button("What you tried", "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
-        if view == "projector" and not walked:
-            address.leave_button()
-        elif view == "full":
-            button("Show less", "change_view", address.choose, "simple", icon="unfold_less")
-            address.projector_button(help=SAYS["present"])
-            _task_link(watching)
-        elif view == "simple":
-            if first_tour():
-                look: Options = {"icon": "school", "type": "secondary" if watching.tour.open else "primary"}
-                button(button_label(watching.tour), "tour", _begin_tour, watching, **look)
-            if not address.is_hidden("run"):
-                _undo_button(watching)
-                _run_again_button(watching.form)
-            button("Show everything", "change_view", address.choose, "full", icon="unfold_more")
-        if address.hidden() and not walked:
-            button("Show hidden controls", "show_hidden", address.show_hidden, icon="visibility")
-    address.remember_choice()
-
-
-def _begin_tour(watching: WatchState) -> None:
-    """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
-    default, form = first_asked(), watching.form
-    at = 1 if watching.tour.open else watching.tour.at or 1
-    if form.current != default:
-        form.change(*default)
-    form.came.acted, form.came.notes, watching.asked = False, [], None
-    set_widgets(_values(*default))
-    if shown := first_run():
-        watching.open_recorded(shown)
-    watching.tour.begin(at)
-    st.query_params.from_dict({address.TOUR: str(at)} | address.view_in_link())
 
 
 def request_draft_length(form: Form, length: int) -> None:
@@ -211,7 +136,7 @@ def _read_link_once(watching: WatchState) -> None:
         came.read = True
         if linked.run not in (None, FIRST):
             _open_run(watching, linked.run)
-    restore_widgets(form.unusable or _values(*form.current))
+    restore_widgets(form.unusable or widget_values(*form.current))
 
 
 def _open_run(watching: WatchState, run_id: str) -> None:
@@ -228,7 +153,22 @@ def _open_run(watching: WatchState, run_id: str) -> None:
         form.came.notes.append(SAYS["gone"])
 
 
-def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
+def show_recorded(watching: WatchState, name: str) -> None:
+    """Play a recorded run, and set the controls to what asks for it, where this server can run that."""
+    trace = linked_trace(name)
+    assert trace is not None, name
+    form, request = watching.form, request_of(trace)
+    if request:
+        form.change(request, preset_of(request))
+        set_widgets(widget_values(*form.current))
+    elsewhere = SAYS["not_here"].format(model=trace.target.name)
+    form.came.acted, form.came.notes, watching.asked = False, [] if request else [elsewhere], None
+    watching.open_recorded(recorded_run(trace, name, name))
+    link = link_on_stage(watching, watching.shown) if watching.shown else {}
+    address.write_address(link | address.view_in_link() | address.hidden_in_link())
+
+
+def widget_values(request: RunRequest, preset: str | None) -> dict[str, object]:
     return {"preset": preset or OWN_TEXT, "prompt": request.prompt, **CONTROLS.values_of(request)}
 
 
@@ -237,7 +177,7 @@ def bring_back(watching: WatchState, run: ShownRun) -> None:
     asked = run.asked or first_asked()
     watching.form.change(*asked)
     _show_again(watching, run)
-    set_widgets(_values(*asked))
+    set_widgets(widget_values(*asked))
 
 
 def _show_again(watching: WatchState, run: ShownRun) -> None:
@@ -254,7 +194,7 @@ def fill_in_trace(form: Form, trace: Trace) -> Asked | None:
     if request is None:
         return None
     asked = form.current = (request, preset_of(request))
-    set_widgets(_values(*asked))
+    set_widgets(widget_values(*asked))
     return asked
 
 
@@ -275,7 +215,7 @@ def request_run(form: Form, request: RunRequest) -> None:
     asked = request, preset_of(request)
     form.change(*asked)
     form.came.acted = True
-    set_widgets(_values(*asked))
+    set_widgets(widget_values(*asked))
 
 
 def first_asked() -> Asked:
@@ -298,14 +238,14 @@ def _undo(watching: WatchState) -> None:
         return
     if before and (before.asked or first_asked()) == asked:
         _show_again(watching, before)
-    set_widgets(_values(*asked))
+    set_widgets(widget_values(*asked))
 
 
 def _read(form: Form) -> None:
     state, form.problem = st.session_state, prompt_problem(st.session_state.prompt)
     asked = CONTROLS.request(state.prompt), None if state.preset == OWN_TEXT else state.preset
     changed = asked[0] != form.current[0]
-    form.unusable = {key: state[key] for key in _values(*asked)} if form.problem else {}
+    form.unusable = {key: state[key] for key in widget_values(*asked)} if form.problem else {}
     if changed and not form.problem:
         form.change(*asked)
     form.came.acted = form.came.acted or changed or form.again

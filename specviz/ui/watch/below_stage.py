@@ -1,0 +1,93 @@
+"""The buttons below the stage: what was tried, the tour, undo and run again, how much the page shows, a task link."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from specviz.data.links.hidden import HIDEABLE, PARAMETER, written
+from specviz.data.texts import page_texts
+from specviz.ui.session import Session
+from specviz.ui.shared import address
+from specviz.ui.shared.parts import Options, button
+from specviz.ui.shared.persistent_widgets import set_widgets
+from specviz.ui.watch.chat_model import chat_model_choice
+from specviz.ui.watch.controls import first_asked, run_again_button, undo_button, widget_values
+from specviz.ui.watch.on_stage import button_label, first_tour, link_on_stage
+from specviz.ui.watch.watch_state import WatchState, first_run
+
+SAYS = page_texts("watch")
+VIEWS = page_texts("views")
+
+
+def view_choice(visit: Session) -> None:
+    """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
+    view, watching = address.view(), visit.watch
+    if view == "stage" or address.is_hidden("views"):
+        return
+    walked = visit.walk is not None  # its bar has the way out
+    with st.container(key="view_choice", horizontal=True):
+        if view != "projector" and not address.is_hidden("result"):
+            button("What you tried", "list", setattr, watching, "listed", True, icon="list")  # see `tried.py`
+        if view == "projector" and not walked:
+            address.leave_button()
+        elif view == "full":
+            button("Show less", "change_view", address.choose, "simple", icon="unfold_less")
+            address.projector_button(help=SAYS["present"])
+            _task_link(watching)
+            if not address.is_hidden("run"):
+                chat_model_choice(watching)
+        elif view == "simple":
+            if first_tour():
+                look: Options = {"icon": "school", "type": "secondary" if watching.tour.open else "primary"}
+                button(button_label(watching.tour), "tour", _begin_tour, watching, **look)
+            if not address.is_hidden("run"):
+                undo_button(watching)
+                run_again_button(watching.form)
+                chat_model_choice(watching)
+            button("Show everything", "change_view", address.choose, "full", icon="unfold_more")
+        if address.hidden() and not walked:
+            button("Show hidden controls", "show_hidden", address.show_hidden, icon="visibility")
+    address.remember_choice()
+
+
+def _begin_tour(watching: WatchState) -> None:
+    """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
+    default, form = first_asked(), watching.form
+    at = 1 if watching.tour.open else watching.tour.at or 1
+    if form.current != default:
+        form.change(*default)
+    form.came.acted, form.came.notes, watching.asked = False, [], None
+    set_widgets(widget_values(*default))
+    if shown := first_run():
+        watching.open_recorded(shown)
+    watching.tour.begin(at)
+    st.query_params.from_dict({address.TOUR: str(at)} | address.view_in_link())
+
+
+def _task_link(watching: WatchState) -> None:
+    """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
+    alone = watching.shown is not None and not watching.shown.linked
+    why = "The run of your file has no link: nothing here can run it again." if alone else None
+    look: Options = {"icon": ":material/link:", "disabled": alone, "help": why}
+    popover = st.popover("Make a task link", key="task", on_change="rerun", **look)
+    with popover:
+        if popover.open:
+            _draw_choice(watching)
+
+
+def _draw_choice(watching: WatchState) -> None:
+    st.markdown("**A link that shows students only what their task needs**")
+    st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
+    view = st.radio("View", list(VIEWS), key="task_view", format_func=VIEWS.__getitem__, horizontal=True)
+    columns = st.columns(2)
+    names = [
+        name
+        for number, (name, what) in enumerate(HIDEABLE.items())
+        if columns[number % 2].checkbox(f"Hide {what}", key=f"task_{name}", value=address.is_hidden(name))
+    ]
+    link = link_on_stage(watching, watching.shown) if watching.shown else {}
+    link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
+    query, here = urlencode(link, safe=","), address.own_address()
+    app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
+    st.code(f"{app}?{query}", language=None, wrap_lines=True)
+    st.link_button("Look at it in a new tab", f"./?{query}", icon=":material/open_in_new:")

@@ -1,0 +1,24 @@
+"""Two recorded runs of a chat model that people know: what it costs nothing to see on any server."""
+
+import streamlit as st
+
+from specviz.core.names import machine_in_words
+from specviz.data.lessons.recorded_runs import CHAT_RUNS, story_trace
+from specviz.data.texts import page_texts
+from specviz.models.draft_menu import is_offered
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import button
+from specviz.ui.watch.controls import show_recorded
+from specviz.ui.watch.watch_state import WatchState
+
+SAYS = page_texts("chat_model")
+
+
+def chat_model_choice(watching: WatchState) -> None:
+    with st.popover("Try it with a chat model", icon=":material/forum:", key="chat_model"):
+        st.markdown(SAYS["about"])
+        for name in CHAT_RUNS:
+            button(SAYS[name], name, show_recorded, watching, name, icon="play_circle", width="stretch")
+        trace = story_trace(CHAT_RUNS[0])
+        there = SAYS["here" if is_offered(trace.target.name) else "elsewhere"]
+        st.caption(f"{there} Recorded on {plain(machine_in_words(trace.recorded_on.machine))}.")
