@@ -15,10 +15,16 @@ SAYS = page_texts("chat_model")
 
 
 def chat_model_choice(watching: WatchState) -> None:
-    with st.popover("Try it with a chat model", icon=":material/forum:", key="chat_model"):
+    times = st.session_state.setdefault("times_chat_chosen", 0)  # after a choice a new field, which begins closed
+
+    def choose(name: str) -> None:
+        st.session_state.times_chat_chosen = times + 1
+        show_recorded(watching, name)
+
+    with st.popover("Try a chat model", icon=":material/forum:", key=f"chat_model-{times}"):
         st.markdown(SAYS["about"])
         for name in CHAT_RUNS:
-            button(SAYS[name], name, show_recorded, watching, name, icon="play_circle", width="stretch")
+            button(SAYS[name], name, choose, name, icon="play_circle", width="stretch")
         trace = story_trace(CHAT_RUNS[0])
         there = SAYS["here" if is_offered(trace.target.name) else "elsewhere"]
         st.caption(f"{there} Recorded on {plain(machine_in_words(trace.recorded_on.machine))}.")
