@@ -1,0 +1,53 @@
+"""The true file of a chat model that people know. It is fetched once, and kept outside of the checkout."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from specviz import DecodeSettings, InputError, PromptLookupDrafter, load_model
+from specviz.data.prompts.workloads import CHAT_WORKLOADS
+from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.models import gguf_folder
+from specviz.models.loaded_model import LoadedModel
+from tests.support.tiny_models import greedy_of_transformers
+
+pytestmark = pytest.mark.full
+MOST_SECONDS = 300
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Iterator[LoadedModel]:
+    run = subprocess.run
+
+    def bounded(*command: object, **options: object) -> object:
+        return run(*command, timeout=MOST_SECONDS, **options)  # type: ignore[call-overload]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPECVIZ_GGUF", str(Path("~/.cache/specviz/gguf").expanduser()))
+        patch.setattr(gguf_folder.subprocess, "run", bounded)
+        try:
+            gguf_folder.fetch_smollm2()
+        except (InputError, subprocess.TimeoutExpired) as error:
+            pytest.skip(f"smollm2 cannot be fetched here: {error}")
+        yield load_model(gguf_folder.SMOLLM2)
+
+
+def test_it_answers_a_chat_as_transformers_does_with_the_same_weights(smollm2: LoadedModel) -> None:
+    settings = DecodeSettings(max_new_tokens=24, prompt_format="chat")
+    run = autoregressive_decode(smollm2, "[system]\nAnswer in one sentence.\n[user]\nWhat is a tree?", settings)
+    assert smollm2.tokens.decode(run.prompt.token_ids) == (
+        "<|im_start|>system\nAnswer in one sentence.<|im_end|>\n<|im_start|>user\nWhat is a tree?<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+    written = run.output.token_ids
+    assert written == greedy_of_transformers(smollm2, run.prompt.token_ids, 24)[: len(written)]
+
+
+@pytest.mark.parametrize("kind", [workload.name for workload in CHAT_WORKLOADS])
+def test_with_copied_guesses_it_writes_its_own_text(kind: str, smollm2: LoadedModel) -> None:
+    prompt = next(workload.prompts[0].text for workload in CHAT_WORKLOADS if workload.name == kind)
+    settings = DecodeSettings(max_new_tokens=32, prompt_format="chat")
+    run = speculative_decode(smollm2, PromptLookupDrafter(), prompt, settings)
+    assert run.output == autoregressive_decode(smollm2, prompt, settings).output
