@@ -16,7 +16,6 @@ from specviz.models.catalogue import (
     PAIRS,
     KnownModel,
     Pair,
-    bundled_names,
     weight_bytes,
 )
 from specviz.models.draft_menu import (
@@ -119,8 +118,8 @@ class RunControls:
         self._model("Draft", "draft", offered_drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
-        """The targets that ship with the app; those that must be downloaded come once they are asked for."""
-        self.target(bundled_names())
+        """Without the Hub's, which come once they are asked for."""
+        self.target([name for name in offered_names() if name not in HUB_NAMES])
 
     def first_drafts(self) -> None:
         self.draft([name for name in offered_drafts() if name not in HUB_NAMES])
