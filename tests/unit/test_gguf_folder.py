@@ -69,13 +69,13 @@ def test_the_chat_model_is_in_the_menu_of_targets_before_it_is_there_where_the_o
         assert ((SMOLLM2 in offered_names()), is_allowed(SMOLLM2)) == (allowed, allowed)
         assert SMOLLM2 in linked_names(), "its name in a link gets a sentence of its own"
         assert (SMOLLM2 in offered_drafts(), is_offered(SMOLLM2)) == (False, False), "no draft, and no link, fetches it"
-    assert model_label(SMOLLM2) == "SmolLM2-135M · 135 M, a chat model (93 MB, once)"
+    assert model_label(SMOLLM2) == "SmolLM2-135M · 93 MB, once · chat"
     (folder / "smollm2.gguf").write_bytes(CONTENT)
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     assert SMOLLM2 in offered_names()
     assert SMOLLM2 in offered_drafts()
     assert is_offered(SMOLLM2)
-    assert model_label(SMOLLM2) == "SmolLM2-135M · 135 M, a chat model"
+    assert model_label(SMOLLM2) == "SmolLM2-135M · 135 M · chat"
 
 
 def test_a_server_that_may_not_or_cannot_fetch_it_says_what_its_operator_can_do(
