@@ -191,8 +191,10 @@ class Downloads:
             yield this.progress
         if self._at_work.get(name) is this:
             del self._at_work[name]
-        this.done.result()
-        yield this.progress
+        if this.done.result():
+            yield this.progress
+        else:  # it ended while this job could not ask
+            yield from self.steps(name)
 
 
 class _Download:
@@ -202,11 +204,13 @@ class _Download:
         self.asked_at = monotonic()  # when a job last asked how far it is
         self.done = _begin(self._run)
 
-    def _run(self) -> None:
+    def _run(self) -> bool:
+        """Whether it came to its end."""
         for progress in download(self._name):
             self.progress = progress
             if monotonic() - self.asked_at > PATIENCE_SECONDS:
-                return
+                return False
+        return True
 
 
 class Workshop:

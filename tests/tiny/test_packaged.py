@@ -71,6 +71,22 @@ def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(
     assert pip.left == set()
 
 
+def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_that_still_waits(
+    pip: FakePip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: the job said that the model is not here. To load another model can take longer than the patience."""
+    pip.does("waits")
+    workshop = Workshop()
+    job = steps(workshop)
+    until_bytes(job)
+    with monkeypatch.context() as busy:
+        busy.setattr(workshop_module, "PATIENCE_SECONDS", 0)
+        workshop._downloads._at_work[SMOLLM2].done.result(60)
+    pip.does("brings")
+    assert isinstance(last(job), RunDone)
+    assert len(pip.calls) == 2
+
+
 def test_what_fails_is_the_jobs_sentence_and_the_next_one_may_work(pip: FakePip) -> None:
     workshop = Workshop()
     pip.does("No matching distribution found")
