@@ -7,12 +7,14 @@ import gc
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 from time import monotonic
 from typing import TypeVar
 
 from specviz.core.errors import DisturbedError, InputError
+from specviz.core.free_memory import give_back
 from specviz.core.metrics import Costs
 from specviz.core.names import show_size
 from specviz.core.request import Precision, RunRequest
@@ -300,11 +302,12 @@ class Workshop:
         pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         known, costs = self._costs.get(pair, (0, None))
         if costs is None or known < attempt:
-            try:
-                calibration = yield from calibration_steps(target, draft)
-            except DisturbedError:  # the machine was too busy for it: once more
-                calibration = yield from calibration_steps(target, draft)
-            costs = calibration.costs
+            costs = None
+            with suppress(DisturbedError):  # the machine was too busy for it: once more
+                costs = (yield from calibration_steps(target, draft)).costs
+            give_back()  # its runs take more than a bundled model
+            if costs is None:
+                costs = (yield from calibration_steps(target, draft)).costs
             self._costs[pair] = attempt, costs
         return costs
 
