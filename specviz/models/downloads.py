@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import constants
@@ -24,6 +25,15 @@ ALL = "all", 10.0  # the lock of the only process that takes or removes models, 
 
 _log = logging.getLogger(__name__)
 _held: dict[str, ExitStack] = {}  # the models that this process uses; each is locked, so that no process removes it
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    model: str
+    bytes_done: int
+    bytes_total: int
+    files_done: int
+    files_total: int
 
 
 def folder() -> Path:
@@ -65,10 +75,15 @@ def check_room(name: str, size: int) -> None:
             f"{name} takes {show_size(size)} of disk, and this machine stores at most {show_size(limit)} of downloaded "
             f"models: choose a smaller one, or set SPECVIZ_CACHE_GB higher."
         )
-    room = _free() - RESERVE_BYTES + sum(_bytes(model) for model in _removable(name))
-    if size - stored > room:
+    check_free(name, size - stored, folder(), sum(_bytes(model) for model in _removable(name)))
+
+
+def check_free(name: str, needed: int, place: Path, removable: int = 0) -> None:
+    """Refuse what needs more bytes of the disk of this folder than are free, or can be, beside the reserve."""
+    room = _free(place) - RESERVE_BYTES + removable
+    if needed > room:
         raise InputError(
-            f"The disk is too full for {name}: it needs {show_size(size - stored)}, but {show_size(max(0, room))} are "
+            f"The disk is too full for {name}: it needs {show_size(needed)}, but {show_size(max(0, room))} are "
             f"free beside a reserve of {show_size(RESERVE_BYTES)}; free some space and load it again."
         )
 
@@ -80,7 +95,7 @@ def make_room(name: str, missing: int) -> None:
             shutil.rmtree(half, ignore_errors=True)
         unused = _removable(name)
         stored = sum(_bytes(model) for model in folder().glob("models--*"))
-        too_much = max(stored + missing - limit_bytes(), missing + RESERVE_BYTES - _free())
+        too_much = max(stored + missing - limit_bytes(), missing + RESERVE_BYTES - _free(folder()))
         if too_much > sum(_bytes(model) for model in unused):
             raise InputError(f"There is no room for {name} beside the models that are in use: try again later.")
         while too_much > 0:
@@ -129,6 +144,6 @@ def _bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _free() -> int:
-    folder().mkdir(parents=True, exist_ok=True)
-    return shutil.disk_usage(folder()).free
+def _free(place: Path) -> int:
+    place.mkdir(parents=True, exist_ok=True)
+    return shutil.disk_usage(place).free

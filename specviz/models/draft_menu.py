@@ -23,16 +23,24 @@ from specviz.models.catalogue import (
     known_names,
     method_named,
 )
-from specviz.models.gguf_folder import SMOLLM2, has_chat_template, stored_files
+from specviz.models.gguf_folder import (
+    PACKAGE_BYTES,
+    SMOLLM2,
+    can_fetch,
+    has_chat_template,
+    is_missing,
+    stored_files,
+)
 
-DraftSource = Literal["catalogue", "hub", "folders"]
+DraftSource = Literal["smollm2", "catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 WORDS: dict[str, frozenset[DraftSource]] = {
     "bundled": frozenset(),
-    "catalogue": frozenset({"catalogue"}),
-    "hub": frozenset({"catalogue", "hub"}),
-    "folders": frozenset({"catalogue", "folders"}),
-    "any": frozenset({"catalogue", "hub", "folders"}),
+    "smollm2": frozenset({"smollm2"}),
+    "catalogue": frozenset({"smollm2", "catalogue"}),
+    "hub": frozenset({"smollm2", "catalogue", "hub"}),
+    "folders": frozenset({"smollm2", "catalogue", "folders"}),
+    "any": frozenset({"smollm2", "catalogue", "hub", "folders"}),
 }
 DEFAULT = "catalogue"
 TEMPLATE_FILES = ("chat_template.jinja", "tokenizer_config.json")  # of a folder, as transformers writes them
@@ -58,7 +66,9 @@ def _sources(setting: str) -> frozenset[DraftSource]:
 def offered_names() -> list[str]:
     """The models of the menus: the bundled ones, the operator's files, then those that may be downloaded."""
     known = known_names() if "catalogue" in sources() else bundled_names()
-    files = [name for name in stored_files() if name not in (*known_names(), *head_names()) and not named(name)]
+    fetched = {SMOLLM2} if "smollm2" in sources() and can_fetch() else set()
+    files = sorted({*stored_files(), *fetched})
+    files = [name for name in files if name not in (*known_names(), *head_names()) and not named(name)]
     return [*bundled_names(), *files, *known[len(bundled_names()) :]]
 
 
@@ -81,7 +91,7 @@ def _names_template(file: Path) -> bool:
 
 
 def allows_typing() -> bool:
-    return not sources() <= {"catalogue"}
+    return bool(sources() & {"hub", "folders"})
 
 
 def typed_names() -> str:
@@ -105,6 +115,8 @@ def explain_refusal(name: str) -> str:
 
     Where folders are not open to visitors, it does not tell which folders there are.
     """
+    if name == SMOLLM2:
+        return f"This server does not download {name}: its operator can run `make {name}`. Until then use {_usable()}."
     if name in known_names():
         return f"{name} is not on this server, which downloads no models: use {_usable()}."
     if is_path(name) and allows_typing():
@@ -146,17 +158,20 @@ def _gain(draft: str) -> float:
 def offered_drafts() -> list[str]:
     """The names of the menu, group by group; small models that must be downloaded come last."""
     names = [name for group in draft_groups() for name in group.names]
-    return [*names, *(name for name in offered_names() if name not in names)]
+    return [*names, *(name for name in offered_names() if name not in names and not is_missing(name))]
 
 
 def linked_names() -> list[str]:
-    """The names that a link may hold: of models and heads. Those named by their method need no list."""
-    return [*offered_names(), *head_names()]
+    """The names that a link may hold: of models and heads. Those named by their method need no list.
+
+    Where there is no chat model, its name gets a sentence of its own.
+    """
+    return [*dict.fromkeys([*offered_names(), SMOLLM2]), *head_names()]
 
 
 def is_offered(name: str) -> bool:
     """Whether the menus have this model or draft, so that it needs no download that they do not announce."""
-    return method_named(name).loads != "model" or name in offered_names()
+    return method_named(name).loads != "model" or (name in offered_names() and not is_missing(name))
 
 
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
@@ -167,6 +182,8 @@ def model_label(name: str) -> str:
     """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
     if name == MORE_MODELS:
         return "More models…"
+    if name == SMOLLM2:
+        return f"SmolLM2-135M · {f'{show_size(PACKAGE_BYTES)}, once' if is_missing(name) else '135 M'} · chat"
     if named(name):
         return f"{menu_title(name)} · no model"
     for head in bundled_heads():

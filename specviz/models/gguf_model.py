@@ -3,7 +3,8 @@
 The names of fields and tensors: github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from math import prod
@@ -54,7 +55,7 @@ def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:
     config, info = configuration(file), ModelInfo(name, seen.parameters, dtype, weights_hash(path))
     if forced():
         return _load_transformers(file, config, info, device)
-    llama = build(config, {key: weight.to(device) for key, weight in _weights(file, config, DTYPES[dtype])})
+    llama = build(config, _Weights(file, config, DTYPES[dtype], device))
     give_back()
     return LoadedModel(
         tokens=seen.tokens,
@@ -200,16 +201,23 @@ def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]
     return every
 
 
-def _weights(file: GgufFile, config: Mapping[str, Any], dtype: torch.dtype) -> Iterator[tuple[str, Tensor]]:
-    """By a checkpoint's names."""
-    for tensor, (name, _) in _tensors(config).items():
-        if tensor not in file.tensors:
-            continue
-        weight = file.read_tensor(tensor, dtype)
-        part = tensor.split(".")[-2]
-        if part in ("attn_q", "attn_k") and config["model_type"] == "llama":
-            weight = _halves(weight, config["head_dim"])
-        yield name, weight
+class _Weights(UserDict[str, Tensor]):
+    """By a checkpoint's names. Each is unpacked when it is asked for, so that none is in memory twice."""
+
+    def __init__(self, file: GgufFile, config: Mapping[str, Any], dtype: torch.dtype, device: torch.device) -> None:
+        super().__init__()
+        self._file, self._config, self._dtype, self._device = file, config, dtype, device
+        self.tensors = {name: each for each, (name, _) in _tensors(config).items() if each in file.tensors}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
+
+    def __missing__(self, name: str) -> Tensor:
+        tensor = self.tensors[name]
+        weight = self._file.read_tensor(tensor, self._dtype)
+        if tensor.split(".")[-2] in ("attn_q", "attn_k") and self._config["model_type"] == "llama":
+            weight = _halves(weight, self._config["head_dim"])
+        return weight.to(self._device)
 
 
 def _halves(weight: Tensor, size: int) -> Tensor:
@@ -223,7 +231,8 @@ def _transformers(file: GgufFile, config: Mapping[str, Any], dtype: str) -> "Pre
     from transformers import AutoConfig, AutoModelForCausalLM  # seconds and 120 MB
 
     made: PreTrainedModel = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config), dtype=DTYPES[dtype])
-    made.load_state_dict(dict(_weights(file, config, DTYPES[dtype])), strict=False)
+    weights = _Weights(file, config, DTYPES[dtype], torch.device("cpu"))
+    made.load_state_dict({name: weights[name] for name in weights.tensors}, strict=False)
     made.tie_weights()
     return made.eval().requires_grad_(False)
 

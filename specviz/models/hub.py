@@ -40,6 +40,8 @@ from specviz.core.errors import InputError
 from specviz.core.names import show_size
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
+from specviz.models.downloads import Progress as Progress
+from specviz.models.gguf_folder import SMOLLM2
 
 SMALL_FILES = ["*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"]
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
@@ -53,15 +55,6 @@ WAITS: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
 RETRIES = 3  # in a row without a byte in between
 PAUSE_SECONDS = 1.0  # before each
 SILENT_SECONDS = 60.0  # a Hub that did not answer is not asked again for this long: everyone behind would wait
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    model: str
-    bytes_done: int
-    bytes_total: int
-    files_done: int
-    files_total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +274,8 @@ def check_no_file(name: str, file: str) -> None:
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
+    if name == SMOLLM2:
+        raise InputError(f"{name} is not on this machine yet: `python -m specviz models get {name}` fetches it.")
     check_no_file(name[:100], name)
     with suppress(errors.HFValidationError):
         validate_repo_id(name)

@@ -139,10 +139,11 @@ def pack_if_faster(linear: Linear) -> Linear:
 
 def _matrix(weights: Weights, *names: str) -> Tensor:
     """Their matrices, one below the other; each entry becomes a view of the result."""
-    joined = stored_fast(torch.cat([weights[f"{name}.weight"] for name in names]))
-    start = 0
-    for name in names:
-        rows = len(weights[f"{name}.weight"])
-        weights[f"{name}.weight"] = joined[start : start + rows]
-        start += rows
+    parts = [weights[f"{name}.weight"] for name in names]
+    rows, joined = [len(part) for part in parts], torch.cat(parts)
+    del parts  # before the next copy
+    joined, start = stored_fast(joined), 0
+    for name, count in zip(names, rows, strict=True):
+        weights[f"{name}.weight"] = joined[start : start + count]
+        start += count
     return joined

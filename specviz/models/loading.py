@@ -34,11 +34,13 @@ from specviz.models.catalogue import (
 )
 from specviz.models.devices import check_memory, choose_device, device_name, memory_problem
 from specviz.models.forward import LIGHT, LightForward, forced, is_packed
+from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import Progress, fetch, find_cached, hub_id
 from specviz.models.llama_weights import build, memory_of, store_fast
 from specviz.models.loaded_model import DTYPES, Dtype, Inspection, LoadedModel, cache_bytes
 from specviz.models.memory import needed_bytes
+from specviz.models.packaged import fetch_smollm2
 from specviz.models.pass_timing import pass_seconds
 from specviz.models.tokens import LightTokens
 
@@ -184,16 +186,18 @@ def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
     Other names are passed over. `reclaimable`: bytes of memory in models that would be released for these.
     """
     known = [model for model in HUB_MODELS if model.name in names]
-    check_memory([(model.name, needed_bytes(model.parameters, dtype)) for model in known], reclaimable)
+    sizes = [(model.name, model.parameters) for model in known]
+    sizes += [(name, SMOLLM2_PARAMETERS) for name in names if is_missing(name)]
+    check_memory([(name, needed_bytes(parameters, dtype)) for name, parameters in sizes], reclaimable)
     for model in known:
         if not find_cached(model.name):
             downloads.check_room(model.name, weight_bytes(model.parameters, "bfloat16"))  # its files take at least that
 
 
 def download(name: str) -> Iterator[Progress]:
-    """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names."""
+    """Download a model that is not on this machine yet, and yield the progress; nothing for one that is."""
     if name not in bundled_names() and not find_local(name):
-        yield from fetch(hub_id(name))
+        yield from fetch_smollm2() if name == SMOLLM2 else fetch(hub_id(name))
 
 
 @dataclass(frozen=True, slots=True)

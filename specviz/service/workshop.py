@@ -7,12 +7,14 @@ import gc
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 from time import monotonic
 from typing import TypeVar
 
 from specviz.core.errors import DisturbedError, InputError
+from specviz.core.free_memory import give_back
 from specviz.core.metrics import Costs
 from specviz.core.names import show_size
 from specviz.core.request import Precision, RunRequest
@@ -25,6 +27,8 @@ from specviz.measure.compare import RepeatedPairs
 from specviz.models import downloads
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import bundled_names, check_heads, known_models, method_named, weight_bytes
+from specviz.models.draft_menu import explain_refusal, is_allowed
+from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.hub import Progress
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import DtypeChoice, check_known, choose_dtype, download, inspect_model, load_model
@@ -191,8 +195,10 @@ class Downloads:
             yield this.progress
         if self._at_work.get(name) is this:
             del self._at_work[name]
-        this.done.result()
-        yield this.progress
+        if this.done.result():
+            yield this.progress
+        else:  # it ended while this job could not ask
+            yield from self.steps(name)
 
 
 class _Download:
@@ -202,11 +208,13 @@ class _Download:
         self.asked_at = monotonic()  # when a job last asked how far it is
         self.done = _begin(self._run)
 
-    def _run(self) -> None:
+    def _run(self) -> bool:
+        """Whether it came to its end."""
         for progress in download(self._name):
             self.progress = progress
             if monotonic() - self.asked_at > PATIENCE_SECONDS:
-                return
+                return False
+        return True
 
 
 class Workshop:
@@ -228,7 +236,7 @@ class Workshop:
         missing = [name for name in names if not self.models.holds(name, request.precision)]
         if missing:
             yield wire.Loading(job, missing[0])
-            sizes = yield from self._sizes(request, names)
+            sizes = yield from self._sizes(job, request, names)
             self.models.check(sizes, request.precision)
             for name in missing:
                 yield from self._download(job, name)
@@ -241,17 +249,26 @@ class Workshop:
             yield None
         return models[0], models[1] if own else load_draft(request.draft, models[0])
 
-    def _sizes(self, request: RunRequest, names: list[str]) -> Generator[None, None, dict[str, int]]:
+    def _sizes(
+        self, job: int, request: RunRequest, names: list[str]
+    ) -> Generator[wire.JobEvent | None, None, dict[str, int]]:
         """Parameters by name. A pair that does not ship with the app is checked first, before anything is loaded.
 
-        What is known without the network is checked before it is used. The Hub is asked in a thread.
+        What is known without the network is checked before it is used. The Hub is asked in a thread. The chat model is
+        one file, which is fetched before anything else can be known of it.
         """
         known = {name: known_models()[name].parameters for name in names if name in known_models()}
         if set(names) <= set(bundled_names()):
             return known
         dtype = "float32" if request.precision == "exact" else "bfloat16"
+        if fetched := any(map(is_missing, names)):
+            known[SMOLLM2] = SMOLLM2_PARAMETERS
         self.models.check(known, request.precision)
         check_known(names, dtype, self.models.bytes)
+        if fetched:
+            if not is_allowed(SMOLLM2):  # its file was there when the server looked
+                raise InputError(explain_refusal(SMOLLM2))
+            yield from self._download(job, SMOLLM2)
         draft, settings = names[1] if len(names) == 2 else None, request.settings
         check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
         report = yield from run_in_thread(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
@@ -288,11 +305,12 @@ class Workshop:
         known, costs = self._costs.get(pair, (0, None))
         if costs is None or known < attempt:
             lengths = FEW_LENGTHS if target.info.parameters > LARGE else range(1, MAX_DRAFT_LENGTH + 1)
-            try:
-                calibration = yield from calibration_steps(target, draft, lengths=lengths)
-            except DisturbedError:  # the machine was too busy for it: once more
-                calibration = yield from calibration_steps(target, draft, lengths=lengths)
-            costs = calibration.costs
+            costs = None
+            with suppress(DisturbedError):  # the machine was too busy for it: once more
+                costs = (yield from calibration_steps(target, draft, lengths=lengths)).costs
+            give_back()  # its runs take more than a bundled model
+            if costs is None:
+                costs = (yield from calibration_steps(target, draft, lengths=lengths)).costs
             self._costs[pair] = attempt, costs
         return costs
 

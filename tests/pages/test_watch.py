@@ -150,11 +150,17 @@ def test_a_link_alone_loads_no_model_and_a_broken_one_falls_back(monkeypatch: py
     assert "target" in page.warning[0].value
     assert "Or type" not in texts(page)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    page = opened(target="somebody/some_*thing*", prompt="Once")
-    assert not visit(page).watch.run.busy
-    assert stage_of(page)["run_id"] == "first"  # the recorded run stays
-    assert "press Run again to load it" in texts(page)
-    assert "*thing*" not in texts(page)  # the link's text is no markup
+    for name, says in (("some__thing__", "press Run again to load it"), ("some_*thing*", "There is no model named")):
+        page = opened(target=f"somebody/{name}", prompt="Once")
+        assert not visit(page).watch.run.busy
+        assert stage_of(page)["run_id"] == "first"  # the recorded run stays
+        assert says in texts(page)
+        assert name not in texts(page)  # the link's text is no markup
+    for setting, says in (("smollm2", "press Run again"), ("bundled", "its operator can run `make smollm2`")):
+        monkeypatch.setenv("SPECVIZ_MODELS", setting)
+        page = opened(target="smollm2", draft="lookup")
+        assert not visit(page).watch.run.busy, "a link alone fetches nothing"
+        assert says in texts(page).replace("\\", "")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     assert texts(page.run()).count("Or type a Hub id, a folder or a GGUF file.") == 2
 

@@ -108,6 +108,11 @@ def of_runs() -> Claims:
     fewer = {kind["accepted_int8"] < kind["accepted_float32"] for kind in kinds}
     yield "a quantised draft goes both ways", fewer == {True, False}
     yield "and its step is cheaper", all(kind["draft_phase"] > 1 for kind in kinds)
+    figures = story_figures()
+    for name, tried in figures.tried_per_call.items():
+        yield f"{name}: as many runs as it was chosen from", len(tried) == figures.tried[name]
+        per_call = known(count(story_trace(name).rounds).tokens_per_target_call)
+        yield f"{name}: one of them", round(per_call, 3) in tried
     step = next(step for step in steps() if step.name == "no-gain")
     shown = step.run.rounds[step.playhead(False) // 3]
     yield "a round without an accepted guess", bool(shown.drafted) and not shown.accepted

@@ -15,7 +15,7 @@ from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
-from specviz.models.draft_menu import draft_groups, draft_label, is_offered, linked_names, model_label, offered_drafts
+from specviz.models.draft_menu import draft_groups, draft_label, is_offered, model_label, offered_drafts
 from specviz.models.record_tokenizer import list_tokenizers, tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
@@ -35,7 +35,7 @@ def test_the_menu_offers_each_draft_once_and_what_needs_no_download_first() -> N
     assert len(set(names)) == len(names)
     ours = {*bundled_names(), *head_names(), PROMPT_LOOKUP, *(name for name in names if name.startswith("early-exit:"))}
     assert set(names[: len(ours)]) == ours
-    assert all(map(is_offered, [*linked_names(), PROMPT_LOOKUP, "early-exit:3"]))
+    assert all(map(is_offered, [*names, PROMPT_LOOKUP, "early-exit:3"]))
     assert not is_offered("somebody/something")
     first, *lines = draft_help().split("\n\n")
     assert lines == [f"**{group.title}:** {group.about}" for group in draft_groups()]

