@@ -90,3 +90,26 @@ def test_only_a_finished_chat_can_be_answered(page: AppTest) -> None:
     page = opened(target="talker", draft="lookup", prompt="Name a tree.", prompt_format="raw", tokens="8", view="full")
     until_done(page)
     assert not page.chat_input
+
+
+def test_two_recorded_runs_of_a_chat_model_play_without_it_and_set_the_controls_where_it_is_here(
+    page: AppTest, tmp_path: Path
+) -> None:
+    """No model is loaded for it, and what the visitor had comes back with Undo."""
+    next(button for button in page.button if button.label == "“Correct this text”").click().run()
+    watching = visit(page).watch
+    assert (known(watching.shown).run_id, watching.run.state) == ("chat-edit", "idle")
+    assert page.query_params["run"] == "chat-edit"
+    if page.selectbox(key="target").value != "smollm2":
+        assert "which this server does not have" in texts(page)
+        assert not page.chat_input
+    (tmp_path / "smollm2.gguf").write_bytes(b"GGUF" + TEMPLATE_FIELD)
+    page = opened(view="full")
+    next(button for button in page.button if button.label == "“Tell a short story”").click().run()
+    watching = visit(page).watch
+    assert (page.selectbox(key="target").value, watching.run.state) == ("smollm2", "idle")
+    assert watching.form.current[0].settings.prompt_format == "chat"
+    linked = opened(run="chat-story")
+    assert known(visit(linked).watch.shown).trace == known(watching.shown).trace
+    next(button for button in page.button if button.label == "Undo").click().run()
+    assert page.selectbox(key="target").value == "wren-base"

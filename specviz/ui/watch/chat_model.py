@@ -15,13 +15,11 @@ SAYS = page_texts("chat_model")
 
 
 def chat_model_choice(watching: WatchState) -> None:
-    times = st.session_state.setdefault("times_chat_chosen", 0)  # after a choice a new field, which begins closed
-
     def choose(name: str) -> None:
-        st.session_state.times_chat_chosen = times + 1
+        watching.chats_chosen += 1
         show_recorded(watching, name)
 
-    with st.popover("Try a chat model", icon=":material/forum:", key=f"chat_model-{times}"):
+    with st.popover("Try a chat model", icon=":material/forum:", key=f"chat_model-{watching.chats_chosen}"):
         st.markdown(SAYS["about"])
         for name in CHAT_RUNS:
             button(SAYS[name], name, choose, name, icon="play_circle", width="stretch")

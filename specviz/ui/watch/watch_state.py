@@ -209,6 +209,7 @@ class WatchState:
     before: ShownRun | None = None  # the whole run that was on screen before
     pinned: ShownRun | None = None  # the run to compare with instead
     listed: bool = False  # whether the list of what was tried is open
+    chats_chosen: int = 0  # how often; then a new field takes the place of the choice, and begins closed
     asked: Asked | None = None  # last submitted
     run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
     message: str = ""  # why the last run failed
