@@ -41,7 +41,7 @@ TINY = workshop_with(TARGET, DRAFT)
 def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[Costs] = []
 
-    def steps(*_: Any) -> Iterator[None]:
+    def steps(*_: Any, **__: Any) -> Iterator[None]:
         measured.append(Costs(0.01, 0.1 * (1 + len(measured)), {1: 1.0}, 0.0))
         yield
         return SimpleNamespace(costs=measured[-1])  # type: ignore[return-value]
@@ -63,7 +63,7 @@ def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(
     """Before: the runs of both were in memory at once, 260 MB more with 135 million parameters."""
     made: list[ReferenceType[set[int]]] = []
 
-    def steps(*_: Any) -> Iterator[None]:
+    def steps(*_: Any, **__: Any) -> Iterator[None]:
         runs: set[int] = set()  # stands for what a calibration holds
         made.append(ref(runs))
         yield
@@ -78,7 +78,7 @@ def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(
 
 
 def test_on_a_busy_machine_drafts_are_compared_by_the_costs_of_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: Any) -> Iterator[None]:
+    def refused(*_: Any, **__: Any) -> Iterator[None]:
         raise DisturbedError("The repeats do not agree.")
         yield
 
