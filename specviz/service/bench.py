@@ -126,8 +126,9 @@ class Bench:
 
     def work(self) -> None:
         """Take in the next job, or bring one a step further; waits where there is nothing to do."""
-        for task in [each for each in self._line if self._mail.stopped(each.job)]:
+        if task := next((each for each in self._line if self._mail.stopped(each.job)), None):
             self._end(task, wire.JobStopped(task.job, task.seconds))
+            return
         if not self._line and self._most >= CROWD:
             self._after_crowd()
         self._most = max(self._most, len(self._line)) if self._line else 0
