@@ -38,7 +38,7 @@ class Mailbox:
     def next(self, patience: float | None) -> wire.JobCommand | None:
         """The next command, after at most so many seconds; None: however long it takes."""
         with suppress(Empty):
-            return self._jobs.get(timeout=patience) if patience != 0 else self._jobs.get_nowait()
+            return self._jobs.get(timeout=patience)
         return None
 
     def stopped(self, job: int) -> bool:
@@ -78,10 +78,6 @@ class AtWork:
     @property
     def job(self) -> int:
         return self.command.job
-
-    @property
-    def owners(self) -> wire.Owners:
-        return self.command.owners
 
     @property
     def watched(self) -> bool:
@@ -171,7 +167,7 @@ class Bench:
             task.seconds, task.turn = task.seconds + now - began, task.turn + now - began
         if (shows and not task.shown) if task.watched else task.turn >= TURN:
             task.turn = 0.0
-            end_turn(self._line, task.owners)
+            end_turn(self._line, task.command)
         task.shown = task.shown or shows
 
     def _send(self, event: wire.JobEvent) -> None:
@@ -182,7 +178,7 @@ class Bench:
         """Each job that came has exactly one last word. Its number may come again as soon as that is sent."""
         self._line.remove(task)
         self._mail.forget(task.job)
-        end_turn(self._line, task.owners)
+        end_turn(self._line, task.command)
         self._send(last)
         self._said_of = None
 

@@ -270,22 +270,26 @@ class EngineDriver:
     # ---- the reader's thread
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        try:
-            event = wire.parse_event(line)
-            if event is None:
-                _log.warning("The engine wrote a line that is not an event: %r", line[:200])
-                return
-            with self._changed:
-                if child is self._child:
-                    self._hear(event)
-                    self._changed.notify_all()
-        except Exception:
-            _log.exception("What the engine said could not be taken in; a new engine is started.")
-            with self._changed:
-                if child is self._child:
-                    self._give_up_engine()
+        self._take_in(child, partial(self._hear, line))
 
-    def _hear(self, event: wire.Event) -> None:
+    def _on_end(self, child: RunningEngine, status: int) -> None:
+        self._take_in(child, partial(self._handle_end, status))
+
+    def _take_in(self, child: RunningEngine, news: Callable[[], None]) -> None:
+        with self._changed:
+            if child is self._child:
+                try:
+                    news()
+                except Exception:
+                    _log.exception("What the engine said could not be taken in; a new engine is started.")
+                    self._give_up_engine()
+            self._changed.notify_all()
+
+    def _hear(self, line: bytes) -> None:
+        event = wire.parse_event(line)
+        if event is None:
+            _log.warning("The engine wrote a line that is not an event: %r", line[:200])
+            return
         if isinstance(event, wire.EngineReady):
             self.ready, self._due = True, None
             _log.info("The engine is ready: %s", event.versions)
@@ -303,27 +307,16 @@ class EngineDriver:
         if self.ready and not any(other.stop_sent for other in self.running):
             self._due = monotonic() + self._limits.silence if self.running else None
 
-    def _on_end(self, child: RunningEngine, status: int) -> None:
-        with self._changed:
-            if child is not self._child:
-                return
-            jobs, self.running = self.running, []
-            self._child, self.ready, self._due = None, False, None
-            try:
-                if not self._closing:
-                    self._handle_end(jobs, status)
-            except Exception:
-                _log.exception("The engine's end could not be taken in; a new engine is started.")
-                for job in jobs:
-                    job.fail(BROKEN)
-            self._changed.notify_all()
-
-    def _handle_end(self, jobs: list[Job], status: int) -> None:
+    def _handle_end(self, status: int) -> None:
         """The job that it worked on loses a life, because it may have been the cause; the others wait again."""
+        self._child, self.ready, self._due = None, False, None
+        if self._closing:
+            return
         _log.warning("The engine ended with status %s.", status)
         # killing one that would not stop says nothing about the next
-        self._fleet.note_end(died=not any(job.stop_sent for job in jobs))
-        for job in [job for job in jobs if not job.view.finished]:
+        self._fleet.note_end(died=not any(job.stop_sent for job in self.running))
+        jobs, self.running = [job for job in self.running if not job.view.finished], []
+        for job in jobs:
             blamed = job is self._at_work and job.wanted == "end"
             if self._fleet.restarts.resting:
                 job.fail(KEEPS_DYING)

@@ -105,10 +105,6 @@ class Job:
         return self.view.job
 
     @property
-    def owners(self) -> wire.Owners:
-        return self.command.owners
-
-    @property
     def watched(self) -> bool:
         """Whether a visitor waits for it; all others are long jobs."""
         return self.command.task.watched

@@ -11,20 +11,19 @@ from typing import Protocol, TypeVar
 
 from specviz.service.job import Job
 from specviz.service.limits import ServiceLimits
-from specviz.service.protocol import Owners
+from specviz.service.protocol import JobCommand
 
 
-class Owned(Protocol):
-    @property
-    def owners(self) -> Owners: ...
+class InLine(Protocol):
+    command: JobCommand
 
 
-T = TypeVar("T", bound=Owned)
+T = TypeVar("T", bound=InLine)
 
 
-def end_turn(line: list[T], owners: Owners) -> None:
-    """Their network's jobs go behind all others, their session's last of all."""
-    line.sort(key=lambda job: [one == other for one, other in zip(job.owners, owners, strict=True)])
+def end_turn(line: list[T], had: JobCommand) -> None:
+    """The jobs of its owners' network go behind all others, those of the session last of all."""
+    line.sort(key=lambda job: [one == other for one, other in zip(job.command.owners, had.owners, strict=True)])
 
 
 class Schedule:
@@ -57,7 +56,7 @@ class Schedule:
                 return None
             if self._fits(job, running) and not any(len(o) < len(running) and self._fits(job, o) for o in others):
                 self.remove(job)
-                end_turn(self._line, job.owners)
+                end_turn(self._line, job.command)
                 return job
         return None
 

@@ -280,9 +280,10 @@ SHARED = ServiceLimits(tokens_at_once=0, turn=0.0, shared=True)  # a long job st
         lambda: World(("run",), cancels=1, kills=1),
         lambda: World(("refused",), kills=2),
         lambda: World(("run",), stuck=1, kills=1),
-        lambda: World(("sweep",), limits=SHARED, cancels=1, kills=1),
+        lambda: World(("sweep",), limits=SHARED, kills=1),
+        lambda: World(("sweep",), limits=SHARED, cancels=1),
     ],
-    ids=["cancelled and killed", "refused and killed twice", "stuck and killed", "in turns, cancelled and killed"],
+    ids=["cancelled, killed", "refused, killed twice", "stuck, killed", "in turns, killed", "in turns, cancelled"],
 )
 def test_a_job_ends_once_in_every_order_in_which_its_messages_can_cross(make: Callable[[], World]) -> None:
     assert explore(make) > 100
@@ -298,3 +299,18 @@ def test_no_job_of_many_is_lost_whatever_ends_when(seed: int) -> None:
     for _ in range(dice.randint(20, 120)):
         world.act(dice.choice([*world.actions(), *world.troubles()]))
     world.settle()
+
+
+def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
+    """Found: an engine that died took a life of every job that it had, and a class of thirty shares one engine."""
+    world = World(("run",) * 3, kills=1, limits=ServiceLimits(deaths=9))
+    for _ in world.asked:
+        world.ask()
+    while not all(job.view.rounds for job in world.jobs):
+        for name in ("driver 0", "engine 0 hears", "engine 0 works", *["engine 0 is heard"] * 9):
+            if name in world.actions():
+                world.act(name)
+    world.act("kill 0")
+    world.settle()
+    assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
+    assert {job.view.state for job in world.jobs} == {"done"}

@@ -88,7 +88,7 @@ def in_turns(jobs: list[Job]) -> list[Job]:
     line, order = list(jobs), []
     while line:
         order.append(line.pop(0))
-        end_turn(line, order[-1].owners)
+        end_turn(line, order[-1].command)
     return order
 
 
