@@ -707,16 +707,6 @@ def test_a_model_that_is_too_large_takes_no_job_of_others_with_it(start: Start) 
     until(service, lambda: all(service.view(job).state == "running" for job in others))
 
 
-def test_a_job_whose_turn_has_not_come_waits_also_where_the_engine_has_it(start: Start) -> None:
-    service = start(tokens_at_once=10_000)
-    first, second = (measure_costs(service, name, "hold") for name in ("ada", "bob"))
-    until_state(service, first, "running")
-    until(service, lambda: len(service._fleet.drivers[0].running) == 2)
-    assert (service.view(second).state, service.view(second).place) == ("waiting", None)
-    assert advance(JobView(1), wire.EngineAlive(1)).state == "loading", "it has begun"
-    until_state(service, second, "running")
-
-
 def test_a_stop_that_others_outlive_ends_no_engine(start: Start) -> None:
     service = start(tokens_at_once=10_000)
     held, other, long = run(service, "ada", "hold"), run(service, "bob", "hold"), measure_costs(service, "cleo", "hold")

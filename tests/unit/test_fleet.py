@@ -314,3 +314,20 @@ def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
     world.settle()
     assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
     assert {job.view.state for job in world.jobs} == {"done"}
+
+
+def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> None:
+    world = World(("sweep", "sweep", "run"))
+    for _ in world.asked:
+        world.ask()
+
+    def places(*actions: str) -> list[int | None]:
+        for name in actions:
+            world.act(name)
+        return [world.fleet.place(job) for job in world.jobs]
+
+    assert places() == [2, 3, 1], "a visitor waits for the run"
+    assert places("driver 0", "engine 0 is heard", *["driver 0"] * 3) == [2, 3, 1]
+    assert not world.fleet.schedule.jobs()
+    assert places("engine 0 hears", "engine 0 works", "engine 0 works", "engine 0 is heard") == [1, 2, None]
+    assert world.jobs[2].view.state == "loading"
