@@ -21,7 +21,7 @@ from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import protocol as wire
 from specviz.service.bench import Bench, Mailbox
 from specviz.service.child import OnEnd, OnLine, RunningEngine
-from specviz.service.fleet import Fleet
+from specviz.service.fleet import KEEPS_DYING, Fleet
 from specviz.service.job import Items, Job, JobView, RunResult
 from specviz.service.limits import ServiceLimits
 from specviz.service.sessions import Sessions, Ticket
@@ -331,3 +331,12 @@ def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> 
     assert not world.fleet.schedule.jobs()
     assert places("engine 0 hears", "engine 0 works", "engine 0 works", "engine 0 is heard") == [1, 2, None]
     assert world.jobs[2].view.state == "loading"
+
+
+def test_those_who_wait_are_told_that_no_engine_comes_whatever_ended_the_last_one() -> None:
+    """One that the server ended for not stopping counts as no death. Another one's deaths had begun the rest."""
+    world = World(("run",), limits=ServiceLimits(deaths=1))
+    world.ask()
+    world.fleet.restarts.died(monotonic())
+    world.fleet.note_end(died=False)
+    assert world.jobs[0].view.message == KEEPS_DYING
