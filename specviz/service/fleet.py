@@ -123,7 +123,7 @@ class Fleet:
         for job in chain(*busy):
             job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
-    def put_back(self, job: Job, seconds: float) -> None:
+    def requeue(self, job: Job, seconds: float) -> None:
         """An engine had it for so many seconds and has it no more: it waits again, behind the others."""
         job.wait_again(seconds)
         self.schedule.add(job)
@@ -272,15 +272,15 @@ class EngineDriver:
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
         with self._changed:
             if child is self._child:
-                self._take_in(partial(self._hear, line))
+                self._handle_news(partial(self._hear, line))
 
     def _on_end(self, child: RunningEngine, status: int) -> None:
         with self._changed:
             if child is self._child:
                 self._child, self.ready, self._due = None, False, None
-                self._take_in(partial(self._handle_end, status))
+                self._handle_news(partial(self._handle_end, status))
 
-    def _take_in(self, news: Callable[[], None]) -> None:
+    def _handle_news(self, news: Callable[[], None]) -> None:
         try:
             news()
         except Exception:
@@ -300,7 +300,7 @@ class EngineDriver:
         if job := next((job for job in self.running if job.id == event.job), None):
             self._at_work = job
             if isinstance(event, wire.JobStopped) and job.wanted == "later":
-                self._fleet.put_back(job, event.seconds)
+                self._fleet.requeue(job, event.seconds)
             elif not job.view.finished:
                 job.view = advance(job.view, event)
                 if job.view.state == "done":
@@ -327,5 +327,5 @@ class EngineDriver:
                 job.fail(DIED)
             elif not job.view.finished:
                 job.deaths += blamed
-                self._fleet.put_back(job, job.command.seconds)
+                self._fleet.requeue(job, job.command.seconds)
             self.running.remove(job)
