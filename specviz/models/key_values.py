@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-FIRST_ROOM = 256  # tokens
+FIRST_ROOM = 64  # tokens; a class has many runs that are paused after their first rounds
 BLOCK = 32
 """Places that attention sums up together. Places after a token's own have the weight 0: as long as they fill up the
 block, the order of the sum, and so its rounding, is the same however many there are."""

@@ -1,48 +1,31 @@
-"""The engine's jobs at work: in steps, so that several runs can take turns and any job can be stopped."""
+"""The engine's jobs at work: in steps, so that they share its time and any of them can be stopped."""
 
 import sys
 import traceback
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TypeVar
 
 from specviz.core.errors import InputError, hide_folders
 from specviz.models.memory import is_out_of_memory
 from specviz.service import protocol as wire
 from specviz.service.limits import BudgetSpent
+from specviz.service.schedule import end_turn
 
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
 BROKE = "The run failed because of an error in the engine; the server's log says more."
 
 CROWD = 4  # jobs at once
 SILENT = 0.2  # seconds without a message after which the engine says that it is alive
-PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
+LOOK = 0.01  # seconds between two looks at what jobs wait for, where nothing else is to be done
+CYCLE = 2.0  # seconds
+LONG_SHARE = 0.5  # of each cycle that long jobs have while others are watched
+TURN = 4.0  # seconds at work that a long job has before the next one
 
 Send = Callable[[wire.Event], None]
 DoJob = Callable[[wire.JobCommand], wire.JobSteps]  # see `handlers.job_steps`
-
-CYCLE = 2.0  # seconds
-LONG_SHARE = 0.5  # seconds of a cycle that long jobs have while others are watched
-TURN = 4.0  # seconds for each long job in turn; whole cycles, so that each gets as many shares
-
-T = TypeVar("T")
-
-
-def choose_job(watched: Sequence[T], long: Sequence[T], now: float) -> T:
-    """The job that works now; there is at least one. Jobs that somebody watches go first.
-
-    Long jobs (races, sweeps, proofs) take turns, and still get a share of every cycle, so that they end however many
-    visitors keep coming. Nothing is stopped for a change of turns: a job is paused between two rounds. `watched` begins
-    with the oldest; `now` is in seconds of the monotonic clock.
-    """
-    long_has_its_share = now % CYCLE >= CYCLE - LONG_SHARE
-    if watched and not (long and long_has_its_share):
-        return watched[0]
-    return long[int(now // TURN) % len(long)]
 
 
 class Mailbox:
@@ -52,13 +35,14 @@ class Mailbox:
         self._jobs: SimpleQueue[wire.JobCommand] = SimpleQueue()
         self._wanted: set[int] = set()  # jobs that came and are neither over nor stopped
 
-    def next(self, wait: bool) -> wire.JobCommand | None:
+    def next(self, patience: float | None) -> wire.JobCommand | None:
+        """The next command, after at most so many seconds; None: however long it takes."""
         with suppress(Empty):
-            return self._jobs.get(block=wait)
+            return self._jobs.get(timeout=patience)
         return None
 
     def stopped(self, job: int) -> bool:
-        """Whether this job, which has begun, is no longer wanted."""
+        """Whether this job, which has come, is no longer wanted."""
         return job not in self._wanted
 
     def forget(self, job: int) -> None:
@@ -81,20 +65,43 @@ class Mailbox:
 
 @dataclass(slots=True, eq=False)
 class AtWork:
-    job: int
+    """A job that the engine has."""
+
+    command: wire.JobCommand
     steps: wire.JobSteps
-    watched: bool  # by a visitor who waits for it; all others are long jobs
-    begun: bool  # whether the visitor has something to look at
-    loading: bool = True  # models are being loaded: that is not counted
-    seconds: float = 0.0  # it has worked
+    seconds: float  # it was at work; loading models is not counted
+    shown: bool = False  # whether the visitor has something to look at
+    loading: bool = True
+    waits: bool = False  # for a download or the Hub, not for the engine
+    turn: float = 0.0  # of its seconds, those since its turn began
+
+    @property
+    def job(self) -> int:
+        return self.command.job
+
+    @property
+    def watched(self) -> bool:
+        return self.command.task.watched
+
+
+def choose_job(line: Sequence[AtWork], now: float) -> AtWork | None:
+    """The job that works now: the first in line of those that somebody watches, or of the long ones.
+
+    A watched one that has shown nothing goes before all, so in a class everyone soon sees something. Long ones have a
+    share of every cycle: they end however many visitors keep coming. `now` is in seconds of the monotonic clock.
+    """
+    ready = [task for task in line if not task.waits]
+    watched, long = ([task for task in ready if task.watched is each] for each in (True, False))
+    new = [task for task in watched if not task.shown]
+    first = long if now % CYCLE >= CYCLE - LONG_SHARE else watched
+    return next(iter([*new, *first, *watched, *long]), None)
 
 
 class Bench:
-    """The jobs at work.
+    """The jobs at work, which share the engine's time by the rule of `schedule`, as `choose_job` says.
 
-    A new run is begun at once, up to its first rounds, so that in a class everyone soon sees something. Then the jobs
-    go on as `choose_job` says: watched ones one after the other, the oldest first, and long ones in turns. Each round
-    is timed by itself, so taking turns changes no figure.
+    A run's first rounds are a turn, and so is the rest of it; a turn of a long job is some seconds. A job is paused
+    between two rounds. Each round is timed by itself, so a pause is in no figure.
     """
 
     def __init__(
@@ -106,75 +113,74 @@ class Bench:
         budget: float | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._do_job, self._mail, self._send = do_job, mail, send
+        self._do_job, self._mail, self._write = do_job, mail, send
         self._after_crowd, self._budget, self._clock = after_crowd, budget, clock
-        self._tasks: list[AtWork] = []  # oldest first
-        self._most = 0  # jobs at work at once since the last rest
-        self._spent: OrderedDict[int, float] = OrderedDict()  # seconds of jobs that were stopped and may go on
-        self._said_at = 0.0  # when a job said something last
+        self._line: list[AtWork] = []
+        self._most = 0  # jobs at once since the last rest
+        self._said_at = 0.0  # when something was sent last ...
+        self._said_of: int | None = None  # ... and of which job, while that is at work
 
     def work(self) -> None:
-        """Begin the next job, or bring one a step further; waits where there is nothing to do."""
-        if not self._tasks:
-            if self._most >= CROWD:
-                self._after_crowd()
-            self._most = 0
-        command = self._mail.next(wait=not self._tasks)
-        if command:
-            self._begin(command)
-        elif self._tasks:
-            watched, long = ([task for task in self._tasks if task.watched is each] for each in (True, False))
-            self._step(choose_job(watched, long, self._clock()))
-        for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
-            self._end(task)
-            self._spent[task.job] = task.seconds
-            while len(self._spent) > PAUSED_REMEMBERED:
-                self._spent.popitem(last=False)
-            self._send(wire.JobStopped(task.job))
-
-    def _begin(self, command: wire.JobCommand) -> None:
-        task = AtWork(command.job, self._do_job(command), command.task.watched, begun=not isinstance(command, wire.Run))
-        task.seconds = self._spent.pop(task.job, 0.0)
-        self._tasks.append(task)
-        self._most = max(self._most, len(self._tasks))
-        while not task.begun and task in self._tasks and not self._mail.stopped(task.job):
+        """Take in the next job, or bring one a step further; waits where there is nothing to do."""
+        if task := next((each for each in self._line if self._mail.stopped(each.job)), None):
+            self._end(task, wire.JobStopped(task.job, task.seconds))
+            return
+        if not self._line and self._most >= CROWD:
+            self._after_crowd()
+        self._most = max(self._most, len(self._line)) if self._line else 0
+        turn = choose_job(self._line, self._clock())
+        if command := self._mail.next(0.0 if turn else LOOK if self._line else None):
+            self._line.append(AtWork(command, self._do_job(command), command.seconds))
+            return
+        for task in [each for each in self._line if each.waits or each is turn]:
             self._step(task)
 
-    def _end(self, task: AtWork) -> None:
-        self._tasks.remove(task)
-        self._mail.forget(task.job)
-
     def _step(self, task: AtWork) -> None:
-        """One step. An error fails its job and leaves the engine as it is.
-
-        A job may take many steps before it has something to say. Then it says that it is alive, because the server ends
-        an engine that says nothing for long.
-        """
+        """One step. An error fails its job and leaves the engine as it is."""
+        if not task.waits and self._said_of != task.job:
+            self._send(wire.EngineAlive(task.job))  # should this step end the engine, the server knows whose it was
         began = self._clock()
         try:
             if self._budget is None or task.seconds < self._budget:
                 event = next(task.steps)
             else:  # its time is over: it may send what it has, and ends
                 event = task.steps.throw(BudgetSpent(self._budget))
-        except StopIteration:
-            self._end(task)
+        except StopIteration:  # without its last word
+            self._end(task, wire.JobFailed(task.job, BROKE))
         except Exception as error:
-            self._end(task)
-            self._send(wire.JobFailed(task.job, _sentence(error)))
+            self._end(task, wire.JobFailed(task.job, _sentence(error)))
         else:
-            now = self._clock()
-            if event and not self._mail.stopped(task.job):
-                task.begun = task.begun or isinstance(event, wire.Rounds)
-                task.loading = isinstance(event, wire.Loading)
-            elif now - self._said_at >= SILENT:
-                event = wire.EngineAlive(task.job)
-            else:
-                event = None
-            if event:
-                self._send(event)
-                self._said_at = now
-            if not task.loading:
-                task.seconds += now - began
+            self._after_step(task, event, began)
+
+    def _after_step(self, task: AtWork, event: wire.JobEvent | None, began: float) -> None:
+        if isinstance(event, wire.Final):
+            self._end(task, event)
+            return
+        now, shows = self._clock(), isinstance(event, wire.Rounds | wire.JobItem)
+        task.waits = isinstance(event, wire.EngineAlive)
+        if event and not task.waits:
+            task.loading = isinstance(event, wire.Loading)
+            self._send(event)
+        elif now - self._said_at >= SILENT:
+            self._send(wire.EngineAlive(task.job))  # the server ends an engine that says nothing for long
+        if not task.loading:
+            task.seconds, task.turn = task.seconds + now - began, task.turn + now - began
+        if (shows and not task.shown) if task.watched else task.turn >= TURN:
+            task.turn = 0.0
+            end_turn(self._line, task.command)
+        task.shown = task.shown or shows
+
+    def _send(self, event: wire.JobEvent) -> None:
+        self._said_at, self._said_of = self._clock(), event.job
+        self._write(event)
+
+    def _end(self, task: AtWork, last: wire.Final) -> None:
+        """Each job that came has exactly one last word. Its number may come again as soon as that is sent."""
+        self._line.remove(task)
+        self._mail.forget(task.job)
+        end_turn(self._line, task.command)
+        self._send(last)
+        self._said_of = None
 
 
 def _sentence(error: Exception) -> str:

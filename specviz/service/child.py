@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread
 from typing import Protocol
 
@@ -46,7 +47,9 @@ class Child:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
         self._on_line = on_line
         self._on_end = on_end
+        self._lines: SimpleQueue[bytes | None] = SimpleQueue()  # to write; None: the last one
         self._reader = Thread(target=self._read, name="engine-reader", daemon=True)
+        Thread(target=self._write, name="engine-writer", daemon=True).start()
 
     @property
     def pid(self) -> int:
@@ -57,11 +60,8 @@ class Child:
         self._reader.start()
 
     def send(self, line: bytes) -> None:
-        """Write a line to the engine. If it has ended, this does nothing: `on_end` reports it."""
-        assert self._process.stdin
-        with suppress(OSError, ValueError):
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
+        """Send a line; waits for nothing, also where a stuck engine reads no more. After its end this does nothing."""
+        self._lines.put(line)
 
     def kill(self) -> None:
         """End it at once; `on_end` follows."""
@@ -69,7 +69,7 @@ class Child:
 
     def close(self, patience: float = 2.0) -> None:
         """Ask the process to end by closing its stdin, then kill it, and wait until it has ended."""
-        self._close_stdin()
+        self._lines.put(None)
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -87,13 +87,18 @@ class Child:
             _log.exception("The engine can no longer be heard; it is ended.")
             self.kill()
         status = self._process.wait()
-        self._close_stdin()
+        self._lines.put(None)
         self._on_end(self, status)
 
-    def _close_stdin(self) -> None:
+    def _write(self) -> None:
         assert self._process.stdin
-        with suppress(OSError):
-            self._process.stdin.close()
+        with (
+            suppress(OSError),
+            self._process.stdin as stdin,
+        ):  # an engine that has ended reads nothing: `on_end` says so
+            while (line := self._lines.get()) is not None:
+                stdin.write(line)
+                stdin.flush()
 
 
 def _environment() -> dict[str, str]:

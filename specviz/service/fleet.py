@@ -100,6 +100,12 @@ class Fleet:
         else:
             job.fail(KEEPS_DYING)
 
+    def place(self, job: Job) -> int | None:
+        """Among the jobs that wait, also in an engine, 1 is next; None when it does not wait."""
+        handed_over = chain(*(driver.running for driver in self.drivers))
+        waiting = [other for other in handed_over if other.view.state == "waiting"] + self.schedule.jobs()
+        return waiting.index(job) + 1 if job in waiting else None
+
     def abandon_unwanted(self, jobs: Iterable[Job]) -> None:
         """Give up those that nobody wants any more. If an engine has one, its driver sends a Stop."""
         for job in jobs:
@@ -117,21 +123,27 @@ class Fleet:
         for job in chain(*busy):
             job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
-    def has_idle_engine(self) -> bool:
-        return any(driver.ready and not driver.running for driver in self.drivers)
+    def requeue(self, job: Job, seconds: float) -> None:
+        """An engine had it for so many seconds and has it no more: it waits again, behind the others."""
+        job.wait_again(seconds)
+        self.schedule.add(job)
 
-    def note_death(self) -> None:
-        """After too many of them, those who wait are told."""
-        self.restarts.died(monotonic())
-        if self.restarts.resting:
-            for job in self.schedule.jobs():
-                self.schedule.remove(job)
-                job.fail(KEEPS_DYING)
+    def note_end(self, died: bool) -> None:
+        """An engine is gone. After too many deaths, those who wait are told: none may come that takes their jobs."""
+        if died:
+            self.restarts.died(monotonic())
+        for job in self.schedule.jobs() if self.restarts.resting else ():
+            self.schedule.remove(job)
+            job.fail(KEEPS_DYING)
         self.changed.notify_all()
 
 
 class EngineDriver:
-    """Feeds one engine from the fleet's queue."""
+    """Starts one engine, gives it jobs, and hears what it says of them.
+
+    A job that is not over is in one place at any time: in the fleet's schedule, or in `running` of one driver. It
+    leaves `running` with the engine's last word on it, or with the engine's end. So it ends, or waits again.
+    """
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet, self._limits, self._changed = fleet, fleet.limits, fleet.changed
@@ -139,8 +151,9 @@ class EngineDriver:
         self._closing = False
         self._child: RunningEngine | None = None
         self.ready = False  # the engine runs and has said so
-        self.running: list[Job] = []  # those the engine has: one, or several short runs of one pair
-        self._start_by: float | None = None  # a new engine must be ready by then
+        self.running: list[Job] = []  # those that the engine has
+        self._at_work: Job | None = None  # the one of these that it works on
+        self._due: float | None = None  # when the engine must have said something, on the monotonic clock
 
     # ---- for the fleet; with the lock held, except close
 
@@ -175,7 +188,7 @@ class EngineDriver:
                         self._give_up_engine()
                     failed = False
                 if step := self._next_step():
-                    step()  # without the lock: it may start a process or fill a pipe
+                    step()  # without the lock: it may start a process
             except Exception:
                 _log.exception("The engine's driver failed; it goes on with a new engine.")
                 failed = True
@@ -186,64 +199,59 @@ class EngineDriver:
         """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
         for job in self.running:
             job.fail(BROKEN)
-        self.running = []
-        self.ready, self._start_by = False, None  # so that it gets no other job
+        self.running, self.ready, self._due = [], False, None  # it gets no other job
         if self._child:
             self._child.kill()  # the reader notes its end
         else:
-            self._fleet.note_death()
+            self._fleet.note_end(died=True)
         self._changed.notify_all()
 
     def _next_step(self) -> Callable[[], None] | None:
         """Wait until there is something to do; None when the service closes."""
+        sessions = self._fleet.sessions
         with self._changed:
             while not self._closing:
                 now = monotonic()
-                self._fleet.abandon_unwanted(ticket.job for ticket in self._fleet.sessions.forget_gone(now))
+                self._fleet.abandon_unwanted(ticket.job for ticket in sessions.forget_gone(now))
                 if step := self._find_step(now):
                     return step
-                due = [when for when in (self._fleet.sessions.next_to_forget(), self._due()) if when is not None]
+                due = [when for when in (sessions.next_to_forget(), self._due) if when is not None]
                 self._changed.wait(max(0.0, min(due) - now) if due else None)
             return None
 
     def _find_step(self, now: float) -> Callable[[], None] | None:
         if self._child is None:
             return None if self._fleet.restarts.resting else self._start_child
-        if (due := self._due()) is not None and now >= due:
-            self.ready, self._start_by = False, None  # it gets no other job: that would lose one of its lives
-            for job in self.running:
-                job.due = None
+        if self._due is not None and now >= self._due:
+            self.ready, self._due = False, None  # it gets no other job: that would lose one of its lives
+            self._changed.notify_all()  # what was left to this engine, another one takes
             return self._child.kill
-        if not self.ready:
-            return None
-        line = self._next_line(now)
+        line = self._next_line(now) if self.ready else None
         return partial(self._child.send, line) if line else None
 
     def _next_line(self, now: float) -> bytes | None:
         """What to tell the engine: to stop a job it has, or the next job."""
-        self._fleet.schedule.stop(self.running, self._fleet.has_idle_engine(), now)
+        others = [driver.running for driver in self._fleet.drivers if driver.ready and driver is not self]
+        if yielding := self._fleet.schedule.find_yielding(self.running, others, now):
+            yielding.wanted = "later"
         for job in self.running:
             if job.wanted != "end" and not job.stop_sent:
                 job.stop_sent = True
-                job.due = now + (self._limits.stop if job.started else self._limits.stop_loading)
+                self._due = min(now + self._limits.stop, self._due or now + self._limits.stop)
                 return wire.dump_command(wire.Stop(job.id))
-        return self._hand_over(now)
+        return self._hand_over(others, now)
 
-    def _hand_over(self, now: float) -> bytes | None:
-        job = self._fleet.schedule.pick_for(self.running, self._fleet.has_idle_engine())
+    def _hand_over(self, others: Sequence[Sequence[Job]], now: float) -> bytes | None:
+        job = self._fleet.schedule.pick_for(self.running, others)
         if job is None:
             return None
+        if not self.running:
+            self._at_work, self._due = job, now + self._limits.silence
         self.running.append(job)
-        job.view = replace(job.view, state="loading")
-        job.taken_at, job.taken_found = now, job.found
-        job.due = now + self._limits.silence
+        job.taken_at = now
         self._fleet.note_busy()
         self._changed.notify_all()
         return wire.dump_command(job.command)
-
-    def _due(self) -> float | None:
-        due = [job.due for job in self.running if job.due is not None]
-        return min([*due, *([] if self._start_by is None else [self._start_by])], default=None)
 
     def _start_child(self) -> None:
         try:
@@ -251,83 +259,73 @@ class EngineDriver:
         except OSError as error:
             _log.error("The engine cannot be started: %s", error)
             with self._changed:
-                self._fleet.note_death()
+                self._fleet.note_end(died=True)
             return
         with self._changed:
             self._child = child
-            self._start_by = monotonic() + self._limits.start
+            self._due = monotonic() + self._limits.start
             self._changed.notify_all()
         child.listen()
 
     # ---- the reader's thread
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
+        with self._changed:
+            if child is self._child:
+                self._handle_news(partial(self._hear, line))
+
+    def _on_end(self, child: RunningEngine, status: int) -> None:
+        with self._changed:
+            if child is self._child:
+                self._child, self.ready, self._due = None, False, None
+                self._handle_news(partial(self._handle_end, status))
+
+    def _handle_news(self, news: Callable[[], None]) -> None:
         try:
-            event = wire.parse_event(line)
-            if event is None:
-                _log.warning("The engine wrote a line that is not an event: %r", line[:200])
-                return
-            with self._changed:
-                if child is self._child:
-                    self._hear(event)
-                    self._changed.notify_all()
+            news()
         except Exception:
             _log.exception("What the engine said could not be taken in; a new engine is started.")
-            with self._changed:
-                if child is self._child:
-                    self._give_up_engine()
+            self._give_up_engine()
+        self._changed.notify_all()
 
-    def _hear(self, event: wire.Event) -> None:
+    def _hear(self, line: bytes) -> None:
+        event = wire.parse_event(line)
+        if event is None:
+            _log.warning("The engine wrote a line that is not an event: %r", line[:200])
+            return
         if isinstance(event, wire.EngineReady):
-            self.ready, self._start_by = True, None
+            self.ready, self._due = True, None
             _log.info("The engine is ready: %s", event.versions)
             return
-        for job in self.running:
-            if not job.stop_sent:
-                job.due = monotonic() + self._limits.silence
-        for job in [job for job in self.running if job.id == event.job]:
-            job.started = job.started or isinstance(event, wire.RunStarted)
-            if job.gives_way and isinstance(event, wire.JobStopped):
-                self._requeue(job)
+        if job := next((job for job in self.running if job.id == event.job), None):
+            self._at_work = job
+            if isinstance(event, wire.JobStopped) and job.wanted == "later":
+                self._fleet.requeue(job, event.seconds)
             elif not job.view.finished:
                 job.view = advance(job.view, event)
                 if job.view.state == "done":
                     self._fleet.on_done(job)
             if isinstance(event, wire.Final):
                 self.running.remove(job)
+        if self.ready:  # else it is about to be ended
+            stops = any(other.stop_sent for other in self.running)
+            patience = self._limits.stop if stops else self._limits.silence
+            self._due = monotonic() + patience if self.running else None
 
-    def _requeue(self, job: Job) -> None:
-        if job.wanted == "give way":
-            job.gave_way_found = job.found
-        job.wait_again()
-        self._fleet.schedule.add(job)
-
-    def _on_end(self, child: RunningEngine, status: int) -> None:
-        with self._changed:
-            if child is not self._child:
-                return
-            jobs, self.running = self.running, []
-            self._child, self.ready, self._start_by = None, False, None
-            try:
-                if not self._closing:
-                    self._handle_end(jobs, status)
-            except Exception:
-                _log.exception("The engine's end could not be taken in; a new engine is started.")
-                for job in jobs:
-                    job.fail(BROKEN)
-            self._changed.notify_all()
-
-    def _handle_end(self, jobs: list[Job], status: int) -> None:
+    def _handle_end(self, status: int) -> None:
+        """The job that it worked on loses a life, because it may have been the cause; the others wait again."""
+        if self._closing:
+            return
         _log.warning("The engine ended with status %s.", status)
-        if not any(job.stop_sent for job in jobs):  # killing one that would not stop says nothing about the next
-            self._fleet.note_death()
-        for job in [job for job in jobs if not job.view.finished]:
+        # killing one that would not stop says nothing about the next
+        self._fleet.note_end(died=not any(job.stop_sent for job in self.running))
+        for job in list(self.running):
+            blamed = job is self._at_work and job.wanted == "end"
             if self._fleet.restarts.resting:
                 job.fail(KEEPS_DYING)
-            elif job.gives_way:
-                self._requeue(job)
-            elif job.gets_on or job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
-                job.deaths += 1
-                self._requeue(job)
-            else:
+            elif blamed and job.deaths >= RETRIES and not job.gets_on:
                 job.fail(DIED)
+            elif not job.view.finished:
+                job.deaths += blamed
+                self._fleet.requeue(job, job.command.seconds)
+            self.running.remove(job)

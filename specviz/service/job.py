@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from specviz.core.replay import DraftGuesses
-from specviz.core.request import Precision
 from specviz.core.trace import Trace
 from specviz.models.catalogue import bundled_names, method_named
 from specviz.service import protocol as wire
@@ -12,6 +11,9 @@ from specviz.service import protocol as wire
 Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]  # what a job is for
 State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
 FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
+LETTERS = 4  # of a prompt for each token, about
+LONGEST = 512  # tokens that the bundled models can read
+BEGUN, LONG = 64, 256  # tokens for what it writes: of a run that has shown its first rounds, and of a long job
 UNEXPECTED = "The engine sent something unexpected; run again."
 
 T = TypeVar("T")
@@ -87,24 +89,16 @@ class JobView:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A job on its way through the queue; changed only under the service's lock."""
+    """A job on its way through the service; changed only under the service's lock."""
 
-    session: str
-    slot: Slot
     view: JobView
     command: wire.JobCommand
-    wanted: Literal["end", "stop", "give way", "take turns"] = "end"  # what is to happen to it in the engine
-    stop_sent: bool = False
-    started: bool = False  # the engine is past what it cannot interrupt
-    shown: bool = False  # its first rounds were seen; it was stopped for a job of which nothing had been seen
-    address: str = ""  # the visitor's on the internet; empty where it is not known
-    block: str = ""  # the network around that address
-    taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
-    taken_found: tuple[int, int] = (0, 0)  # what it had `found` by then
-    gave_way_found: tuple[int, int] | None = None  # what it had `found` when it last gave way
     key: str | None = None  # see `service.sharing_key`
-    due: float | None = None  # while the engine has it: when something must have come, on the monotonic clock
-    deaths: int = 0  # engines that died with it in their hands
+    wanted: Literal["end", "later", "stop"] = "end"  # later: it gives its place to another job and goes on after it
+    stop_sent: bool = False
+    taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
+    left_found: tuple[int, int] = (-1, 0)  # what it had `found` when it last went back to waiting
+    deaths: int = 0  # engines that died while they worked on it
 
     @property
     def id(self) -> int:
@@ -121,20 +115,13 @@ class Job:
         return all(name in bundled_names() or method_named(name).loads != "model" for name in self.command.models)
 
     @property
-    def downloads(self) -> bool:
-        """Whether it waits for a download. That goes on for a while without it, and continues where it ended."""
-        loading = self.view.loading if self.view.state == "loading" else None
-        return bool(loading and loading.bytes_done < loading.bytes_total)
+    def tokens(self) -> int:
+        """For whose keys and values it has room while it is paused, about: both decoders read its longest prompt.
 
-    @property
-    def precision(self) -> Precision | None:
-        """In which its models work; None for a job of several pairs."""
-        return self.command.request.precision if isinstance(self.command, wire.PairCommand) else None
-
-    @property
-    def owners(self) -> tuple[str, str, str]:
-        """Whose turns it takes: the block's, the address's, the session's; where no address is known, the session's."""
-        return self.block or self.session, self.address or self.session, self.session
+        The engine brings one run after the other to its end, so few hold more than their first rounds.
+        """
+        prompt = min(max(map(len, self.command.texts), default=0) // LETTERS, LONGEST)
+        return 2 * prompt + (BEGUN if self.watched else LONG)
 
     @property
     def found(self) -> tuple[int, int]:
@@ -142,29 +129,23 @@ class Job:
         return self.view.items, self.view.progress.repeat if self.view.progress else 0
 
     @property
-    def gives_way(self) -> bool:
-        """Whether it was stopped only to go on later."""
-        return self.wanted in ("give way", "take turns")
-
-    @property
     def gets_on(self) -> bool:
-        """Whether it found something since the engine took it."""
-        return self.found > self.taken_found
+        """Whether it found something since it went back to waiting, if it ever did."""
+        return self.found > self.left_found
 
     def fail(self, message: str) -> None:
         """Nothing more will come; what there is stays. Does nothing to a job that is over."""
         if not self.view.finished:
             self.view = replace(self.view, state="failed", message=message)
 
-    def wait_again(self) -> None:
-        """Go back to waiting. A task that resumes keeps its items; any other job begins again."""
-        view = self.view
-        self.shown = self.gives_way and view.rounds > 0
+    def wait_again(self, seconds: float) -> None:
+        """Go back to waiting, after so many seconds at work. A task that resumes keeps its items; others start over."""
+        view, self.left_found = self.view, self.found
         self.view = JobView(view.job, beside=view.beside)
         if self.command.task.resumes:
             self.view = replace(self.view, progress=view.progress, result=view.result)
-            self.command = replace(self.command, done=view.items)
-        self.wanted, self.stop_sent, self.started = "end", False, False
+            self.command = replace(self.command, done=view.items, seconds=seconds)
+        self.wanted, self.stop_sent = "end", False
 
 
 def advance(view: JobView, event: wire.JobEvent) -> JobView:
@@ -180,7 +161,7 @@ def advance(view: JobView, event: wire.JobEvent) -> JobView:
             done = replace(result, plain_text=event.text, draft_guesses=event.draft_guesses)
             return replace(view, state="done", result=done)
         case wire.EngineAlive():
-            return view
+            return replace(view, state="loading") if view.state == "waiting" else view
         case wire.JobProgress():
             return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
         case wire.JobItem():

@@ -13,17 +13,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """All in seconds, except `sessions_at_once`, `runs_at_once` and `deaths`."""
+    """All in seconds, except `sessions_at_once`, `tokens_at_once` and `deaths`."""
 
     reconnect: float = 20.0  # a session whose connection ended may come back within this
     sessions_at_once: int = 40  # from one public address that have a job; a class behind one router has one address
-    runs_at_once: int = 32  # jobs that an engine has begun, which bounds its memory; 1: no run makes room for another
+    tokens_at_once: int = 18_000  # of all jobs that an engine has, see `Job.tokens`; 25 kB each; 0: one job at a time
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
-    silence: float = 180.0  # longest time between two messages of a job (a large model may have to be downloaded)
-    stop: float = 5.0  # a job ends this soon after a Stop
-    stop_loading: float = 60.0  # ... while a model is loading or a prompt is being read, which cannot be interrupted
-    turn: float = 5.0  # a long job that has found something lets a waiting one in after this long
-    shared_turn: float | None = None  # ... also if none waits here, but other servers may: engines behind a URL
+    silence: float = 180.0  # longest time between two messages of an engine that has jobs ...
+    stop: float = 60.0  # ... while a job is to stop: it does between two steps, such as the loading of a model
+    turn: float = 20.0  # a long job that has found something lets one in that does not fit beside it after this long
+    shared: bool = False  # ... also if none waits here, because other servers' jobs may: engines behind a URL
     deaths: int = 3  # after this many deaths of the engine ...
     deaths_window: float = 60.0  # ... within this time, no engine is started ...
     rest: float = 60.0  # ... for this long

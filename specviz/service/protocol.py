@@ -2,7 +2,7 @@
 
 Commands go to the engine, events come from it; a number names the job each is about. `TASKS` is the table of all kinds
 of jobs: a new one is a class for its arguments, an entry, and a handler. Most find one item after the other, each sent
-as an `JobItem`. A job that gives way goes on later after the items already sent: its `done` says how many those are.
+as a `JobItem`. A job that had to stop goes on after the items already sent: its `done` says how many those are.
 """
 
 from collections.abc import Generator
@@ -37,9 +37,14 @@ class JobMessage:
     job: int
 
 
+Owners = tuple[int, int, int]  # whose turns a job takes: numbers for a network, an address in it, and a session of it
+
+
 @dataclass(frozen=True, slots=True)
 class JobCommand(JobMessage):
     done: int = field(default=0, kw_only=True)  # items that an earlier part of the job has sent
+    seconds: float = field(default=0.0, kw_only=True)  # that an earlier part of the job was at work
+    owners: Owners = field(default=(0, 0, 0), kw_only=True)
 
     @property
     def task(self) -> "JobKind":
@@ -181,7 +186,7 @@ class JobKind:
     command: type[JobCommand]
     handler: str  # what does it in the engine: a module of `handlers` and its function, `command, workshop -> Steps`
     item: Any  # the type of what it finds; None for a run, which has events of its own
-    watched: bool = False  # whether a visitor waits for it; all others are long jobs, which give way and take turns
+    watched: bool = False  # whether a visitor waits for it; all others are long jobs, see `bench.choose_job`
     resumes: bool = True  # whether it goes on after the items that it has sent; otherwise it begins again
 
 
@@ -215,7 +220,7 @@ class EngineReady:
 
 @dataclass(frozen=True, slots=True)
 class EngineAlive(JobMessage):
-    """The job gets on, or waits for an engine, and there is nothing to show."""
+    """There is nothing to show: the job gets on, or waits for an engine, a download or the Hub."""
 
     type: Literal["alive"] = "alive"
 
@@ -304,6 +309,7 @@ class JobFailed(JobMessage):
 
 @dataclass(frozen=True, slots=True)
 class JobStopped(JobMessage):
+    seconds: float = 0.0  # it was at work
     type: Literal["stopped"] = "stopped"
 
 

@@ -71,7 +71,7 @@ class Engine:
 
     async def _settle(self) -> None:
         """Wait until the job before has ended; a process that does not stop, or is gone, is replaced."""
-        async for _ in self._listen(self._limits.stop_loading):
+        async for _ in self._listen(self._limits.stop):
             pass
 
     async def _listen(self, patience: float) -> AsyncIterator[wire.Event]:

@@ -32,7 +32,7 @@ from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobResult, JobView, RunResult, Slot
 from specviz.service.limits import ServiceLimits
 from specviz.service.run_store import RunStore, StoredRun, answers
-from specviz.service.sessions import Sessions, Ticket, address_block, is_public, normal_address
+from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
 
 MAX_PROMPT_CHARACTERS = 100_000
 FORMAT = 1  # of what is stored; a new one forgets what older versions stored
@@ -134,7 +134,7 @@ class EngineService:
         found = (
             None if fresh or key is None else self._find_result(key, command)
         )  # without the lock: it may read a file
-        job = Job(session, slot, JobView(command.job), command, key=key)
+        job = Job(JobView(command.job), command, key)
         if found:
             job.view = replace(job.view, state="done", result=found, stored=True)
         try:
@@ -143,15 +143,13 @@ class EngineService:
             job.fail(str(error))
         with self._changed:
             self._sessions.hear(session)
-            job.address = self._sessions.address(session)
-            job.block = address_block(job.address)
+            job.command = replace(command, owners=self._sessions.owners(session))
             if not job.view.finished:
                 under_way = self._sessions.shared(key) if key else []
                 # a job under way that will answer this one too; a fresh one joins only what has not begun
                 joined = next((other for other in under_way if not fresh or other.view.state == "waiting"), None)
-                crowd = (
-                    self._sessions.count_others_at_work(session) if is_public(job.address) else 0
-                )  # each tab is a session
+                known = is_public(self._sessions.address(session))  # there each tab is a session
+                crowd = self._sessions.count_others_at_work(session) if known else 0
                 if not joined and crowd >= self._most_at_once:
                     job.fail(CROWDED.format(most=self._most_at_once))
                 job = joined or job
@@ -257,4 +255,4 @@ class EngineService:
             return view
         why = RESTARTING if ticket.job.deaths or self._fleet.restarts.deaths else STARTING
         message = "" if self._fleet.state == "ready" else why
-        return replace(view, place=self._fleet.schedule.place(ticket.job), message=message)
+        return replace(view, place=self._fleet.place(ticket.job), message=message)

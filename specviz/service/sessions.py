@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from specviz.service.job import Job, JobView, Slot
+from specviz.service.protocol import Owners
 
 HOME_NETWORK = 64  # leading bits of an IPv6 address that one household or one server has; the rest it can choose
 BLOCKS = {4: 24, 6: 48}  # leading bits, by version, that neighbours have in common; who has one address may have others
@@ -45,6 +46,11 @@ class Sessions:
 
     def address(self, session: str) -> str:
         return self._addresses.get(session, "")
+
+    def owners(self, session: str) -> Owners:
+        """Whose turns its jobs take, as numbers that say nothing of them: its network's, its address's, its own."""
+        address = self.address(session)
+        return hash(address_block(address) or session), hash(address or session), hash(session)
 
     def count_others_at_work(self, session: str) -> int:
         """How many other sessions from the same address have a job that is not over."""

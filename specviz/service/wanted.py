@@ -15,7 +15,6 @@ ENGINES_VARIABLE, TOKEN_VARIABLE, STREAMS_VARIABLE = "SPECVIZ_ENGINES", "SPECVIZ
 MOST_ENGINES = 64
 STREAMS = 2
 LEAST_TOKEN = 16  # characters
-TURN = 20.0  # seconds after which a long job goes to the end of the line of all servers' jobs
 OLD_RAY = (
     f"{ENGINES_VARIABLE} takes no ray: addresses any more: start the engines on the cluster with "
     f"python -m specviz.service.serve_engines, and give their URL, such as http://HOST:8000."
@@ -62,7 +61,7 @@ def _connect(url: str) -> EngineService:
 
 def stream_limits(streams: int) -> ServiceLimits:
     """A stream has one job. Where the engines' server is gone, all streams end at once: that counts as one death."""
-    return ServiceLimits(runs_at_once=1, deaths=ServiceLimits().deaths * streams, shared_turn=TURN)
+    return ServiceLimits(tokens_at_once=0, deaths=ServiceLimits().deaths * streams, shared=True)
 
 
 def token_wanted() -> str:

@@ -1,12 +1,13 @@
 """What the handlers of jobs share: the models in memory, plain runs already made, and the costs of pairs.
 
 Its generators yield None where there is nothing to report, so that a job can be stopped there; the handlers' do too.
+They yield `EngineAlive` where the job waits for a download or the Hub, so that others have the engine meanwhile.
 """
 
 import gc
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from threading import Thread
@@ -38,7 +39,6 @@ from specviz.service import protocol as wire
 from specviz.service.limits import number_set
 
 LEAST_BUDGET = 400 * 10**6  # bytes
-POLL_SECONDS = 0.01  # between two looks whether something is done; a stop is heard as soon
 PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
@@ -58,17 +58,21 @@ def budget_from_environment() -> int:
 
 
 class ModelCache:
-    """Holds models up to a budget. A model is counted before it is loaded; the pair in use is never removed."""
+    """Holds models up to a budget. A model is counted before it is loaded; the pair in use is never removed.
+
+    Many jobs use the bundled models at the same time. So these stay, in each number format once, and are not counted.
+    """
 
     def __init__(self, budget: int | None = None) -> None:
         self._budget = budget_from_environment() if budget is None else budget  # in bytes of weights
         self._models: dict[str, LoadedModel] = {}  # by name, the most recently used at the end
+        self._bundled: dict[tuple[str, Dtype], LoadedModel] = {}
         self._sizes: dict[str, int] = {}  # parameters, by model name
         self._faster: dict[str, DtypeChoice] = {}  # for "fast": the faster number format of each model, measured once
 
     @property
     def names(self) -> list[str]:
-        return list(self._models)
+        return list(self._models)  # of those that are counted
 
     @property
     def bytes(self) -> int:
@@ -76,7 +80,9 @@ class ModelCache:
 
     def holds(self, name: str, precision: Precision) -> bool:
         faster = self._faster.get(name)
-        dtype = "float32" if precision == "exact" else faster and faster.dtype
+        dtype: Dtype | None = "float32" if precision == "exact" else faster.dtype if faster else None
+        if name in bundled_names():
+            return dtype is not None and (name, dtype) in self._bundled
         return name in self._models and self._models[name].info.dtype == dtype
 
     def check(self, sizes: Mapping[str, int], precision: Precision) -> None:
@@ -94,15 +100,20 @@ class ModelCache:
     def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
         """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
         dtype = self._dtype(name, precision, keep)
+        if name in bundled_names():
+            return self.bundled(name, dtype)
         model = self._models.pop(name, None)
         if model is None or model.info.dtype != dtype:
             model = None  # remove the old copy before the new one is loaded
             self._make_room(weight_bytes(self._parameters(name), dtype), keep)
-            model = load_model(name, dtype)
-            warm_up(model)
-            set_aside()
+            model = load_ready(name, dtype)
         self._models[name] = model
         return model
+
+    def bundled(self, name: str, dtype: Dtype) -> LoadedModel:
+        if (name, dtype) not in self._bundled:
+            self._bundled[name, dtype] = load_ready(name, dtype)
+        return self._bundled[name, dtype]
 
     def reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
         if precision == "exact":
@@ -114,6 +125,8 @@ class ModelCache:
     def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:
         if precision == "exact":
             return "float32"
+        if name not in self._faster and name in bundled_names():
+            self._faster[name] = choose_dtype(name)
         if name not in self._faster:
             both = weight_bytes(self._parameters(name), "float32")
             in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
@@ -138,6 +151,14 @@ class ModelCache:
             del self._models[name]
 
 
+def load_ready(name: str, dtype: Dtype) -> LoadedModel:
+    """The model, so that no later job is disturbed by its first passes."""
+    model = load_model(name, dtype)
+    warm_up(model)
+    set_aside()
+    return model
+
+
 def warm_up(loaded: LoadedModel) -> None:
     """Read each number of tokens a pass may have once: in bfloat16 the first pass of a size is slow."""
     model = CachedModel(loaded, shared_vocabulary(loaded))
@@ -153,11 +174,11 @@ def set_aside() -> None:
     gc.freeze()
 
 
-def run_in_thread(work: Callable[[], Value]) -> Generator[None, None, Value]:
-    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
+def run_in_thread(job: int, work: Callable[[], Value]) -> Generator[wire.EngineAlive, None, Value]:
+    """Do the work in a thread, and wait for it. A job that stops leaves the thread to end by itself."""
     done = _begin(work)
-    while not wait([done], POLL_SECONDS).done:
-        yield None
+    while not done.done():
+        yield wire.EngineAlive(job)
     return done.result()
 
 
@@ -190,7 +211,7 @@ class Downloads:
         if name not in self._at_work or self._at_work[name].done.done():
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
-        while not wait([this.done], POLL_SECONDS).done:
+        while not this.done.done():
             this.asked_at = monotonic()
             yield this.progress
         if self._at_work.get(name) is this:
@@ -271,7 +292,9 @@ class Workshop:
             yield from self._download(job, SMOLLM2)
         draft, settings = names[1] if len(names) == 2 else None, request.settings
         check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self.models.bytes)
-        report = yield from run_in_thread(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
+        report = yield from run_in_thread(
+            job, partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens)
+        )
         if report.problems:
             raise InputError(report.problems[0])
         return report.sizes
@@ -280,7 +303,7 @@ class Workshop:
         sent, last = 0.0, None
         for step in self._downloads.steps(name):
             due = step != last and monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
-            yield wire.Loading(job, name, step.bytes_done, step.bytes_total) if step and due else None
+            yield wire.Loading(job, name, step.bytes_done, step.bytes_total) if step and due else wire.EngineAlive(job)
             sent, last = (monotonic(), step) if due else (sent, last)
 
     def plain_run(

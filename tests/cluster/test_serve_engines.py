@@ -163,7 +163,7 @@ def test_a_server_that_dies_frees_its_engine(engines: Serve, server: Server) -> 
 def test_a_job_that_says_nothing_for_long_is_not_lost_and_one_that_hears_nothing_is(
     engines: Serve, server: Server
 ) -> None:
-    service = server(engines(REPLAYING, least=1, silence=PAUSE + 10, stop_loading=1.0), 1)
+    service = server(engines(REPLAYING, least=1, silence=PAUSE + 10, stop=1.0), 1)
     job = run(service, "ada", prompt=f"slow {PAUSE}")
     assert wait_for(service, job, "done").rounds == 1
     assert not service._fleet.restarts.deaths

@@ -32,7 +32,7 @@ from specviz.service import workshop as workshop_module
 from specviz.service.child import _environment
 from specviz.service.handlers import job_steps
 from specviz.service.job import advance
-from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone, dump_event, parse_event
+from specviz.service.protocol import EngineAlive, JobEvent, JobSteps, Loading, Run, RunDone, dump_event, parse_event
 from specviz.service.service import admit
 from specviz.service.workshop import Workshop
 from tests.conftest import ROOT
@@ -476,6 +476,6 @@ def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
     hub.answers.clear()
     job = all_steps(Workshop(), NAME)
     assert next(job) == Loading(1, NAME)
-    assert [next(job) for _ in range(20)] == [None] * 20  # the Hub has said nothing yet
+    assert [next(job) for _ in range(20)] == [EngineAlive(1)] * 20  # the Hub has said nothing yet
     hub.answers.set()
     assert isinstance(list(filter(None, job))[-1], RunDone)

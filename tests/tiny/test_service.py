@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event as Signal
+from threading import Thread
 from typing import Any
 from unittest.mock import Mock
 
@@ -22,9 +24,8 @@ from specviz.service.bench import Mailbox
 from specviz.service.child import Child
 from specviz.service.engine import listen
 from specviz.service.fleet import BROKEN, Restarts
-from specviz.service.job import UNEXPECTED, Items, Job, advance
+from specviz.service.job import UNEXPECTED, Items, advance
 from specviz.service.run_store import RunStore
-from specviz.service.schedule import Schedule
 from specviz.service.service import RESTARTING, sharing_key
 from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
@@ -348,6 +349,21 @@ def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:
     assert view.message.startswith("The engine stopped twice while decoding this")
 
 
+def test_a_stuck_engine_that_reads_nothing_holds_up_nobody_who_writes_to_it() -> None:
+    """Found: with more jobs than its pipe holds, the driver waited for the pipe, and never ended the engine."""
+    ended = Signal()
+    child = Child(
+        (sys.executable, "-c", "import time; time.sleep(3600)"), lambda *_: None, lambda child, status: ended.set()
+    )
+    child.listen()
+    sender = Thread(target=child.send, args=(b"x" * 10**6 + b"\n",), daemon=True)
+    sender.start()
+    sender.join(PATIENCE)
+    assert not sender.is_alive()
+    child.kill()
+    assert ended.wait(PATIENCE)
+
+
 def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -643,30 +659,61 @@ def test_commands_and_events_survive_the_pipe() -> None:
     assert [line for line in nothing if wire.parse_event(line)] == []
 
 
-# ---- first rounds go first, with an engine that takes turns
+# ---- many jobs in one engine, which takes turns
 
 
-def test_a_run_that_made_room_begins_again_and_every_run_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    made_room, add = list[int](), Schedule.add
-
-    def noted(queue: Schedule, job: Job, instead_of: Job | None = None) -> None:
-        made_room.extend([job.id] * job.shown)
-        add(queue, job, instead_of)
-
-    monkeypatch.setattr(Schedule, "add", noted)
-    service = EngineService(ENGINE, ServiceLimits(reconnect=3600, runs_at_once=2))
+def test_first_rounds_come_beside_long_work_of_thirty_others_and_every_run_is_whole() -> None:
+    service = EngineService(ENGINE, ServiceLimits(reconnect=3600))
     service.start()
     try:
-        jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(5)]
+        long = [service.submit(f"visitor {number}", "sweep", sweep_of) for number in range(30)]
+        (driver,) = service._fleet.drivers
+        until(service, lambda: len(driver.running) == len(long))
+        jobs = [run(service, f"newcomer {number}", "Once upon a time") for number in range(5)]
         for job in jobs:
             service.wait(job, has_begun, PATIENCE)
         views = [until_state(service, job, "done") for job in jobs]
+        assert len(driver.running) == len(long), "nothing was stopped for that"
     finally:
         service.close()
-    assert len(made_room) == len(set(made_room)) > 0
-    assert set(made_room) <= set(jobs[1:]), "never the oldest"
     assert len({run_of(view).plain_text for view in views}) == 1
     for view in views:
         trace = run_of(view).trace
         assert [round.index for round in trace.rounds] == list(range(len(trace.rounds))), "no round twice"
         assert trace.output.stopped_by is not None
+
+
+def test_an_engine_that_is_killed_with_many_jobs_at_once_loses_none(start: Start) -> None:
+    service = start(tokens_at_once=10_000)
+    jobs = [run(service, f"visitor {number}", "Once upon a time") for number in range(8)]
+    sweep = service.submit("ada", "sweep", sweep_of)
+    until(service, lambda: all(service.view(job).rounds for job in jobs))
+    (engine,) = service.engine_pids
+    os.kill(engine, signal.SIGKILL)
+    until(service, lambda: service.view(jobs[-1]).state == "waiting")
+    assert service.view(jobs[-1]).message == RESTARTING
+    for job in jobs:
+        until_state(service, job, "done")
+    until(service, lambda: service.view(sweep).items == 1)
+
+
+def test_a_model_that_is_too_large_takes_no_job_of_others_with_it(start: Start) -> None:
+    """It is tried twice, beside what others do."""
+    service = start(tokens_at_once=10_000)
+    others = [measure_costs(service, f"visitor {number}", "hold") for number in range(2)]
+    until(service, lambda: all(service.view(job).state == "running" for job in others))
+    fatal = submit(service, "ada", RunRequest("die", target="EleutherAI/pythia-70m", draft="lookup"))
+    assert until_state(service, fatal, "failed").message == fleet.DIED
+    until(service, lambda: all(service.view(job).state == "running" for job in others))
+
+
+def test_a_stop_that_others_outlive_ends_no_engine(start: Start) -> None:
+    service = start(tokens_at_once=10_000)
+    held, other, long = run(service, "ada", "hold"), run(service, "bob", "hold"), measure_costs(service, "cleo", "hold")
+    for job in (held, other, long):
+        until_state(service, job, "running")
+    before = service.engine_pids
+    service.cancel("ada", "run")
+    until(service, lambda: len(service._fleet.drivers[0].running) == 2)
+    assert service.engine_pids == before
+    assert {service.view(job).state for job in (other, long)} == {"running"}

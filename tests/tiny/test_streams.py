@@ -18,7 +18,7 @@ from specviz.service.wanted import service_wanted, stream_limits
 from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
 from tests.support.stream_server import BEAT, TOKEN, StreamServer
 
-FAST = ServiceLimits(reconnect=3600, runs_at_once=1, deaths=6)
+FAST = ServiceLimits(reconnect=3600, tokens_at_once=0, deaths=6)
 
 Serve = Callable[..., EngineService]
 
@@ -75,7 +75,7 @@ def test_a_stream_that_ends_or_falls_silent_twice_is_lost(serve: Serve, server: 
 def test_heartbeats_count_as_news_of_the_stream_and_of_the_job(serve: Serve, server: StreamServer) -> None:
     """Else a job that waits for a free engine would be given up after some minutes."""
     silence = 60 * BEAT  # so long must this machine stand still for the stream to look silent
-    service = serve(ServiceLimits(reconnect=3600, runs_at_once=1, silence=silence), silence=silence)
+    service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, silence=silence), silence=silence)
     server.pause = 2 * silence
     until_state(service, run(service, "ada", "pause"), "done")
     assert server.asked == ["pause"]
@@ -92,7 +92,7 @@ def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, serve
 
 
 def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
-    service = serve(ServiceLimits(reconnect=3600, runs_at_once=1, shared_turn=0.0))
+    service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, turn=0.0, shared=True))
     view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
     assert view.result.items == ("cell 1", "cell 2", "cell 3")
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
@@ -115,7 +115,7 @@ def test_a_wrong_token_is_said_in_the_log(serve: Serve, caplog: pytest.LogCaptur
 
 
 def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: StreamServer) -> None:
-    service = serve(ServiceLimits(reconnect=3600, runs_at_once=1, deaths=10**6))
+    service = serve(ServiceLimits(reconnect=3600, tokens_at_once=0, deaths=10**6))
     held = run(service, "ada", "hold")
     service.wait(held, has_begun, PATIENCE)
     server.close()

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
-from itertools import count, pairwise, product
+from itertools import count, pairwise
 from threading import Barrier
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -16,7 +18,7 @@ from specviz.core.trace import Output
 from specviz.data.measured.first_run import first_trace
 from specviz.service import EngineService
 from specviz.service import protocol as wire
-from specviz.service.bench import BROKE, NO_MEMORY, SILENT, Bench, choose_job
+from specviz.service.bench import BROKE, CYCLE, LONG_SHARE, LOOK, NO_MEMORY, SILENT, TURN, Bench
 from specviz.service.engine import Mailbox
 from specviz.service.limits import BudgetSpent
 from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
@@ -37,8 +39,10 @@ class Script:
         self.stop_after = stop_after or {}
         self.done: dict[int, int] = {}
         self.error: Exception | None = None
+        self.patience: list[float | None] = []
 
-    def next(self, wait: bool) -> wire.JobCommand | None:
+    def next(self, patience: float | None) -> wire.JobCommand | None:
+        self.patience.append(patience)
         return self.commands.pop(0) if self.commands else None
 
     def stopped(self, job: int) -> bool:
@@ -50,19 +54,23 @@ class Script:
     def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
         job = command.job
-        for number, event in enumerate(
-            [wire.EngineAlive(job), rounds(job), None, rounds(job), wire.JobFinished(job)], start=1
-        ):
+        parts = [wire.RunStarted(job), rounds(job), None, rounds(job), self.error or wire.JobFinished(job)]
+        for number, event in enumerate(parts, start=1):
             self.done[job] = number
+            if isinstance(event, Exception):
+                raise event
             yield event
-        if self.error:
-            raise self.error
 
 
 def sent_by(script: Script, after_crowd: Callable[[], object] = lambda: None) -> list[wire.Event]:
+    """Without a word of jobs that are only alive."""
     sent: list[wire.Event] = []
-    work(Bench(script.steps, script, sent.append, after_crowd), 60)
-    return sent
+    work(Bench(script.steps, script, sent.append, after_crowd, clock=lambda: 0.0), 60)
+    return said(sent)
+
+
+def said(sent: list[wire.Event]) -> list[wire.Event]:
+    return [event for event in sent if not isinstance(event, wire.EngineAlive)]
 
 
 def work(bench: Bench, times: int) -> None:
@@ -71,27 +79,58 @@ def work(bench: Bench, times: int) -> None:
 
 
 def test_runs_go_to_their_end_and_a_class_sees_its_first_rounds_before_any_goes_on() -> None:
-    assert sent_by(Script(wire.Run(5, REQUEST))) == [
-        wire.EngineAlive(5),
-        rounds(5),
-        rounds(5),
-        wire.JobFinished(5),
-    ]
-    sent = sent_by(Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST), wire.Run(3, REQUEST)))
-    first = [wire.EngineAlive(1), rounds(1), wire.EngineAlive(2), rounds(2), wire.EngineAlive(3), rounds(3)]
+    assert sent_by(Script(wire.Run(5, REQUEST))) == [wire.RunStarted(5), rounds(5), rounds(5), wire.JobFinished(5)]
+    sent = sent_by(Script(*(wire.Run(number, REQUEST, owners=(number,) * 3) for number in (1, 2, 3))))
+    first = [wire.RunStarted(1), rounds(1), wire.RunStarted(2), rounds(2), wire.RunStarted(3), rounds(3)]
     rest = [rounds(1), wire.JobFinished(1), rounds(2), wire.JobFinished(2), rounds(3), wire.JobFinished(3)]
     assert sent == first + rest, "then the oldest goes on to its end"
+
+
+def test_an_owner_with_many_runs_has_as_many_turns_as_one_with_one() -> None:
+    """In the order of first rounds, and in the order of ends."""
+    many = [wire.Run(number, REQUEST, owners=(1, 1, number)) for number in range(10, 15)]
+    script = Script(*many, wire.Run(20, REQUEST, owners=(2, 2, 2)), wire.Run(30, REQUEST, owners=(3, 3, 3)))
+    sent = sent_by(script)
+    began = [event.job for event in sent if isinstance(event, wire.RunStarted)]
+    assert began == [10, 20, 30, 11, 12, 13, 14]
+    assert [event.job for event in sent if isinstance(event, wire.JobFinished)][:3] == [20, 30, 10]
 
 
 def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
     sent = sent_by(Script(wire.Run(1, REQUEST), wire.Run(2, REQUEST), stop_after={2: 2}))
     assert sent.index(wire.JobStopped(2)) < sent.index(wire.JobFinished(1))
     assert wire.JobFinished(2) not in sent
-    assert sent_by(Script(wire.Calibrate(5, REQUEST), stop_after={5: 4})) == [
-        wire.EngineAlive(5),
-        rounds(5),
-        wire.JobStopped(5),
-    ]
+    begun = [wire.RunStarted(5), rounds(5)]
+    assert sent_by(Script(wire.Calibrate(5, REQUEST), stop_after={5: 3})) == [*begun, wire.JobStopped(5)]
+    ended = sent_by(Script(wire.Calibrate(5, REQUEST), stop_after={5: 5}))
+    assert ended == [*begun, rounds(5), wire.JobFinished(5)], "too late: a job has one last word"
+
+
+def test_a_handler_that_ends_without_a_last_word_leaves_nobody_waiting() -> None:
+    """Found: the server waited for that word for ever, and the visitor with it."""
+
+    def nothing(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        yield None
+
+    sent = list[wire.Event]()
+    work(Bench(nothing, Script(wire.Run(1, REQUEST)), sent.append, clock=lambda: 0.0), 4)
+    assert sent[-1] == wire.JobFailed(1, BROKE)
+
+
+def test_the_last_that_is_said_before_a_step_is_of_the_job_whose_step_it_is() -> None:
+    """Should the step end the engine, the server knows whose it was, and the others lose nothing."""
+    sent = list[wire.Event]()
+
+    def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        for _ in range(50):
+            assert known(sent[-1]).job == command.job
+            yield rounds(command.job) if len(sent) % 3 else None
+        yield wire.JobFinished(command.job)
+
+    commands = [*long_of(1, 2, 3), *(wire.Run(number, REQUEST, owners=(number,) * 3) for number in (4, 5))]
+    seconds = count(step=0.3)
+    work(Bench(steps, Script(*commands), sent.append, clock=lambda: next(seconds)), 300)
+    assert sum(isinstance(event, wire.JobFinished) for event in sent) == 5
 
 
 def test_only_after_a_crowd_memory_is_given_back_and_only_once() -> None:
@@ -118,7 +157,7 @@ def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_sa
     def now() -> float:
         return next(ticks) * SILENT / 8  # a step looks at the clock a few times
 
-    script = Endless(wire.Calibrate(5, REQUEST), wire.Calibrate(6, REQUEST))
+    script = LongWork(wire.Calibrate(5, REQUEST), wire.Calibrate(6, REQUEST))
     work(Bench(script.steps, script, lambda _: times.append(now()), clock=now), 400)
     pauses = [later - sooner for sooner, later in pairwise(times)]
     assert len(pauses) > 50
@@ -126,26 +165,12 @@ def test_an_engine_at_work_is_never_silent_for_long_whatever_its_jobs_have_to_sa
     assert min(pauses[10:]) > SILENT / 2, "and says no more than it has to"
 
 
-def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:
-    """Who works at each tenth of a second."""
-    return "".join(choose_job(watched, long, tenth / 10) for tenth in range(round(seconds * 10)))
+class LongWork(Script):
+    """A long job is at work for ever, one step each tenth of a second; all others are as before."""
 
-
-def test_alone_a_job_has_all_the_time_and_beside_visitors_a_quarter() -> None:
-    assert set(whose_turns(["w"], [], 4)) == {"w"}
-    assert set(whose_turns([], ["a"], 4)) == {"a"}
-    turns = whose_turns(["w", "x"], ["a"], 40)
-    assert turns.count("a") == 100
-    assert "x" not in turns, "the oldest goes on to its end"
-    assert max(map(len, turns.split("w"))) <= 5, "half a second"
-    assert max(map(len, turns.split("a"))) <= 15
-    for visitors, long in product(([], ["w"]), ("ab", "abc", "abcd")):
-        turns = whose_turns(visitors, list(long), 4 * len(long))
-        assert len({turns.count(job) for job in long}) == 1, "long jobs have equal shares"
-
-
-class Endless(Script):
-    """A long job yields None for ever; all others are as before."""
+    def __init__(self, *commands: wire.JobCommand) -> None:
+        super().__init__(*commands)
+        self.now, self.worked = 0.0, ""
 
     def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
         if isinstance(command, wire.Run):
@@ -155,44 +180,112 @@ class Endless(Script):
         yield None
         yield wire.RunStarted(command.job)
         try:
-            for number in count():
+            for number in count(1):
                 self.done[command.job] = number
+                self.now, self.worked = self.now + 0.1, self.worked + str(command.job)
                 yield None
         except BudgetSpent:
             yield rounds(command.job)
             raise
 
 
-def test_a_watched_run_comes_at_once_while_a_long_job_is_paused_and_goes_on() -> None:
-    script, sent = Endless(wire.Calibrate(1, REQUEST)), []
+class Endless(LongWork):
+    """Runs never end either."""
+
+    def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+        if isinstance(command, wire.Run):
+            yield rounds(command.job)
+        yield from super().steps(replace(wire.Calibrate(command.job, REQUEST), owners=command.owners))
+
+
+def at_work(script: LongWork, seconds: float, **options: Any) -> str:
+    """The numbers of the jobs that were at work, one for each tenth of a second."""
+    bench = Bench(script.steps, script, lambda _: None, clock=lambda: script.now, **options)
+    while script.now < seconds:
+        bench.work()
+    return script.worked
+
+
+def long_of(*numbers: int) -> list[wire.JobCommand]:
+    return [wire.Calibrate(number, REQUEST, owners=(number,) * 3) for number in numbers]
+
+
+def test_alone_a_job_has_all_the_time_and_long_ones_beside_watched_ones_a_share() -> None:
+    assert set(at_work(Endless(*long_of(1)), 4)) == {"1"}
+    assert set(at_work(Endless(wire.Run(5, REQUEST)), 4)) == {"5"}
+    turns = at_work(Endless(*long_of(1), wire.Run(5, REQUEST)), 40)
+    assert turns.count("1") / len(turns) == pytest.approx(LONG_SHARE / CYCLE, abs=0.05)
+    assert max(map(len, turns.split("5"))) <= 6, "half a second"
+    assert max(map(len, turns.split("1"))) <= 16
+
+
+@pytest.mark.parametrize("watched", [[], [wire.Run(9, REQUEST)]], ids=["alone", "beside a run"])
+def test_long_jobs_have_equal_shares_in_turns_and_no_owner_more_than_another(watched: list[wire.JobCommand]) -> None:
+    seconds = 120 if not watched else 480
+    turns = at_work(Endless(*long_of(1, 2, 3), *watched), seconds).replace("9", "")
+    assert all(turns.count(each) == pytest.approx(len(turns) / 3, abs=10 * TURN) for each in "123")
+    assert max(len(part) for part in turns.replace("2", "3").split("3")) <= 10 * TURN + 1
+    two = [replace(command, owners=(1, 1, 1)) for command in long_of(1, 2)]
+    turns = at_work(Endless(*two, *long_of(3), *watched), seconds).replace("9", "")
+    assert turns.count("3") == pytest.approx(len(turns) / 2, abs=10 * TURN)
+
+
+def test_first_rounds_come_at_once_beside_thirty_long_jobs_and_nothing_is_begun_again() -> None:
+    script, sent = LongWork(*long_of(*range(30))), list[wire.Event]()
+    bench = Bench(script.steps, script, sent.append, clock=lambda: script.now)
+    while script.now < 150:
+        bench.work()
+    before, sent[:] = dict(script.done), []
+    script.commands.append(wire.Run(50, REQUEST, owners=(50,) * 3))
+    work(bench, 3)
+    assert [event for event in sent if not isinstance(event, wire.EngineAlive)] == [wire.RunStarted(50), rounds(50)]
+    work(bench, 30)
+    assert wire.JobFinished(50) in sent
+    assert len(before) == 30
+    assert all(script.done[job] >= steps for job, steps in before.items())
+
+
+def test_what_waits_for_a_download_takes_no_time_from_others_and_no_processor() -> None:
+    class Downloads(Script):
+        here = False
+
+        def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+            while command.job == 1 and not self.here:
+                self.done[1] = self.done.get(1, 0) + 1
+                yield wire.EngineAlive(1)
+            yield from super().steps(command)
+
+    script, sent = Downloads(wire.Run(1, REQUEST)), list[wire.Event]()
     bench = Bench(script.steps, script, sent.append, clock=lambda: 0.0)
-    work(bench, 20)
-    before = script.done[1]
+    work(bench, 5)
+    assert set(script.patience[2:]) == {LOOK}, "it pauses between two looks"
+    asked = script.done[1]
     script.commands.append(wire.Run(2, REQUEST))
-    bench.work()
-    assert sent[2:] == [wire.EngineAlive(2), rounds(2)], "its first rounds, at once"
-    work(bench, 20)
-    assert sent[4:6] == [rounds(2), wire.JobFinished(2)]
-    assert script.done[1] > before, "nothing is begun again"
+    work(bench, 8)
+    assert said(sent) == [wire.RunStarted(2), rounds(2), rounds(2), wire.JobFinished(2)]
+    assert script.done[1] > asked + 5, "it is asked as before"
+    script.here = True
+    work(bench, 8)
+    assert sent[-1] == wire.JobFinished(1)
 
 
-def test_jobs_that_give_way_have_no_more_time_than_others() -> None:
-    script, sent = Endless(wire.Calibrate(1, REQUEST)), []
-    each_second = partial(next, count(1.0))
-    work(Bench(script.steps, script, sent.append, budget=9, clock=each_second), 30)
+def test_jobs_find_yielding_have_no_more_time_than_others() -> None:
+    script, sent = LongWork(wire.Calibrate(1, REQUEST)), list[wire.Event]()
+    work(Bench(script.steps, script, sent.append, budget=0.85, clock=lambda: script.now), 30)
     *_, has, failed = sent
     assert has == rounds(1)
     assert isinstance(failed, wire.JobFailed)
-    assert failed.message.startswith("This server gives one job 9 seconds, and they are over")
-    assert script.done[1] == 7, "one second a step, without the two that load models"
-    script, sent = Endless(), []
-    bench = Bench(script.steps, script, sent.append, budget=9, clock=each_second)
-    for _ in range(6):
-        script.commands.append(wire.Calibrate(1, REQUEST))
-        script.stop_after = {}
-        work(bench, 6)
+    assert failed.message.startswith("This server gives one job 1 seconds, and they are over")
+    assert script.done[1] == 9, "without the steps that load models"
+    script, sent, seconds = LongWork(), list[wire.Event](), 0.0
+    bench = Bench(script.steps, script, sent.append, budget=0.85, clock=lambda: script.now)
+    for _ in range(5):
+        script.commands, script.stop_after = [wire.Calibrate(1, REQUEST, seconds=seconds)], {}
+        work(bench, 7)
         script.stop_after = {1: 0}
         bench.work()
+        assert isinstance(sent[-1], wire.JobStopped | wire.JobFailed)
+        seconds = sent[-1].seconds if isinstance(sent[-1], wire.JobStopped) else seconds
     assert any(isinstance(event, wire.JobFailed) for event in sent)
 
 
@@ -205,14 +298,16 @@ def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
         assert not mailbox.stopped(number)
         if number % 2:
             mailbox.receive(wire.dump_command(wire.Stop(number)))
-        work(bench, 1 if number % 2 else 5)  # its first two steps are one
+        work(bench, 2 if number % 2 else 6)
         mailbox.receive(wire.dump_command(wire.Stop(number)))  # late: it is over
     assert [event.job for event in sent if isinstance(event, wire.JobStopped)] == [1, 3]
     assert mailbox._wanted == set()
-    for command in (wire.Calibrate(6, REQUEST), wire.Stop(6), wire.Calibrate(6, REQUEST)):
-        mailbox.receive(wire.dump_command(command))
-        bench.work()
-    assert sent[-1] == wire.JobStopped(6)
+    mailbox.receive(wire.dump_command(wire.Calibrate(6, REQUEST)))
+    work(bench, 3)
+    mailbox.receive(wire.dump_command(wire.Stop(6)))
+    bench.work()
+    assert isinstance(sent[-1], wire.JobStopped)
+    mailbox.receive(wire.dump_command(wire.Calibrate(6, REQUEST)))
     work(bench, 6)
     assert sent[-1] == wire.JobFinished(6), "a number may come again"
 

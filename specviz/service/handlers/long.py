@@ -142,11 +142,14 @@ def compare_greedy_steps(command: wire.CompareGreedy, workshop: Workshop) -> wir
     if command.half:
         if request.target not in bundled_names():
             raise InputError("The near-tie example is offered for the bundled models only.")
-        target = load_model(request.target, "bfloat16")
+        target = workshop.models.bundled(request.target, "bfloat16")
 
     @cache
     def exact() -> LoadedModel:
-        return target if target.info.dtype == "float32" else load_model(request.target, "float32")
+        if target.info.dtype == "float32":
+            return target
+        load = workshop.models.bundled if request.target in bundled_names() else load_model
+        return load(request.target, "float32")
 
     yield wire.RunStarted(job)
     for preset in filter(None, prompts[command.done :]):

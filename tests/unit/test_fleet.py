@@ -1,0 +1,342 @@
+"""No job is lost: the server's half and the engine's half, without threads, in every order in which they can act.
+
+The engine is the real `Bench` behind a pipe each way; a step of the server, of the engine or of a pipe is an action. A
+small world is explored whole: each state that any order of actions can reach. Larger ones are walked through by dice.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from random import Random
+from threading import Condition
+from time import monotonic
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.request import RunRequest
+from specviz.core.rounds import EmittedToken, Round
+from specviz.core.trace import Output
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
+from specviz.service import protocol as wire
+from specviz.service.bench import Bench, Mailbox
+from specviz.service.child import OnEnd, OnLine, RunningEngine
+from specviz.service.fleet import KEEPS_DYING, Fleet
+from specviz.service.job import Items, Job, JobView, RunResult
+from specviz.service.limits import ServiceLimits
+from specviz.service.sessions import Sessions, Ticket
+from tests.support.fake_traces import run_of
+
+PLAN = SweepPlan((SweepPrompt("story", "story-1", "w"),), (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2))
+HUB = "EleutherAI/pythia-70m"
+KINDS: dict[str, Callable[[int], wire.JobCommand]] = {
+    "run": lambda job: wire.Run(job, RunRequest("w"), owners=(job, job, job)),
+    "hub run": lambda job: wire.Run(job, RunRequest("w", target=HUB), owners=(job, job, job)),
+    "refused": lambda job: wire.Run(job, RunRequest("refuse")),
+    "sweep": lambda job: wire.Sweep(job, PLAN),
+}
+DAY = 86_400.0
+
+
+def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
+    """As the handlers do: a run of two rounds, or a sweep of two cells."""
+    job = command.job
+    if isinstance(command, wire.Sweep):
+        for cell in range(command.done, 2):
+            yield wire.JobItem(job, "sweep", f"cell {cell}")
+        yield wire.JobFinished(job)
+        return
+    assert isinstance(command, wire.Run)
+    yield wire.RunStarted(job, run_of([]))
+    if command.request.prompt == "refuse":
+        raise InputError("No.")
+    for index in range(2):
+        made = Round(index, 0.1, 0.1, 0.0, [], EmittedToken("bonus", index))
+        yield wire.Rounds(job, [made], Output([], "", None))
+    yield wire.RunDone(job, "plain")
+
+
+class Engine:
+    """An engine that acts when it is told. What it wrote before its end is still read."""
+
+    pid = 0
+
+    def __init__(self, on_line: OnLine, on_end: OnEnd) -> None:
+        self.on_line, self.on_end = on_line, on_end
+        self.to_engine, self.to_server = deque[bytes](), deque[bytes]()
+        self.alive, self.ended, self.mail = True, False, Mailbox()
+        self.bench = Bench(steps, self.mail, self.say, clock=lambda: 0.0)
+
+    def say(self, event: wire.Event) -> None:
+        self.to_server.append(wire.dump_event(event))
+
+    def listen(self) -> None:
+        self.say(wire.EngineReady({}))
+
+    def send(self, line: bytes) -> None:
+        if self.alive:
+            self.to_engine.append(line)
+
+    def kill(self) -> None:
+        self.alive = False
+
+    def close(self, patience: float = 0.0) -> None:
+        self.alive = False
+
+    def actions(self) -> dict[str, Callable[[], object]]:
+        found: dict[str, Callable[[], object]] = {}
+        if self.alive and self.to_engine:
+            found["hears"] = lambda: self.mail.receive(self.to_engine.popleft())
+        if self.alive and (self.bench._line or not self.mail._jobs.empty()):
+            found["works"] = self.bench.work
+        if self.to_server:
+            found["is heard"] = lambda: self.on_line(self, self.to_server.popleft())
+        elif not self.alive and not self.ended:
+            found["is seen to end"] = self.end
+        return found
+
+    def end(self) -> None:
+        self.ended = True
+        self.on_end(self, 1)
+
+
+@dataclass
+class World:
+    """What may still happen: jobs that are asked for, then cancels, and ends of engines, `kills` of any and `stuck`."""
+
+    asked: tuple[str, ...]
+    cancels: int = 0
+    kills: int = 0
+    stuck: int = 0  # times that an engine is ended because it has said nothing for long
+    engines: int = 1
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
+
+    def __post_init__(self) -> None:
+        self.made: list[Engine] = []
+        self.jobs: list[Job] = []
+        self.tickets: list[Ticket] = []
+        self.ends: dict[int, JobView] = {}
+        self.done: list[int] = []
+        self.sessions, changed = Sessions(DAY), Condition()
+        changed.acquire()  # each action is under the lock
+        self.fleet = Fleet(
+            self._start, self.limits, changed, self.sessions, lambda job: self.done.append(job.id), self.engines
+        )
+
+    def _start(self, on_line: OnLine, on_end: OnEnd) -> RunningEngine:
+        self.made.append(Engine(on_line, on_end))
+        return self.made[-1]
+
+    # ---- what can happen
+
+    def actions(self) -> dict[str, Callable[[], object]]:
+        """By name, in a fair order: each of these gets on."""
+        found: dict[str, Callable[[], object]] = {}
+        for number, engine in enumerate(self.made):
+            found |= {f"engine {number} {name}": act for name, act in engine.actions().items()}
+        for number in range(self.engines):
+            found[f"driver {number}"] = lambda number=number: self.drive(number)  # type: ignore[misc]
+        return found
+
+    def troubles(self) -> dict[str, Callable[[], object]]:
+        found: dict[str, Callable[[], object]] = {}
+        if len(self.jobs) < len(self.asked):
+            found["ask"] = self.ask
+        if self.cancels:
+            found |= {
+                f"cancel {t.number}": lambda t=t: self.cancel(t)  # type: ignore[misc]
+                for t in self.tickets
+                if not t.view.finished
+            }
+        for number, engine in enumerate(self.made):
+            if self.kills and engine.alive:
+                found[f"kill {number}"] = lambda engine=engine: self.kill(engine)  # type: ignore[misc]
+        for number, driver in enumerate(self.fleet.drivers):
+            if self.stuck and driver._due is not None:
+                found[f"stuck {number}"] = lambda number=number: self.overdue(number)  # type: ignore[misc]
+        return found
+
+    def drive(self, number: int, now: float | None = None) -> None:
+        step = self.fleet.drivers[number]._find_step(monotonic() if now is None else now)
+        if step:
+            step()
+
+    def ask(self) -> None:
+        number = len(self.jobs) + 1
+        self.jobs.append(Job(JobView(number), KINDS[self.asked[number - 1]](number)))
+        self.tickets.append(Ticket(number, f"visitor {number}", "run", self.jobs[-1]))
+        self.sessions.save(self.tickets[-1])
+        self.fleet.enqueue(self.jobs[-1])
+
+    def cancel(self, ticket: Ticket) -> None:
+        self.cancels -= 1
+        ticket.cancel()
+        self.fleet.abandon_unwanted([ticket.job])
+
+    def kill(self, engine: Engine) -> None:
+        self.kills -= 1
+        engine.kill()
+
+    def overdue(self, number: int) -> None:
+        self.stuck -= 1
+        self.drive(number, monotonic() + DAY)
+
+    # ---- what must hold
+
+    def act(self, name: str) -> None:
+        (self.actions() | self.troubles())[name]()
+        self.check()
+
+    def check(self) -> None:
+        for job in self.jobs:
+            places = [job in self.fleet.schedule._line, *(job in driver.running for driver in self.fleet.drivers)]
+            assert sum(places) <= 1, "it is handed over once"
+            if job.view.finished:
+                assert self.ends.setdefault(job.id, job.view) == job.view, "it ends once"
+            else:
+                assert sum(places) == 1, "it is lost"
+
+    def settle(self) -> None:
+        """No more trouble: then each job ends."""
+        mark = ""
+        while mark != (mark := self.mark()):
+            for name in [*self.actions()]:
+                if name in self.actions():  # else another one of these has done it
+                    self.act(name)
+        while len(self.jobs) < len(self.asked):
+            self.ask()
+            self.settle()
+        assert [job.id for job in self.jobs if not job.view.finished] == []
+        assert all(not driver.running for driver in self.fleet.drivers)
+        for job, asked in zip(self.jobs, self.asked, strict=True):
+            self.check_result(job, asked)
+
+    def check_result(self, job: Job, asked: str) -> None:
+        """Whole, and each part once."""
+        view = job.view
+        assert self.done.count(job.id) == (view.state == "done" and not self.tickets[job.id - 1].cancelled)
+        if view.state == "done":
+            assert asked != "refused"
+            if isinstance(view.result, RunResult):
+                assert [made.index for made in view.result.trace.rounds] == [0, 1]
+            else:
+                assert view.result == Items("sweep", ("cell 0", "cell 1"))
+        elif view.state == "failed":
+            assert view.message
+
+    def mark(self) -> str:
+        """The same for states that go on in the same way."""
+        jobs = [
+            (j.view.state, j.wanted, j.stop_sent, j.deaths, j.found, j.left_found, j.view.rounds) for j in self.jobs
+        ]
+        queue = [job.id for job in self.fleet.schedule._line]
+        drivers = [
+            (d.ready, [j.id for j in d.running], d._at_work and d._at_work.id, d._due is None, d._child is None)
+            for d in self.fleet.drivers
+        ]
+        engines = [
+            (
+                *(e.alive, list(e.to_engine), list(e.to_server), sorted(e.mail._wanted), e.mail._jobs.qsize()),
+                [(task.job, task.steps.gi_frame and task.steps.gi_frame.f_lasti) for task in e.bench._line],
+            )
+            for e in self.made
+            if not e.ended
+        ]
+        return repr(
+            (jobs, queue, drivers, engines, self.cancels, self.kills, self.stuck, len(self.fleet.restarts.deaths))
+        )
+
+
+def explore(make: Callable[[], World]) -> int:
+    """Every state that can be reached; from each one, all jobs come to their end. Returns how many states there are."""
+    seen, todo = {make().mark()}, deque[tuple[str, ...]]([()])
+    while todo:
+        path = todo.popleft()
+        world = replayed(make, path)
+        names = [*world.actions(), *world.troubles()]
+        world.settle()
+        for name in names:
+            world = replayed(make, path)
+            world.act(name)
+            if (mark := world.mark()) not in seen:
+                seen.add(mark)
+                todo.append((*path, name))
+    return len(seen)
+
+
+def replayed(make: Callable[[], World], path: tuple[str, ...]) -> World:
+    world = make()
+    for name in path:
+        world.act(name)
+    return world
+
+
+SHARED = ServiceLimits(tokens_at_once=0, turn=0.0, shared=True)  # a long job stops again and again, and goes on
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: World(("run",), cancels=1, kills=1),
+        lambda: World(("refused",), kills=2),
+        lambda: World(("run",), stuck=1),
+        lambda: World(("sweep",), limits=SHARED, kills=1),
+        lambda: World(("sweep",), limits=SHARED, cancels=1),
+    ],
+    ids=["cancelled, killed", "refused, killed twice", "stuck", "in turns, killed", "in turns, cancelled"],
+)
+def test_a_job_ends_once_in_every_order_in_which_its_messages_can_cross(make: Callable[[], World]) -> None:
+    assert explore(make) > 50
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_job_of_many_is_lost_whatever_ends_when(seed: int) -> None:
+    """One or two engines, jobs that fit beside each other or do not, engines that die and visitors who leave."""
+    dice = Random(seed)
+    limits = dice.choice([ServiceLimits(deaths=9), ServiceLimits(deaths=3), SHARED, ServiceLimits(tokens_at_once=300)])
+    asked = tuple(dice.choices([*KINDS], k=5))
+    world = World(asked, dice.randint(0, 2), dice.randint(0, 4), dice.randint(0, 1), dice.randint(1, 2), limits)
+    for _ in range(dice.randint(20, 120)):
+        world.act(dice.choice([*world.actions(), *world.troubles()]))
+    world.settle()
+
+
+def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
+    """Found: an engine that died took a life of every job that it had, and a class of thirty shares one engine."""
+    world = World(("run",) * 3, kills=1, limits=ServiceLimits(deaths=9))
+    for _ in world.asked:
+        world.ask()
+    while not all(job.view.rounds for job in world.jobs):
+        for name in ("driver 0", "engine 0 hears", "engine 0 works", *["engine 0 is heard"] * 9):
+            if name in world.actions():
+                world.act(name)
+    world.act("kill 0")
+    world.settle()
+    assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
+    assert {job.view.state for job in world.jobs} == {"done"}
+
+
+def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> None:
+    world = World(("sweep", "sweep", "run"))
+    for _ in world.asked:
+        world.ask()
+
+    def places(*actions: str) -> list[int | None]:
+        for name in actions:
+            world.act(name)
+        return [world.fleet.place(job) for job in world.jobs]
+
+    assert places() == [2, 3, 1], "a visitor waits for the run"
+    assert places("driver 0", "engine 0 is heard", *["driver 0"] * 3) == [2, 3, 1]
+    assert not world.fleet.schedule.jobs()
+    assert places("engine 0 hears", "engine 0 works", "engine 0 works", "engine 0 is heard") == [1, 2, None]
+    assert world.jobs[2].view.state == "loading"
+
+
+def test_those_who_wait_are_told_that_no_engine_comes_whatever_ended_the_last_one() -> None:
+    """One that the server ended for not stopping counts as no death. Another one's deaths had begun the rest."""
+    world = World(("run",), limits=ServiceLimits(deaths=1))
+    world.ask()
+    world.fleet.restarts.died(monotonic())
+    world.fleet.note_end(died=False)
+    assert world.jobs[0].view.message == KEEPS_DYING
