@@ -44,6 +44,7 @@ def find_local(name: str) -> Path | None:
 
 MODELS_FOLDER = ASSETS / "models"
 HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
+VOCABULARY = "vocabulary"  # in a head's weights: the ids of the words that it can guess, where that is not every word
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,10 @@ def weight_bytes(parameters: int, dtype: str) -> int:
 
 
 def count_parameters(weights: Path) -> int:
-    """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON)."""
+    """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON): no ids."""
     with weights.open("rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    return sum(prod(entry["shape"]) for name, entry in header.items() if name != "__metadata__")
+    return sum(prod(entry["shape"]) for name, entry in header.items() if name not in ("__metadata__", VOCABULARY))
 
 
 @cache
