@@ -58,7 +58,7 @@ class Optimizers:
         for optimizer, peak in ((self._muon, self._rates.muon), (self._adam, self._rates.adam)):
             for group in optimizer.param_groups:
                 group["lr"] = peak * scale
-            optimizer.step()  # type: ignore[no-untyped-call]
+            optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         for place, mean in enumerate(self._mean):
             mean.lerp_(self._weights[place].detach(), max(1 / self._average, 1 / (step + 1)))

@@ -23,7 +23,7 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
         for group in self.param_groups:
-            for matrix in group["params"]:
+            for matrix in (each for each in group["params"] if each.grad is not None):
                 mean = self.state[matrix].setdefault("momentum_buffer", torch.zeros_like(matrix))
                 mean.lerp_(matrix.grad, 1 - MOMENTUM)
                 rows, columns = matrix.shape

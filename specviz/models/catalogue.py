@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal
 import yaml
 from pydantic import TypeAdapter
 
-from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
+from specviz.core.drafters import LOOKUP_FIRST, MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS, TABLES
 from specviz.core.trace import Trace
@@ -90,20 +90,38 @@ class BundledHead:
     parameters: int  # its own: the output embedding is the target's
     longest: int | None  # most tokens that it drafts in a round; None: any number
 
+    @property
+    def is_stored(self) -> bool:
+        """Not the same head once more, behind prompt lookup."""
+        return not self.name.startswith(LOOKUP_FIRST)
+
+
+def head_folder(name: str) -> Path:
+    return MODELS_FOLDER / name.removeprefix(LOOKUP_FIRST)
+
 
 @cache
 def bundled_heads() -> tuple[BundledHead, ...]:
+    """Each as it is, and those that guess one by one also behind prompt lookup."""
     found = []
     for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")):
         config = json.loads(file.read_text(encoding="utf-8"))
         parameters = count_parameters(file.with_name("model.safetensors"))
         head = BundledHead(file.parent.name, config["kind"], config["target"], parameters, config.get("depths"))
         found.append(head)
+    behind = [head for head in found if not method_of(head.kind).at_once]
+    found += [replace(head, name=LOOKUP_FIRST + head.name, kind=f"lookup-{head.kind}") for head in behind]
     return tuple(found)
 
 
 def head_names() -> list[str]:
     return [head.name for head in bundled_heads()]
+
+
+def stepping_heads(target: str) -> list[str]:
+    """The heads on a target whose guesses cost one step each: not all at once, and never prompt lookup's."""
+    methods = {head.name: method_of(head.kind) for head in bundled_heads() if head.target == target}
+    return [name for name, method in methods.items() if method.fills and not method.at_once]
 
 
 def method_named(draft: str) -> Method:
@@ -165,7 +183,7 @@ def changed_weights(trace: Trace) -> list[str]:
     return [
         f"The weights of {name} on this machine differ from those in this trace."
         for name, digest in recorded
-        if name in (*bundled_names(), *head_names()) and weights_hash(MODELS_FOLDER / name) != digest
+        if name in (*bundled_names(), *head_names()) and weights_hash(head_folder(name)) != digest
     ]
 
 

@@ -35,13 +35,14 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor
 
+from specviz.core.drafters import LOOKUP_FIRST
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import (
     HEAD_FILE,
-    MODELS_FOLDER,
     VOCABULARY,
     count_parameters,
+    head_folder,
     head_names,
     weights_hash,
     wrong_target,
@@ -141,7 +142,7 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     if folder is None:
         if name not in head_names():
             raise InputError(f"There is no head named {name[:100]!r} here.")
-        folder = MODELS_FOLDER / name
+        folder = head_folder(name)
     config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
     of, digest = config["target"], config["target_weights_hash"]
     whole = _checked(name, of, digest, target)
@@ -151,7 +152,8 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     stored = load_file(folder / "model.safetensors")
     weights = {key: weight.to(target.device, _format(weight, dtype)) for key, weight in stored.items()}
     make: Callable[..., EagleHead | MedusaHeads] = eagle if config["kind"] == "eagle" else medusa
-    return LoadedHead(name, config["kind"], info, of, digest, make(config, weights, whole))
+    kind = f"lookup-{config['kind']}" if name.startswith(LOOKUP_FIRST) else config["kind"]
+    return LoadedHead(name, kind, info, of, digest, make(config, weights, whole))
 
 
 def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
