@@ -20,6 +20,7 @@ from statistics import mean
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from benchmarks.timing import report
@@ -30,6 +31,7 @@ from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.models.cached_model import CachedModel
+from specviz.models.catalogue import VOCABULARY
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from training.eagle import Eagle
@@ -100,14 +102,15 @@ def stored_answers(target: LoadedModel, file: Path | None) -> list[Answer]:
 def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[str, Any]:
     log = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     config = json.loads((folder / "head.json").read_text(encoding="utf-8"))
-    head = Eagle(target.model, config["intermediate_size"], vocabulary=torch.arange(log["words"]))
+    vocabulary = load_file(folder / "model.safetensors")[VOCABULARY].long()
+    head = Eagle(target.model, config["intermediate_size"], vocabulary=vocabulary)
     go_on_from(head, folder)
     guesses = [proposals(head, answer) for answer in answers]
     both = [
         [lookup or own for lookup, own in zip(answer.lookup, made, strict=True)]
         for answer, made in zip(answers, guesses, strict=True)
     ]
-    words = set(head.vocabulary.tolist()) if head.vocabulary is not None else set[int]()
+    words = set(vocabulary.tolist())
     outputs = [token for answer in answers for token in answer.output]
     return {
         "tokens_seen": log["tokens_seen"],

@@ -23,6 +23,7 @@ from training.lessons import corpus_rows, load_lessons, read_with, written_rows
 from training.loop import Objective, Plan, Progress, Rates, distil, next_token, train
 from training.report import describe_run, held_out_losses, read_log, save_model
 from training.shapes import averaged, load_llama, new_model, with_layers
+from training.write_chats import write_chats
 
 STARTED_FROM = 250  # chats that a head's linear start is computed from
 JUDGED_CHATS = 40  # held-out chats that a head is judged on
@@ -129,6 +130,12 @@ def _train_head(model: Head, options: argparse.Namespace, about: dict[str, Any])
     save_head(model, target, name, digest, options.out, log)
 
 
+def _chats(options: argparse.Namespace) -> None:
+    end = _until(options.until)
+    target = load_model(options.target)
+    write_chats(target, options.out, options.chats, options.seed, _say, lambda: end is not None and time.time() > end)
+
+
 def _chat_head(options: argparse.Namespace) -> None:
     """At each mark the head is stored as it would be if the run ended there."""
     target, chats = load_model(options.target), load_chats(options.chats)
@@ -152,14 +159,13 @@ def _chat_head(options: argparse.Namespace) -> None:
         log = describe_run(plan, progress, options.tokens, **about, held_out=found) | {"tokens_seen": sum(seen)}
         save_head(model, target.model, target.name, target.info.weights_hash, folder, log)
 
-    marks = [thousands * 1000 for thousands in options.marks]
+    marks = [mark for mark in (0, *options.marks) if not (options.out / f"{mark}k").is_dir()]
 
     def at_marks(progress: Progress) -> None:
-        if marks and sum(seen) >= marks[0]:
-            store(options.out / f"{marks.pop(0) // 1000}k", progress)
+        if marks and sum(seen) >= 1000 * marks[0]:
+            store(options.out / f"{marks.pop(0)}k", progress)
 
-    if not (options.out / "checkpoint.pt").is_file():
-        store(options.out / "0k", Progress())
+    at_marks(Progress())
     progress = train(model, objective, plan, options.out / "checkpoint.pt", _say, at_marks)
     store(options.out, progress)
 
@@ -292,15 +298,25 @@ def _add_heads(commands: Any) -> None:
             command.add_argument("--width", type=int, default=576, help="of the feed-forward part")
 
 
-def _add_chat_head(commands: Any) -> None:
-    about = "a head (eagle) on any Llama, with its embedding, distilled on its own chats"
-    command = commands.add_parser("chat-head", help=about, description=about)
-    command.set_defaults(command=_chat_head)
-    command.add_argument("chats", type=Path, help="folder of chats with the target's states")
-    command.add_argument("out", type=Path)
+def _chat_command(commands: Any, name: str, about: str, run: Any) -> Any:
+    command = commands.add_parser(name, help=about, description=about)
+    command.set_defaults(command=run)
     command.add_argument("--target", required=True, help="as the app calls it, or a path")
     command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     command.add_argument("--seed", type=int, default=0)
+    return command
+
+
+def _add_chat_head(commands: Any) -> None:
+    about = "a chat model's own chats with its last hidden states, for training a head on it"
+    command = _chat_command(commands, "chats", about, _chats)
+    command.add_argument("out", type=Path)
+    command.add_argument("--chats", type=int, default=2500)
+    command.add_argument("--until", help="time of day (12:40) at which it ends at the latest")
+    about = "a head (eagle) on a chat model, with that model's embedding, distilled on its chats"
+    command = _chat_command(commands, "chat-head", about, _chat_head)
+    command.add_argument("chats", type=Path, help="folder of chats with the target's states")
+    command.add_argument("out", type=Path)
     _add_course(command, Rates(muon=0.01, adam=1e-3), rows=0)
     command.add_argument("--tokens", type=int, default=2048, help="of a batch, at most")
     command.add_argument("--most", type=int, help="tokens of chats that are used; without it, all")

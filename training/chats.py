@@ -49,7 +49,7 @@ def load_chats(folder: Path, most: int | None = None) -> list[Chat]:
             if most is None or tokens <= most:
                 chats.append(chat)
     if not chats:
-        raise InputError(f"There are no chats in {folder}.")
+        raise InputError(f"The folder {folder} has no chats.")
     return chats
 
 
@@ -141,5 +141,5 @@ def held_out_guesses(model: Head, chats: Sequence[Chat], weight: Tensor, most: i
             same = (hidden @ weight.T).argmax(-1) == target[0].argmax(-1)
             sums[:, place] += torch.stack([divergence(hidden, weight, target) * len(hidden), same.sum()])
         total += int(judged.sum())
-    rows = (sums / total).tolist()
+    rows = (sums / max(1, total)).tolist()
     return {name: [round(each, 4) for each in row] for name, row in zip(("divergence", "right"), rows, strict=True)}

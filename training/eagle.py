@@ -153,9 +153,10 @@ class Eagle(Head):
 
     @torch.no_grad()
     def take(self, weights: Mapping[str, Tensor]) -> None:
-        """See `Head`."""
+        """See `Head`. The words stay its own: their rows of the output embedding are the target's."""
         for name, weight in self.weights().items():
-            weight.copy_(weights[name])
+            if name != VOCABULARY:
+                weight.copy_(weights[name])
 
 
 def _linear(weight: Tensor) -> nn.Linear:

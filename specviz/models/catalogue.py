@@ -91,9 +91,14 @@ class BundledHead:
     longest: int | None  # most tokens that it drafts in a round; None: any number
 
     @property
+    def own_name(self) -> str:
+        """Its folder's."""
+        return self.name.removeprefix(LOOKUP_FIRST)
+
+    @property
     def is_stored(self) -> bool:
         """Not the same head once more, behind prompt lookup."""
-        return not self.name.startswith(LOOKUP_FIRST)
+        return self.name == self.own_name
 
 
 def head_folder(name: str) -> Path:

@@ -116,7 +116,8 @@ class RunControls:
         self._model("Target", "target", offered_names(), SAYS["target_help"], first)
 
     def draft(self, first: Sequence[str] = ()) -> None:
-        self._model("Draft", "draft", offered_drafts(), draft_help(), first)
+        target = st.session_state.get(self._key("target"), "")
+        self._model("Draft", "draft", offered_drafts(target), draft_help(), first)
 
     def first_targets(self) -> None:
         """The targets that ship with the app; those that must be downloaded come once they are asked for."""
