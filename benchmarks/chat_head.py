@@ -1,11 +1,12 @@
 """What a chat model accepts of a head on it, of prompt lookup, and of both: counts only, so no quiet machine is needed.
 
     make smollm2
-    python -m benchmarks.chat_head FOLDER [FOLDER ...] [--texts FILE] [--out FILE]
+    python -m benchmarks.chat_head FOLDER [FOLDER ...] [--texts FILE] [--check] [--out FILE]
 
 Each folder is a head, as `python -m training chat-head` stores it; the folders of one run are points of its training
 curve. The answers are greedy, so what a round accepts follows from the answer and the guesses at each place of it: no
 text is decoded twice (`core/replay.py`). `--texts` stores the answers and the target's states for the next time.
+`--check` decodes every answer with the last head behind prompt lookup too: the text and the passes must be the same.
 
 Tokens a call are those written over the passes of the target, of each prompt; a kind has the mean of its prompts. The
 accepted share is that of all drafted guesses of a kind; `per_judgement` leaves out those that no pass judged.
@@ -29,10 +30,12 @@ from specviz.core.metrics import Counts, count
 from specviz.core.replay import DraftGuesses, replay
 from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo
+from specviz.decoding import HeadDrafter, LookupFirstDrafter
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import VOCABULARY
 from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from training.eagle import Eagle
 from training.heads import go_on_from
@@ -40,7 +43,8 @@ from training.heads import go_on_from
 PROMPTS = Path("examples/chat-prompts.jsonl")
 TOKENS = 96  # of an answer, at most
 LENGTHS = range(1, 7)
-ALL = "all"
+CHECKED = 4
+ALL, BOTH = "all", "lookup, then the head"
 Proposals = list[list[int]]  # at each place of an answer the guesses of a round that begins there
 
 
@@ -59,6 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("heads", type=Path, nargs="*", metavar="FOLDER")
     parser.add_argument("--texts", type=Path)
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out")
     options = parser.parse_args()
@@ -73,6 +78,8 @@ def main() -> None:
     about |= {"prompts": str(PROMPTS), "max_new_tokens": TOKENS, "temperature": 0.0}
     ways = {"prompt lookup": summary(answers, [answer.lookup for answer in answers])}
     points = [point(folder, target, answers) for folder in options.heads]
+    if options.check:
+        about |= {"checked": check(options.heads[-1], target, answers, points[-1][BOTH])}
     report(about | ways | {"heads": sorted(points, key=lambda each: each["tokens_seen"])}, options.out)
 
 
@@ -99,6 +106,19 @@ def stored_answers(target: LoadedModel, file: Path | None) -> list[Answer]:
     return answers
 
 
+def check(folder: Path, target: LoadedModel, answers: Sequence[Answer], expected: dict[str, Any]) -> dict[str, object]:
+    """Real runs at one draft length, in the target's number format."""
+    drafter = LookupFirstDrafter(HeadDrafter(load_head(folder.name, target, folder=folder)), "lookup-eagle")
+    settings = DecodeSettings(max_new_tokens=TOKENS, draft_length=CHECKED)
+    traces = [speculative_decode(target, drafter, answer.prompt, settings, record=False) for answer in answers]
+    same = sum(trace.output.token_ids == answer.output for trace, answer in zip(traces, answers, strict=True))
+    found = _figures([count(trace.rounds) for trace in traces])
+    return {"draft_length": CHECKED, "answers": len(answers), "identical": same} | {
+        "decoded": found,
+        "replayed": expected[str(CHECKED)][ALL],
+    }
+
+
 def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[str, Any]:
     log = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     config = json.loads((folder / "head.json").read_text(encoding="utf-8"))
@@ -118,7 +138,7 @@ def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[
         "words": len(words),
         "answers_in_words": round(sum(token in words for token in outputs) / len(outputs), 4),
         "head": summary(answers, guesses),
-        "lookup, then the head": summary(answers, both),
+        BOTH: summary(answers, both),
     }
 
 
