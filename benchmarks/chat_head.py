@@ -44,7 +44,7 @@ PROMPTS = Path("examples/chat-prompts.jsonl")
 TOKENS = 96  # of an answer, at most
 LENGTHS = range(1, 7)
 CHECKED = 4
-ALL, BOTH = "all", "lookup, then the head"
+ALL, BOTH = "all", "both"
 Proposals = list[list[int]]  # at each place of an answer the guesses of a round that begins there
 
 
@@ -76,7 +76,7 @@ def main() -> None:
         "target_dtype": target.info.dtype,
     }
     about |= {"prompts": str(PROMPTS), "max_new_tokens": TOKENS, "temperature": 0.0}
-    ways = {"prompt lookup": summary(answers, [answer.lookup for answer in answers])}
+    ways = {"lookup": summary(answers, [answer.lookup for answer in answers])}
     points = [point(folder, target, answers) for folder in options.heads]
     if options.check:
         about |= {"checked": check(options.heads[-1], target, answers, points[-1][BOTH])}
