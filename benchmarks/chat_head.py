@@ -1,12 +1,13 @@
 """What a chat model accepts of a head on it, of prompt lookup, and of both: counts only, so no quiet machine is needed.
 
     make smollm2
-    python -m benchmarks.chat_head FOLDER [FOLDER ...] [--texts FILE] [--check] [--out FILE]
+    python -m benchmarks.chat_head FOLDER [FOLDER ...] [--texts FILE] [--check] [--out FILE [--more]]
 
 Each folder is a head, as `python -m training chat-head` stores it; the folders of one run are points of its training
 curve. The answers are greedy, so what a round accepts follows from the answer and the guesses at each place of it: no
 text is decoded twice (`core/replay.py`). `--texts` stores the answers and the target's states for the next time.
-`--check` decodes every answer with the last head behind prompt lookup too: the text and the passes must be the same.
+`--more` keeps the points that the file has already. `--check` decodes every answer with the last head behind prompt
+lookup too: the text and the passes must be the same.
 
 Tokens a call are those written over the passes of the target, of each prompt; a kind has the mean of its prompts. The
 accepted share is that of all drafted guesses of a kind; `per_judgement` leaves out those that no pass judged.
@@ -65,7 +66,8 @@ def main() -> None:
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--more", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     target = load_model(SMOLLM2)
@@ -78,8 +80,10 @@ def main() -> None:
     about |= {"prompts": str(PROMPTS), "max_new_tokens": TOKENS, "temperature": 0.0}
     ways = {"lookup": summary(answers, [answer.lookup for answer in answers])}
     points = [point(folder, target, answers) for folder in options.heads]
+    if options.more:
+        points += json.loads(options.out.read_text(encoding="utf-8"))["heads"]
     if options.check:
-        about |= {"checked": check(options.heads[-1], target, answers, points[-1][BOTH])}
+        about |= {"checked": check(options.heads[-1], target, answers, points[len(options.heads) - 1][BOTH])}
     report(about | ways | {"heads": sorted(points, key=lambda each: each["tokens_seen"])}, options.out)
 
 

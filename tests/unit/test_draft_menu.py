@@ -46,7 +46,7 @@ def test_the_menu_offers_each_draft_once_and_what_needs_no_download_first() -> N
 
 def test_a_head_on_a_model_that_does_not_ship_is_offered_with_that_target_alone() -> None:
     own = {head.name for head in bundled_heads() if head.target == SMOLLM2}
-    assert own == {"smol-eagle", "lookup+smol-eagle"}
+    assert own == {"smol-eagle", "lookup-smol-eagle"}
     assert not own & {*offered_drafts(), *offered_drafts(bundled_names()[0])}
     assert set(offered_drafts(SMOLLM2)) == {*offered_drafts(), *own}
     assert own <= {*linked_names()}, "a link may hold it before its target is chosen"
@@ -55,7 +55,7 @@ def test_a_head_on_a_model_that_does_not_ship_is_offered_with_that_target_alone(
 @pytest.mark.parametrize(
     ("name", "label"),
     [
-        ("lookup+wren-eagle", "wren-eagle · lookup and head · 1.8 M"),
+        ("lookup-wren-eagle", "wren-eagle · lookup and head · 1.8 M"),
         ("wren-eagle", "wren-eagle · head · 1.8 M"),
         ("early-exit:1", "early exit, 1 layer · no model"),
         ("early-exit:**", "early exit, ** layers · no model"),  # a typed name is no reason to fail

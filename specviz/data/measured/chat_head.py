@@ -1,4 +1,4 @@
-"""What a chat model accepts of a head on it, of prompt lookup and of both, and how that grew with the head's training."""
+"""What a chat model accepts of a head on it, of prompt lookup, and of both; and how that grew with training."""
 
 from dataclasses import dataclass
 from typing import TypedDict
