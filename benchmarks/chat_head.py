@@ -44,6 +44,7 @@ from training.heads import go_on_from
 PROMPTS = Path("examples/chat-prompts.jsonl")
 TOKENS = 96  # of an answer, at most
 LENGTHS = range(1, 7)
+NOTHING = -1  # a guess after the answer's end, whatever it is
 CHECKED = 4
 ALL, BOTH = "all", "both"
 Proposals = list[list[int]]  # at each place of an answer the guesses of a round that begins there
@@ -154,7 +155,7 @@ def proposals(head: Eagle, answer: Answer) -> Proposals:
     assert head.vocabulary is not None
     chosen = [head.vocabulary[(hidden[0] @ rows.T).argmax(-1)].tolist() for hidden in made]
     rounds = range(len(answer.prompt) - 2, len(ids) - 2)  # the last pair that a round knows, for each place
-    return [[each[pair] for each in chosen if pair < len(each)] for pair in rounds]
+    return [[each[pair] if pair < len(each) else NOTHING for each in chosen] for pair in rounds]
 
 
 def summary(answers: Sequence[Answer], guesses: Sequence[Proposals]) -> dict[str, object]:

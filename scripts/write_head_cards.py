@@ -52,8 +52,8 @@ def growth() -> str:
     rows = []
     for point in found.heads:
         alone, both = (way[SHOWN_AT][ALL] for way in (point.head, point.both))
-        first = point.head["1"][ALL]["per_judgement"]
-        shares, tokens = (first, alone["per_judgement"]), (alone["tokens_a_call"], both["tokens_a_call"])
+        first = point.head["1"][ALL].per_judgement
+        shares, tokens = (first, alone.per_judgement), (alone.tokens_a_call, both.tokens_a_call)
         rows.append([f"{point.tokens_seen:,}", *(f"{share:.3f}" for share in shares), *(f"{t:.2f}" for t in tokens)])
     titles = ["tokens", "first guess", "any guess", "tokens per call, alone", "behind prompt lookup"]
     return paragraph(said) + "\n\n" + table(titles, rows)
@@ -67,8 +67,7 @@ def on_chats() -> str:
         guess {last.answers_in_words:.1%} of the tokens of these answers at all."""
     ways = {"prompt lookup": found.lookup, "the head": last.head, "lookup, else the head": last.both}
     rows = [
-        [kind, *(f"{way[SHOWN_AT][kind]['tokens_a_call']:.2f}" for way in ways.values())]
-        for kind in [*found.kinds, ALL]
+        [kind, *(f"{way[SHOWN_AT][kind].tokens_a_call:.2f}" for way in ways.values())] for kind in [*found.kinds, ALL]
     ]
     return paragraph(said) + "\n\n" + table(["", *ways], rows)
 

@@ -1,7 +1,6 @@
 """What a chat model accepts of a head on it, of prompt lookup, and of both; and how that grew with training."""
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 from specviz.core.files import RESULTS, read_once, read_stored
 
@@ -10,7 +9,8 @@ SHOWN_AT = "4"  # the draft length of tables and charts
 ALL = "all"
 
 
-class Figures(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Figures:
     tokens_a_call: float  # the mean over prompts
     accepted: float  # of the guesses that were drafted
     per_judgement: float  # of those that a pass judged
