@@ -32,6 +32,7 @@ from specviz.core.replay import DraftGuesses, replay
 from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo
 from specviz.decoding import HeadDrafter, LookupFirstDrafter
+from specviz.decoding.drafters.lookup_first import SHORTEST
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import VOCABULARY
@@ -58,7 +59,6 @@ class Answer:
     output: list[int]
     ends: list[int]  # the token that ended it; empty if its length did
     states: Tensor  # of the target, of every token but the last
-    lookup: Proposals
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def main() -> None:
         "target_dtype": target.info.dtype,
     }
     about |= {"prompts": str(PROMPTS), "max_new_tokens": TOKENS, "temperature": 0.0}
-    ways = {"lookup": summary(answers, [answer.lookup for answer in answers])}
+    ways = {"lookup": summary(answers, [looked_up(target, answer, shortest=1) for answer in answers])}
     points = [point(folder, target, answers) for folder in options.heads]
     if options.more:
         points += json.loads(options.out.read_text(encoding="utf-8"))["heads"]
@@ -99,12 +99,9 @@ def stored_answers(target: LoadedModel, file: Path | None) -> list[Answer]:
         model = CachedModel(target, target.rows)
         states = model.store_states()
         model.prefill([*ids, *output.token_ids][:-1])
-        guessed = result_of(lookup.guess_along(target, ids, output.token_ids))
-        assert guessed
-        assert guessed.proposals is not None
         ends = output.token_ids[-1:] if output.stopped_by == "eos" else []
         known = states.since(0).clone()
-        answers.append(Answer(prompt.name, prompt.workload, ids, output.token_ids, ends, known, guessed.proposals))
+        answers.append(Answer(prompt.name, prompt.workload, ids, output.token_ids, ends, known))
         print(prompt.name, len(ids), len(output.token_ids), flush=True)
     if file:
         torch.save([asdict(answer) for answer in answers], file)
@@ -132,7 +129,7 @@ def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[
     go_on_from(head, folder)
     guesses = [proposals(head, answer) for answer in answers]
     both = [
-        [lookup or own for lookup, own in zip(answer.lookup, made, strict=True)]
+        [found or own for found, own in zip(looked_up(target, answer), made, strict=True)]
         for answer, made in zip(answers, guesses, strict=True)
     ]
     words = set(vocabulary.tolist())
@@ -145,6 +142,13 @@ def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[
         "head": summary(answers, guesses),
         BOTH: summary(answers, both),
     }
+
+
+def looked_up(target: LoadedModel, answer: Answer, shortest: int = SHORTEST) -> Proposals:
+    lookup = PromptLookupDrafter(shortest=shortest)
+    found = result_of(lookup.guess_along(target, answer.prompt, answer.output)).proposals
+    assert found is not None
+    return found
 
 
 @torch.no_grad()

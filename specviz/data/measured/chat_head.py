@@ -10,17 +10,17 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class HeadCounts:
     tokens_a_call: float  # the mean over prompts
     accepted: float  # of the guesses that were drafted
     per_judgement: float  # of those that a pass judged
 
 
-Summary = dict[str, dict[str, Figures]]  # by draft length, then by kind of prompt; `ALL` are all prompts
+Summary = dict[str, dict[str, HeadCounts]]  # by draft length, then by kind of prompt; `ALL` are all prompts
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TrainingPoint:
     """The head after so many tokens of training, each counted as often as it was read."""
 
     tokens_seen: int
@@ -34,7 +34,7 @@ class ChatHead:
     target: str
     max_new_tokens: int
     lookup: Summary
-    heads: list[Point]  # the least trained first
+    heads: list[TrainingPoint]  # the least trained first
 
     @property
     def kinds(self) -> list[str]:

@@ -13,6 +13,9 @@ from specviz.decoding.run_setup import RunSetup
 from specviz.models.heads import LoadedHead
 from specviz.models.loaded_model import LoadedModel
 
+SHORTEST = 2
+"""Tokens of a match, at least. After a single one the head is right more often: counted on held-out chats."""
+
 __all__ = ["LookupFirstDrafter", "fit", "load"]
 
 
@@ -20,7 +23,7 @@ class LookupFirstDrafter(Drafter):
     """Any drafter of chains may be the second: it is asked for a whole round, or not at all."""
 
     def __init__(self, second: Drafter, kind: str) -> None:
-        self._first, self._second = PromptLookupDrafter(), second
+        self._first, self._second = PromptLookupDrafter(shortest=SHORTEST), second
         self.loaded = second.loaded
         self.info = replace(second.info, kind=kind)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead, Point, stored_chat_head
+from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead, TrainingPoint, stored_chat_head
 from specviz.data.texts import page_texts
 from specviz.ui.shared import figures as plot
 
@@ -44,7 +44,7 @@ def ways(found: ChatHead) -> str:
     return SAYS["training_ways"].format(length=SHOWN_AT, **shown)
 
 
-def _first_guess(point: Point) -> float:
+def _first_guess(point: TrainingPoint) -> float:
     return point.head["1"][ALL].per_judgement
 
 
