@@ -127,7 +127,8 @@ def point(folder: Path, target: LoadedModel, answers: Sequence[Answer]) -> dict[
     vocabulary = load_file(folder / "model.safetensors")[VOCABULARY].long()
     head = Eagle(target.model, config["intermediate_size"], vocabulary=vocabulary)
     go_on_from(head, folder)
-    guesses = [proposals(head, answer) for answer in answers]
+    rows = target.model.lm_head.weight.detach()[vocabulary]
+    guesses = [proposals(head, rows, answer) for answer in answers]
     both = [
         [found or own for found, own in zip(looked_up(target, answer), made, strict=True)]
         for answer, made in zip(answers, guesses, strict=True)
@@ -152,9 +153,9 @@ def looked_up(target: LoadedModel, answer: Answer, shortest: int = SHORTEST) -> 
 
 
 @torch.no_grad()
-def proposals(head: Eagle, answer: Answer) -> Proposals:
+def proposals(head: Eagle, rows: Tensor, answer: Answer) -> Proposals:
     """Each guess knows the text before it: the guesses before it in its round were right, or it does not count."""
-    ids, most, rows = torch.tensor([*answer.prompt, *answer.output]), max(LENGTHS), head.output_rows()
+    ids, most = torch.tensor([*answer.prompt, *answer.output]), max(LENGTHS)
     made = head.guesses(answer.states[None].float(), ids[None, :-1], most)
     assert head.vocabulary is not None
     chosen = [head.vocabulary[(hidden[0] @ rows.T).argmax(-1)].tolist() for hidden in made]

@@ -145,7 +145,8 @@ def _chat_head(options: argparse.Namespace) -> None:
         go_on_from(model, options.earlier)
     else:
         model.start_linear([(chat.ids[:-1], chat.states) for chat in chats[:STARTED_FROM] if not chat.is_held_out])
-    weight, seen, plan = model.output_rows(), list[int](), _plan(options)
+    weight = target.model.lm_head.weight.detach().float()[words]
+    seen, plan = list[int](), _plan(options)
     stream = endless(partial(load_chats, options.chats, options.most), options.tokens, options.seed)
     objective = chat_objective(stream, weight, options.share, WEIGHTS[: options.guesses], seen)
     judged = [chat for chat in chats if chat.is_held_out][:JUDGED_CHATS]

@@ -128,10 +128,6 @@ class Eagle(Head):
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x.float(), weight.shape, weight, self.eps)
 
-    def output_rows(self) -> Tensor:
-        """Of the target's output embedding, for the words that it guesses, (words, hidden)."""
-        return self.embedding[self.vocabulary].contiguous()
-
     def config(self) -> dict[str, Any]:
         """A Llama of one layer."""
         return {"kind": "eagle", "intermediate_size": len(self.gate.weight), "num_hidden_layers": 1}

@@ -18,6 +18,8 @@ from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
 from specviz.models.heads import load_head
 from specviz.models.key_values import HiddenStates
+from specviz.models.loaded_model import LoadedModel
+from tests.support.architectures import family_model
 from tests.support.tiny_heads import FEW_WORDS, KINDS, WORDS, loaded_head, random_head, tiny_head
 from tests.support.tiny_models import tiny_model
 
@@ -51,14 +53,15 @@ def test_what_it_guesses_along_an_output_gives_every_draft_length(kind: str, pro
 # ---- heads
 
 
+@pytest.mark.parametrize("target", [TARGET, family_model("grouped heads")], ids=["one to one", "grouped heads"])
 @pytest.mark.parametrize("kind", ["eagle", FEW_WORDS])
-def test_eagle_drafts_as_it_was_trained(kind: str, tmp_path: Path) -> None:
+def test_eagle_drafts_as_it_was_trained(kind: str, target: LoadedModel, tmp_path: Path) -> None:
     """Step by step the same states, at every place: what was read again after a round has left nothing behind."""
-    trained = random_head(kind, TARGET)
-    loaded = loaded_head(trained, TARGET, tmp_path)
+    trained = random_head(kind, target)
+    loaded = loaded_head(trained, target, tmp_path)
     text, steps = torch.tensor(LONG[:40]), 4
     with torch.no_grad():
-        known = TARGET.model.model(text[None]).last_hidden_state
+        known = target.model.model(text[None]).last_hidden_state
         made = trained.guesses(known, text[None], steps)
     states = HiddenStates()
     states.append(known[0, :9])
