@@ -26,13 +26,13 @@ import torch
 from benchmarks.quiet import quiet_machine
 from specviz import load_model
 from specviz.core.costs import Costs
-from specviz.core.drafters import PROMPT_LOOKUP, method_of
+from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import DisturbedError
 from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import FILE, MachineCosts, QuietCosts, read_quiet_costs
 from specviz.decoding import Drafter, make_drafter
 from specviz.measure.calibration import calibrate
-from specviz.models.catalogue import bundled_heads, bundled_models
+from specviz.models.catalogue import bundled_models, stepping_heads
 from specviz.models.devices import describe_machine, processor
 from specviz.models.loaded_model import LoadedModel
 
@@ -82,8 +82,7 @@ def drafts_of(target: str) -> list[str]:
     """The bundled drafts for a target whose guesses cost one step each."""
     sizes = {model.name: model.parameters for model in bundled_models()}
     models = [name for name, parameters in sizes.items() if parameters < sizes[target]]
-    heads = [head.name for head in bundled_heads() if head.target == target and not method_of(head.kind).at_once]
-    return [*models, *heads, PROMPT_LOOKUP, *EARLY_EXITS]
+    return [*models, *stepping_heads(target), PROMPT_LOOKUP, *EARLY_EXITS]
 
 
 def costs_of(target: LoadedModel, drafters: dict[str, Drafter], repeats: int) -> dict[str, Costs]:

@@ -8,15 +8,19 @@ import json
 from collections.abc import Mapping
 
 from scripts.write_cards import FAMILY, KINDS, LOSSES, paragraph, table, with_section
+from specviz.core.files import read_stored
+from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead
+from specviz.data.measured.chat_head import FILE as CHAT_FILE
 from specviz.data.measured.measured_methods import FILE, POSITIONS_AT, MeasuredMethods, TemperatureFigures, read_methods
-from specviz.models.catalogue import MODELS_FOLDER, head_names
+from specviz.models.catalogue import MODELS_FOLDER, bundled_heads
 
+ON_CHATS = "smol-eagle"  # its counts are of a chat model's answers
 BESIDE = "wren-nano"  # the draft model of the same size
 
 
 def main() -> None:
     """Rewrite every card."""
-    for name in head_names():
+    for name in (head.name for head in bundled_heads() if head.is_stored):
         path = MODELS_FOLDER / name / "README.md"
         card = path.read_text(encoding="utf-8")
         for title, body in measured_sections(name).items():
@@ -26,6 +30,8 @@ def main() -> None:
 
 def measured_sections(name: str) -> dict[str, str]:
     """Title and Markdown of each section of this head's card that comes from the JSON."""
+    if name == ON_CHATS:
+        return {"Training and acceptance": growth(), "As a draft": on_chats()}
     log = json.loads((MODELS_FOLDER / name / "training.json").read_text(encoding="utf-8"))
     family = json.loads(FAMILY.read_text(encoding="utf-8"))
     sections = {"Losses": losses(log["held_out_loss"], family["losses"][BESIDE])}
@@ -33,6 +39,37 @@ def measured_sections(name: str) -> dict[str, str]:
     if measured is None or measured.trial:  # not measured yet
         return sections
     return sections | {"As a draft": as_a_draft(name, measured)}
+
+
+def growth() -> str:
+    """What was accepted after how much training."""
+    found = read_stored(CHAT_FILE, ChatHead, "the counts")
+    said = f"""Greedy answers of at most {found.max_new_tokens} tokens to the prompts of `examples/chat-prompts.jsonl`,
+        which were not trained on; counted by `benchmarks/chat_head.py`, so no clock is in it. Tokens are counted as
+        often as they were read. The share of the first guesses of a round that the target accepts, the share of all
+        judged guesses at draft length {SHOWN_AT}, and tokens per target call there: of the head alone, and behind
+        prompt lookup."""
+    rows = []
+    for point in found.heads:
+        alone, both = (way[SHOWN_AT][ALL] for way in (point.head, point.both))
+        first = point.head["1"][ALL].per_judgement
+        shares, tokens = (first, alone.per_judgement), (alone.tokens_a_call, both.tokens_a_call)
+        rows.append([f"{point.tokens_seen:,}", *(f"{share:.3f}" for share in shares), *(f"{t:.2f}" for t in tokens)])
+    titles = ["tokens", "first guess", "any guess", "tokens per call, alone", "behind prompt lookup"]
+    return paragraph(said) + "\n\n" + table(titles, rows)
+
+
+def on_chats() -> str:
+    """Each kind of prompt."""
+    found = read_stored(CHAT_FILE, ChatHead, "the counts")
+    last = found.heads[-1]
+    said = f"""Tokens per target call at draft length {SHOWN_AT}, the mean over the prompts of a kind. The head can
+        guess {last.answers_in_words:.1%} of the tokens of these answers at all."""
+    ways = {"prompt lookup": found.lookup, "the head": last.head, "lookup, else the head": last.both}
+    rows = [
+        [kind, *(f"{way[SHOWN_AT][kind].tokens_a_call:.2f}" for way in ways.values())] for kind in [*found.kinds, ALL]
+    ]
+    return paragraph(said) + "\n\n" + table(["", *ways], rows)
 
 
 def losses(found: Mapping[str, list[float]], beside: Mapping[str, float]) -> str:

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,19 @@ from tokenizers import Tokenizer
 
 from specviz.core.errors import InputError
 from specviz.models.catalogue import weights_hash
+from specviz.models.loading import load_model
+from training.chats import chat_objective, endless, frequent_words, held_out_guesses, load_chats
 from training.data import Domain, Mixture, read_corpus, read_documents, train_tokenizer
 from training.eagle import Eagle
 from training.heads import WEIGHTS, Head, Medusa, go_on_from, head_objective, held_out_head_losses, save_head
 from training.lessons import corpus_rows, load_lessons, read_with, written_rows
-from training.loop import Objective, Plan, Rates, distil, next_token, train
+from training.loop import Objective, Plan, Progress, Rates, distil, next_token, train
 from training.report import describe_run, held_out_losses, read_log, save_model
 from training.shapes import averaged, load_llama, new_model, with_layers
+from training.write_chats import write_chats
+
+STARTED_FROM = 250  # chats that a head's linear start is computed from
+JUDGED_CHATS = 40  # held-out chats that a head is judged on
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -123,9 +130,51 @@ def _train_head(model: Head, options: argparse.Namespace, about: dict[str, Any])
     save_head(model, target, name, digest, options.out, log)
 
 
+def _chats(options: argparse.Namespace) -> None:
+    end = _until(options.until)
+    target = load_model(options.target)
+    write_chats(target, options.out, options.chats, options.seed, _say, lambda: end is not None and time.time() > end)
+
+
+def _chat_head(options: argparse.Namespace) -> None:
+    """At each mark the head is stored as it would be if the run ended there."""
+    target, chats = load_model(options.target), load_chats(options.chats)
+    words = frequent_words(chats, options.words)
+    model = Eagle(target.model, options.width, layer=target.model.config.num_hidden_layers - 1, vocabulary=words)
+    if options.earlier:
+        go_on_from(model, options.earlier)
+    else:
+        model.start_linear([(chat.ids[:-1], chat.states) for chat in chats[:STARTED_FROM] if not chat.is_held_out])
+    weight = target.model.lm_head.weight.detach().float()[words]
+    seen, plan = list[int](), _plan(options)
+    stream = endless(partial(load_chats, options.chats, options.most), options.tokens, options.seed)
+    objective = chat_objective(stream, weight, options.share, WEIGHTS[: options.guesses], seen)
+    judged = [chat for chat in chats if chat.is_held_out][:JUDGED_CHATS]
+    about = {"objective": "KL from the target over its frequent words", "started_from": "ridge", "seed": options.seed}
+    about |= {"guesses": options.guesses, "judged_share": options.share, "words": len(words)}
+    about |= {"before": read_log(options.earlier)} if options.earlier else {}
+
+    def store(folder: Path, progress: Progress) -> None:
+        found = held_out_guesses(model, judged, weight, len(WEIGHTS))
+        _say(f"{sum(seen)} tokens, held-out guesses {found}")
+        log = describe_run(plan, progress, options.tokens, **about, held_out=found) | {"tokens_seen": sum(seen)}
+        save_head(model, target.model, target.name, target.info.weights_hash, folder, log)
+
+    marks = [mark for mark in (0, *options.marks) if not (options.out / f"{mark}k").is_dir()]
+
+    def at_marks(progress: Progress) -> None:
+        if marks and sum(seen) >= 1000 * marks[0]:
+            store(options.out / f"{marks.pop(0)}k", progress)
+
+    at_marks(Progress())
+    progress = train(model, objective, plan, options.out / "checkpoint.pt", _say, at_marks)
+    store(options.out, progress)
+
+
 def _plan(options: argparse.Namespace) -> Plan:
     rates = Rates(options.muon, options.adam, warmup=options.warmup, hold=options.hold)
-    return Plan(options.steps, rates, until=_until(options.until), save_every=options.save_every)
+    average = getattr(options, "average", 0)
+    return Plan(options.steps, rates, until=_until(options.until), save_every=options.save_every, average=average)
 
 
 def _run(
@@ -177,6 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_lessons(commands)
     _add_draft(commands)
     _add_heads(commands)
+    _add_chat_head(commands)
     return parser
 
 
@@ -247,6 +297,37 @@ def _add_heads(commands: Any) -> None:
         if name == "eagle":
             command.add_argument("--start", type=Path, required=True, help="a model whose first layer it starts from")
             command.add_argument("--width", type=int, default=576, help="of the feed-forward part")
+
+
+def _chat_command(commands: Any, name: str, about: str, run: Any) -> Any:
+    command = commands.add_parser(name, help=about, description=about)
+    command.set_defaults(command=run)
+    command.add_argument("--target", required=True, help="as the app calls it, or a path")
+    command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    command.add_argument("--seed", type=int, default=0)
+    return command
+
+
+def _add_chat_head(commands: Any) -> None:
+    about = "a chat model's own chats with its last hidden states, for training a head on it"
+    command = _chat_command(commands, "chats", about, _chats)
+    command.add_argument("out", type=Path)
+    command.add_argument("--chats", type=int, default=2500)
+    command.add_argument("--until", help="time of day (12:40) at which it ends at the latest")
+    about = "a head (eagle) on a chat model, with that model's embedding, distilled on its chats"
+    command = _chat_command(commands, "chat-head", about, _chat_head)
+    command.add_argument("chats", type=Path, help="folder of chats with the target's states")
+    command.add_argument("out", type=Path)
+    _add_course(command, Rates(muon=0.01, adam=1e-3), rows=0)
+    command.add_argument("--tokens", type=int, default=2048, help="of a batch, at most")
+    command.add_argument("--most", type=int, help="tokens of chats that are used; without it, all")
+    command.add_argument("--words", type=int, default=8192, help="the most frequent ones, which it guesses")
+    command.add_argument("--width", type=int, default=1536, help="of the feed-forward part")
+    command.add_argument("--share", type=float, default=0.6, help="of the answers' places that are judged")
+    command.add_argument("--guesses", type=int, default=3, choices=range(1, 5), help="of a round that are judged")
+    command.add_argument("--average", type=int, default=30, help="steps over which the weights are averaged")
+    command.add_argument("--marks", type=int, nargs="*", default=[], help="thousands of tokens at which it is stored")
+    command.add_argument("--earlier", type=Path, help="a head to train further")
 
 
 def _add_mix(command: Any, length: int) -> None:

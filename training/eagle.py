@@ -8,7 +8,7 @@ would have in its cache: the first step's keys up to that place, then one key of
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,31 +16,49 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 
+from specviz.models.catalogue import VOCABULARY
+from specviz.models.heads import unit
 from specviz.models.llama_weights import frequencies
 from training.heads import Head
+
+LINEAR = 0.6  # by which a linear start is made less sure: 0.2 nats a token nearer to the target than it would be
+RIDGE = 0.01  # what `start_linear` adds to the diagonal, as a share of the number of places
 
 
 class Eagle(Head):
     """The head while it is trained; `EagleHead` is the same network when it drafts."""
 
     frequencies: Tensor  # radians a token, as in `Llama`
+    embedding: Tensor
 
-    def __init__(self, start: LlamaForCausalLM, width: int, layer: int = 0) -> None:
+    def __init__(self, start: LlamaForCausalLM, width: int, layer: int = 0, vocabulary: Tensor | None = None) -> None:
         """A head that starts as one layer of a model and does not use the state yet.
 
         Args:
             start: a draft for the same target, or the target itself; its embedding is copied too.
             width: of the feed-forward part: so many of the layer's neurons, those with the largest weights.
             layer: the layer to start from. A first layer reads embeddings, as the head does.
+            vocabulary: the only words that it guesses, (words,) ids. `start` is then the target: its embedding is not
+                copied but read through a matrix, see `start_linear`.
         """
         super().__init__()
         model = start.model
         config, start_layer = start.config, model.layers[layer]
         self.heads, self.eps = config.num_attention_heads, config.rms_norm_eps
+        self.shared = config.num_attention_heads // config.num_key_value_heads
+        self.vocabulary = vocabulary
         rope: Any = config.rope_parameters
         self.register_buffer("frequencies", frequencies(rope, config.hidden_size // self.heads), persistent=False)
-        self.embedding = nn.Parameter(model.embed_tokens.weight.detach().clone().float())
-        self.from_state = _linear(torch.zeros(config.hidden_size, config.hidden_size))
+        embedding, nothing = (
+            model.embed_tokens.weight.detach().float(),
+            torch.zeros(config.hidden_size, config.hidden_size),
+        )
+        if vocabulary is None:
+            self.embedding = nn.Parameter(embedding.clone())
+        else:
+            self.register_buffer("embedding", embedding, persistent=False)
+        self.from_token = None if vocabulary is None else _linear(nothing)
+        self.from_state = _linear(nothing)
         self.attention_norm = nn.Parameter(start_layer.input_layernorm.weight.detach().clone())
         self.mlp_norm = nn.Parameter(start_layer.post_attention_layernorm.weight.detach().clone())
         self.norm = nn.Parameter(model.norm.weight.detach().clone())
@@ -55,12 +73,11 @@ class Eagle(Head):
 
     def guesses(self, states: Tensor, ids: Tensor, most: int) -> list[Tensor]:
         """See `Head`: step after step, each on the states that the one before it made."""
-        token = self.embedding[ids[:, 1:]]
-        before = states[:, :-1]
+        token, before = self._token(ids[:, 1:]), states[:, :-1]
         made: list[Tensor] = []
         cached: list[tuple[Tensor, Tensor]] = []  # keys and values of each step
         for step in range(most):
-            x = token + self.from_state(before)
+            x = token + self.from_state(before if self.from_token is None else unit(before))
             x = x + self._attention(self._norm(x, self.attention_norm), cached)
             y = self._norm(x, self.mlp_norm)
             x = x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -69,11 +86,34 @@ class Eagle(Head):
             before = F.pad(own, (0, 0, 1, 0))[:, :-1]
         return made
 
+    def _token(self, ids: Tensor) -> Tensor:
+        token = self.embedding[ids]
+        return token if self.from_token is None else self.from_token(unit(token))
+
+    @torch.no_grad()
+    def start_linear(self, texts: Sequence[tuple[Tensor, Tensor]]) -> None:
+        """Start as the best linear guess at the target's next state, of a layer that adds nothing yet.
+
+        Args:
+            texts: ids, (n,), and the target's states, (n, hidden).
+        """
+        assert self.from_token is not None
+        known = [torch.cat([unit(h[:-1].float()), unit(self.embedding[ids[1:].long()])], -1) for ids, h in texts]
+        x, y = torch.cat(known), torch.cat([h[1:].float() for _, h in texts]) / self.norm
+        ridge = RIDGE * len(x) * torch.eye(x.shape[1])
+        found = torch.linalg.solve(x.T @ x + ridge, x.T @ y).T
+        self.from_state.weight.copy_(found[:, : y.shape[1]])
+        self.from_token.weight.copy_(found[:, y.shape[1] :])
+        self.o.weight.zero_()
+        self.down.weight.zero_()
+        self.norm.mul_(LINEAR)
+
     def _attention(self, x: Tensor, cached: list[tuple[Tensor, Tensor]]) -> Tensor:
         queries, keys, values = (self._split(each(x)) for each in (self.q, self.k, self.v))
         angles = torch.arange(x.shape[1])[:, None] * self.frequencies
         cos, sin = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
         queries, keys = (each * cos + each.roll(each.shape[-1] // 2, -1) * sin for each in (queries, keys))
+        keys, values = (each.repeat_interleave(self.shared, 1) for each in (keys, values))
         cached.append((keys, values))
         if len(cached) == 1:
             seen = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
@@ -83,7 +123,7 @@ class Eagle(Head):
         return out
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2).float()
+        return x.view(*x.shape[:2], -1, 2 * len(self.frequencies)).transpose(1, 2).float()
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x.float(), weight.shape, weight, self.eps)
@@ -100,17 +140,19 @@ class Eagle(Head):
             **{f"{layer}mlp.{name}_proj": getattr(self, name).weight for name in ("gate", "up", "down")},
             f"{layer}input_layernorm": self.attention_norm,
             f"{layer}post_attention_layernorm": self.mlp_norm,
-            "model.embed_tokens": self.embedding,
             "model.norm": self.norm,
             "from_state": self.from_state.weight,
         }
-        return {f"{name}.weight": weight for name, weight in own.items()}
+        own |= {"from_token": self.from_token.weight} if self.from_token else {"model.embed_tokens": self.embedding}
+        words = {} if self.vocabulary is None else {VOCABULARY: self.vocabulary}
+        return {f"{name}.weight": weight for name, weight in own.items()} | words
 
     @torch.no_grad()
     def take(self, weights: Mapping[str, Tensor]) -> None:
-        """See `Head`."""
+        """See `Head`. The words stay its own: their rows of the output embedding are the target's."""
         for name, weight in self.weights().items():
-            weight.copy_(weights[name])
+            if name != VOCABULARY:
+                weight.copy_(weights[name])
 
 
 def _linear(weight: Tensor) -> nn.Linear:

@@ -16,7 +16,7 @@ from specviz.models.catalogue import HEAD_FILE
 from training.data import Domain
 from training.lessons import Lessons
 from training.loop import Objective
-from training.losses import distribution, divergence
+from training.losses import WORK, distribution, divergence
 from training.report import held_out_rows
 
 TAKEN = ("hidden_size", "num_attention_heads", "num_key_value_heads", "rms_norm_eps", "rope_parameters")
@@ -110,18 +110,32 @@ def head_objective(
 
     def objective(model: Head, step: int) -> Tensor:
         ids, taught = lessons.batch(step, rows, seed)
-        with torch.autocast("cpu", torch.bfloat16):
-            made = model.guesses(taught.float(), ids, most)
-        wanted = taught[:, most:].flatten(0, 1)  # all guesses are judged at the same places
-        judged = _some(len(wanted), share, step)
-        target = distribution(wanted[judged], lessons.weight)
-        loss = torch.zeros(())
-        for place, (guess, weight) in enumerate(zip(made, weights, strict=True)):
-            hidden = guess[:, most - 1 - place :].flatten(0, 1)[judged]
-            loss = loss + weight / sum(weights) * divergence(hidden, lessons.weight, target)
-        return loss
+        judged = _some(taught[:, most:, 0].numel(), share, step)
+        return head_loss(model, ids, taught, judged, lessons.weight, weights)
 
     return objective
+
+
+def head_loss(
+    model: Head, ids: Tensor, taught: Tensor, judged: Tensor, weight: Tensor, weights: Sequence[float]
+) -> Tensor:
+    """The loss of one batch.
+
+    Args:
+        ids, taught: (rows, n) and the target's states, (rows, n, hidden).
+        judged: numbers of places; all guesses are judged at the same ones, counted row by row after the first `most`.
+        weight: the target's output embedding, or its rows for the words that the head guesses.
+        weights: see `head_objective`.
+    """
+    most = len(weights)
+    with torch.autocast("cpu", torch.bfloat16, enabled=torch.bfloat16 == WORK):
+        made = model.guesses(taught.float(), ids, most)
+    target = distribution(taught[:, most:].flatten(0, 1)[judged], weight)
+    loss = torch.zeros(())
+    for place, (guess, share) in enumerate(zip(made, weights, strict=True)):
+        hidden = guess[:, most - 1 - place :].flatten(0, 1)[judged]
+        loss = loss + share / sum(weights) * divergence(hidden, weight, target)
+    return loss
 
 
 def _some(total: int, share: float, seed: int) -> Tensor:
@@ -159,12 +173,16 @@ def save_head(
     `name` and `digest` are those of the target, the hash as `weights_hash` gives it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    stored = {name: weight.detach().bfloat16().contiguous() for name, weight in model.weights().items()}
+    stored = {name: _stored(weight.detach()) for name, weight in model.weights().items()}
     save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
     about: dict[str, Any] = {"target": name, "target_weights_hash": digest}
     about |= {name: getattr(target.config, name) for name in TAKEN} | {"tie_word_embeddings": True}
     (folder / HEAD_FILE).write_text(json.dumps(about | model.config(), indent=2) + "\n", encoding="utf-8")
     (folder / "training.json").write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
+
+
+def _stored(weight: Tensor) -> Tensor:
+    return (weight.bfloat16() if weight.is_floating_point() else weight.int()).contiguous()
 
 
 def go_on_from(model: Head, folder: Path) -> None:

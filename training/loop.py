@@ -12,7 +12,8 @@ from transformers import LlamaForCausalLM
 
 from training.data import Mixture
 from training.lessons import Lessons, states
-from training.losses import distillation_loss, next_token_loss
+from training.losses import WORK, distillation_loss, next_token_loss
+from training.muon import Muon
 
 Model = TypeVar("Model", bound=nn.Module)
 Objective = Callable[[Model, int], Tensor]  # (model, step) -> loss
@@ -39,12 +40,16 @@ class Rates:
 class Optimizers:
     """Both optimizers as one."""
 
-    def __init__(self, model: nn.Module, rates: Rates) -> None:
+    def __init__(self, model: nn.Module, rates: Rates, average: int = 0) -> None:
         self._rates = rates
+        self._weights = list(model.parameters())
+        self._mean = [weight.detach().clone() for weight in self._weights] if average else []
+        self._average = average
         named = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
         matrices = [weight for name, weight in named if weight.ndim == 2 and "embed" not in name]
         rest = [weight for name, weight in named if weight.ndim != 2 or "embed" in name]
-        self._muon = torch.optim.Muon(matrices, lr=rates.muon, weight_decay=rates.weight_decay)
+        made = torch.optim.Muon if torch.bfloat16 == WORK else Muon
+        self._muon: torch.optim.Optimizer = made(matrices, lr=rates.muon, weight_decay=rates.weight_decay)
         self._adam = torch.optim.AdamW(rest, lr=rates.adam, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
 
     def step(self, step: int, progress: float) -> None:
@@ -53,17 +58,25 @@ class Optimizers:
         for optimizer, peak in ((self._muon, self._rates.muon), (self._adam, self._rates.adam)):
             for group in optimizer.param_groups:
                 group["lr"] = peak * scale
-            optimizer.step()  # type: ignore[no-untyped-call]
+            optimizer.step()
             optimizer.zero_grad(set_to_none=True)
+        for place, mean in enumerate(self._mean):
+            mean.lerp_(self._weights[place].detach(), max(1 / self._average, 1 / (step + 1)))
+
+    def swap(self) -> None:
+        """The model gets the mean of its weights, where there is one; or, the second time, its own again."""
+        for place, weight in enumerate(self._weights[: len(self._mean)]):
+            weight.data, self._mean[place] = self._mean[place], weight.data
 
     def state_dict(self) -> dict[str, Any]:
         """What a resumed run needs."""
-        return {"muon": self._muon.state_dict(), "adam": self._adam.state_dict()}
+        return {"muon": self._muon.state_dict(), "adam": self._adam.state_dict(), "mean": self._mean}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue where a run stopped."""
         self._muon.load_state_dict(state["muon"])
         self._adam.load_state_dict(state["adam"])
+        self._mean = state.get("mean", [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,7 @@ class Plan:
     clip: float = 1.0
     until: float | None = None  # seconds since the epoch: the latest end of the run and its schedule
     save_every: int = 100  # steps between checkpoints
+    average: int = 0  # the result is a running mean of the weights over about so many steps; 0: the last weights
 
 
 @dataclass(slots=True)
@@ -120,10 +134,14 @@ def train(
     plan: Plan,
     checkpoint: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
+    after: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
-    """Train in place, from the checkpoint if there is one. Without `until` the result is the same every time."""
+    """Train in place, from the checkpoint if there is one. Without `until` the result is the same every time.
+
+    `after` is called after each step; the model then has the weights that it would have if the run ended here.
+    """
     model.train()
-    optimizers = Optimizers(model, plan.rates)
+    optimizers = Optimizers(model, plan.rates, plan.average)
     progress = _resume(model, optimizers, checkpoint)
     while (share := progress.share(plan)) < 1.0:
         began = time.perf_counter()
@@ -138,8 +156,12 @@ def train(
             say(_line(progress, plan))
         if checkpoint and progress.step % plan.save_every == 0:
             _save(model, optimizers, progress, checkpoint)
+        optimizers.swap()
+        after(progress)
+        optimizers.swap()
     if checkpoint:
         _save(model, optimizers, progress, checkpoint)
+    optimizers.swap()
     model.eval()
     return progress
 

@@ -11,6 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from specviz.models.packing import multiplies_bfloat16
+
+WORK = torch.bfloat16 if multiplies_bfloat16() else torch.float32  # of the products; elsewhere bfloat16 is slower
 SLICE = 256  # rows at once: their logits stay in the processor's cache
 
 Wanted = Callable[[int, int], tuple[Tensor, Tensor]]  # rows from, to -> (p, its entropy), (rows, vocabulary), (rows,)
@@ -21,15 +24,15 @@ class _HeadLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, wanted: Wanted) -> Tensor:
-        work = weight.bfloat16()
+        work = weight.to(WORK)
         into_hidden, into_weight = torch.empty_like(hidden), torch.zeros_like(weight)
         total = torch.zeros((), dtype=torch.float32)
         for start in range(0, len(hidden), SLICE):
-            rows = hidden[start : start + SLICE].bfloat16()
+            rows = hidden[start : start + SLICE].to(WORK)
             log_q = (rows @ work.T).float().log_softmax(-1)
             p, entropy = wanted(start, start + len(rows))
             total += -(p * log_q).sum() - entropy.sum()
-            gradient = (log_q.exp_() - p).bfloat16()
+            gradient = (log_q.exp_() - p).to(WORK)
             into_hidden[start : start + SLICE] = gradient @ work
             if ctx.needs_input_grad[1]:  # not the embedding of a target whose head is trained
                 into_weight += gradient.T @ rows
@@ -61,7 +64,7 @@ def next_token_loss(hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
 
 def distillation_loss(hidden: Tensor, weight: Tensor, teacher_hidden: Tensor, teacher_weight: Tensor) -> Tensor:
     """KL(teacher || model) in nats a token, over the whole vocabulary; shapes as in `next_token_loss`."""
-    work = teacher_weight.bfloat16()
+    work = teacher_weight.to(WORK)
 
     def wanted(start: int, stop: int) -> tuple[Tensor, Tensor]:
         return distribution(teacher_hidden[start:stop], work)
@@ -72,7 +75,7 @@ def distillation_loss(hidden: Tensor, weight: Tensor, teacher_hidden: Tensor, te
 
 def distribution(hidden: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     """What a model expects after each state, (rows, vocabulary), and the entropy of each row in nats, (rows,)."""
-    log_p = (hidden.bfloat16() @ weight.bfloat16().T).float().log_softmax(-1)
+    log_p = (hidden.to(WORK) @ weight.to(WORK).T).float().log_softmax(-1)
     p = log_p.exp()
     return p, -(p * log_p).sum(-1)
 

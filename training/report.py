@@ -14,7 +14,9 @@ from transformers import LlamaForCausalLM
 from specviz.models.devices import describe_machine
 from training.data import Domain
 from training.loop import Plan, Progress
+from training.losses import WORK
 
+WORK_IN = "bfloat16 autocast" if torch.bfloat16 == WORK else "float32"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 JUDGED_TOKENS = 16_384  # of each domain's held-out text, at most
 ROW = 512
@@ -42,7 +44,7 @@ def describe_run(plan: Plan, progress: Progress, tokens_a_step: int, **more: Any
     last = progress.losses[-50:]
     return more | {
         "plan": asdict(plan),
-        "optimizer": "Muon for the matrices, AdamW for embeddings and norms, bfloat16 autocast",
+        "optimizer": f"Muon for the matrices, AdamW for embeddings and norms, {WORK_IN}",
         "steps": progress.step,
         "tokens_seen": progress.step * tokens_a_step,
         "minutes": round(progress.seconds / 60, 1),

@@ -68,6 +68,7 @@ class Method:
 
 READ_ON = "23 November 2026"  # who serves text with what was read in the projects' documents and code on that day
 PROMPT_LOOKUP = "lookup"  # in requests and links
+LOOKUP_FIRST = "lookup-"  # and a head: it drafts where the text so far has no match
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
 METHODS = TypeAdapter(list[Method]).validate_python(yaml.safe_load((TABLES / "methods.yaml").read_text("utf-8")))
 MODEL, *_, OTHER = METHODS

@@ -10,6 +10,7 @@ from specviz.decoding.autoregressive import autoregressive_decode as autoregress
 from specviz.decoding.drafters.choose import fit_drafter as fit_drafter
 from specviz.decoding.drafters.choose import make_drafter as make_drafter
 from specviz.decoding.drafters.head import HeadDrafter as HeadDrafter
+from specviz.decoding.drafters.lookup_first import LookupFirstDrafter as LookupFirstDrafter
 from specviz.decoding.drafters.model import ModelDrafter as ModelDrafter
 from specviz.decoding.drafters.prompt_lookup import PromptLookupDrafter as PromptLookupDrafter
 from specviz.decoding.drafters.protocol import Draft as Draft

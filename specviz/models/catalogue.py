@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal
 import yaml
 from pydantic import TypeAdapter
 
-from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
+from specviz.core.drafters import LOOKUP_FIRST, MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS, TABLES
 from specviz.core.trace import Trace
@@ -44,6 +44,7 @@ def find_local(name: str) -> Path | None:
 
 MODELS_FOLDER = ASSETS / "models"
 HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
+VOCABULARY = "vocabulary"  # in a head's weights: the ids of the words that it can guess, where that is not every word
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +90,43 @@ class BundledHead:
     parameters: int  # its own: the output embedding is the target's
     longest: int | None  # most tokens that it drafts in a round; None: any number
 
+    @property
+    def own_name(self) -> str:
+        """Its folder's."""
+        return self.name.removeprefix(LOOKUP_FIRST)
+
+    @property
+    def is_stored(self) -> bool:
+        """Not the same head once more, behind prompt lookup."""
+        return self.name == self.own_name
+
+
+def head_folder(name: str) -> Path:
+    return MODELS_FOLDER / name.removeprefix(LOOKUP_FIRST)
+
 
 @cache
 def bundled_heads() -> tuple[BundledHead, ...]:
+    """Each as it is, and those that guess one by one also behind prompt lookup."""
     found = []
     for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")):
         config = json.loads(file.read_text(encoding="utf-8"))
         parameters = count_parameters(file.with_name("model.safetensors"))
         head = BundledHead(file.parent.name, config["kind"], config["target"], parameters, config.get("depths"))
         found.append(head)
+    behind = [head for head in found if not method_of(head.kind).at_once]
+    found += [replace(head, name=LOOKUP_FIRST + head.name, kind=f"lookup-{head.kind}") for head in behind]
     return tuple(found)
 
 
 def head_names() -> list[str]:
     return [head.name for head in bundled_heads()]
+
+
+def stepping_heads(target: str) -> list[str]:
+    """The heads on a target whose guesses cost one step each: not all at once, and never prompt lookup's."""
+    methods = {head.name: method_of(head.kind) for head in bundled_heads() if head.target == target}
+    return [name for name, method in methods.items() if method.fills and not method.at_once]
 
 
 def method_named(draft: str) -> Method:
@@ -137,10 +161,10 @@ def weight_bytes(parameters: int, dtype: str) -> int:
 
 
 def count_parameters(weights: Path) -> int:
-    """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON)."""
+    """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON): no ids."""
     with weights.open("rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    return sum(prod(entry["shape"]) for name, entry in header.items() if name != "__metadata__")
+    return sum(prod(entry["shape"]) for name, entry in header.items() if name not in ("__metadata__", VOCABULARY))
 
 
 @cache
@@ -164,7 +188,7 @@ def changed_weights(trace: Trace) -> list[str]:
     return [
         f"The weights of {name} on this machine differ from those in this trace."
         for name, digest in recorded
-        if name in (*bundled_names(), *head_names()) and weights_hash(MODELS_FOLDER / name) != digest
+        if name in (*bundled_names(), *head_names()) and weights_hash(head_folder(name)) != digest
     ]
 
 

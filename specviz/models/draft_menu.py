@@ -155,9 +155,13 @@ def _gain(draft: str) -> float:
     return found.kinds[ALL].best.speedup if found and ALL in found.kinds else 0.0
 
 
-def offered_drafts() -> list[str]:
-    """The names of the menu, group by group; small models that must be downloaded come last."""
-    names = [name for group in draft_groups() for name in group.names]
+def offered_drafts(target: str = "") -> list[str]:
+    """The names of the menu, group by group; small models that must be downloaded come last.
+
+    A head on a model that does not ship with the app is there only where that model is the target.
+    """
+    strange = {head.name for head in bundled_heads() if head.target not in (*bundled_names(), target)}
+    names = [name for group in draft_groups() for name in group.names if name not in strange]
     return [*names, *(name for name in offered_names() if name not in names and not is_missing(name))]
 
 
@@ -188,7 +192,8 @@ def model_label(name: str) -> str:
         return f"{menu_title(name)} · no model"
     for head in bundled_heads():
         if head.name == name:
-            return f"{name} · head · {_millions(head.parameters)}"
+            kind = "head" if head.is_stored else "lookup and head"
+            return f"{head.own_name} · {kind} · {_millions(head.parameters)}"
     model = known_models().get(name)
     short = name.rpartition("/")[2]
     if model is None:

@@ -16,6 +16,9 @@ words alone; a head starts from there. The target's output embedding turns what 
 EAGLE's next step takes its own state where the target's is not known yet, so a guess knows the guesses before it.
 Medusa's guesses do not: each is made as if nothing had been guessed, so it needs one pass for all of them.
 
+A head on a target with a large vocabulary has no embedding of its own: a matrix takes in the target's. And it guesses
+only the most frequent words, whose ids its file names: most of a step is the product with the output embedding.
+
 EAGLE: Li et al. 2024, arXiv 2401.15077; the way in is that of DeepSeek-V3's module for multi-token prediction
 (arXiv 2412.19437, Section 2.2). Medusa: Cai et al. 2024, arXiv 2401.10774. `load_head` reads them.
 """
@@ -23,6 +26,7 @@ EAGLE: Li et al. 2024, arXiv 2401.15077; the way in is that of DeepSeek-V3's mod
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +35,18 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor
 
+from specviz.core.drafters import LOOKUP_FIRST
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import HEAD_FILE, MODELS_FOLDER, count_parameters, head_names, weights_hash, wrong_target
+from specviz.models.catalogue import (
+    HEAD_FILE,
+    VOCABULARY,
+    count_parameters,
+    head_folder,
+    head_names,
+    weights_hash,
+    wrong_target,
+)
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
@@ -41,13 +54,18 @@ from specviz.models.llama_weights import build, stored_fast
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
 from specviz.models.packing import plain
 
+UNIT_EPS = 1e-5
+
 
 @dataclass(frozen=True, slots=True)
 class EagleHead:
     """Reads pairs (the state at a place, the token that follows it) with a cache of its own."""
 
     from_state: Linear  # to hidden
-    body: Llama  # of one layer, with an embedding of its own; its output embedding is the target's
+    body: Llama  # of one layer; its output embedding is the target's, or the rows of it for the words
+    embedding: Tensor  # its own, or the target's
+    from_token: Linear | None = None  # to hidden, from the target's embedding
+    words: Tensor | None = None  # ids of all that it can guess; None: every word
 
     def hidden(
         self, states: Tensor, ids: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
@@ -59,7 +77,22 @@ class EagleHead:
             ids: (n,) the token after each place.
             cache, positions, mask: as in `Llama.hidden`.
         """
-        return self.body.run_layers(self.body.embedding[ids] + self.from_state(states), cache, positions, mask)
+        tokens = self.embedding[ids].to(states.dtype)
+        if self.from_token is not None:
+            tokens, states = self.from_token(unit(tokens)), unit(states)
+        return self.body.run_layers(tokens + self.from_state(states), cache, positions, mask)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Of every word of the target, (n, vocabulary); -inf for a word that it cannot guess, which then has q = 0."""
+        made = self.body.logits(hidden)
+        if self.words is None:
+            return made
+        return made.new_full((len(hidden), len(self.embedding)), -inf).index_copy_(1, self.words, made)
+
+
+def unit(x: Tensor) -> Tensor:
+    """Rows of length 1 a number: states and embeddings are of different sizes."""
+    return F.rms_norm(x.float(), x.shape[-1:], eps=UNIT_EPS).to(x.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +142,7 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     if folder is None:
         if name not in head_names():
             raise InputError(f"There is no head named {name[:100]!r} here.")
-        folder = MODELS_FOLDER / name
+        folder = head_folder(name)
     config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
     of, digest = config["target"], config["target_weights_hash"]
     whole = _checked(name, of, digest, target)
@@ -117,9 +150,10 @@ def load_head(name: str, target: LoadedModel, dtype: Dtype = "float32", folder: 
     parameters = count_parameters(folder / "model.safetensors")
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, target.info.device)
     stored = load_file(folder / "model.safetensors")
-    weights = {key: weight.to(target.device, DTYPES[dtype]) for key, weight in stored.items()}
+    weights = {key: weight.to(target.device, _format(weight, dtype)) for key, weight in stored.items()}
     make: Callable[..., EagleHead | MedusaHeads] = eagle if config["kind"] == "eagle" else medusa
-    return LoadedHead(name, config["kind"], info, of, digest, make(config, weights, whole))
+    kind = f"lookup-{config['kind']}" if name.startswith(LOOKUP_FIRST) else config["kind"]
+    return LoadedHead(name, kind, info, of, digest, make(config, weights, whole))
 
 
 def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
@@ -133,13 +167,22 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
 
 def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> EagleHead:
     from_state = Linear(stored_fast(weights["from_state.weight"]), None)
-    body = build(config, weights)
-    return EagleHead(from_state, replace(body, output=_output(target, body.embedding.dtype)))
+    if VOCABULARY not in weights:
+        body = build(config, weights)
+        return EagleHead(from_state, replace(body, output=_output(target, body.embedding.dtype)), body.embedding)
+    words, from_token = weights[VOCABULARY].long(), Linear(stored_fast(weights["from_token.weight"]), None)
+    rows = plain(target.output)[words].to(from_token.weight.dtype)
+    body = build(config, weights | {"model.embed_tokens.weight": rows})
+    return EagleHead(from_state, body, target.embedding, from_token, words)
 
 
 def medusa(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> MedusaHeads:
     up = Linear(stored_fast(weights["up.weight"]), weights["up.bias"])
     return MedusaHeads(up, weights["down.weight"], _output(target, up.weight.dtype))
+
+
+def _format(weight: Tensor, dtype: str) -> torch.dtype:
+    return DTYPES[dtype] if weight.is_floating_point() else weight.dtype
 
 
 def _output(target: Llama, dtype: torch.dtype) -> Linear:

@@ -31,7 +31,7 @@ class PackedLinear(Linear):
 
 def packs(matrix: Tensor) -> bool:
     """Whether a matrix of this number format and device is worth packing here."""
-    return matrix.dtype == torch.bfloat16 and matrix.device.type == "cpu" and _multiplies_bfloat16()
+    return matrix.dtype == torch.bfloat16 and matrix.device.type == "cpu" and multiplies_bfloat16()
 
 
 def packed(linear: Linear) -> Linear:
@@ -52,6 +52,7 @@ def plain(linear: Linear) -> Tensor:
 
 
 @cache
-def _multiplies_bfloat16() -> bool:
+def multiplies_bfloat16() -> bool:
+    """Whether the processor does by itself, so that bfloat16 pays."""
     able = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     return bool(able) and os.environ.get(OFF) != "0"

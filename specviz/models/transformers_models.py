@@ -33,7 +33,7 @@ from transformers.utils import logging as transformers_logging
 
 from specviz.core.errors import InputError, hide_folders
 from specviz.core.trace import ModelInfo
-from specviz.models.catalogue import bundled_heads, find_folder, head_names
+from specviz.models.catalogue import bundled_heads, bundled_models, find_folder
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.hub import INDEX, HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
@@ -193,11 +193,12 @@ UNQUANTIZED = "Use the original model with floating-point weights."
 
 
 def _is_head(name: str, shown: str) -> str:
-    own = " and ".join(head_names())
+    target = bundled_models()[0].name
+    own = " and ".join(head.name for head in bundled_heads() if head.target == target and head.is_stored)
     return (
         f"{name} is a head that drafts inside the model it was trained for, such as EAGLE or Medusa, and no model by "
         f"itself: {shown}. Heads of other models do not load here: use a draft model, or {own} with "
-        f"{bundled_heads()[0].target}."
+        f"{target}."
     )
 
 

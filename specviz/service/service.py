@@ -17,10 +17,10 @@ from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import SCHEMA
 from specviz.models.catalogue import (
-    MODELS_FOLDER,
     bundled_names,
     check_heads,
     find_gguf,
+    head_folder,
     head_names,
     method_named,
     weights_hash,
@@ -80,7 +80,7 @@ def sharing_key(command: wire.JobCommand) -> str | None:
     here = (*bundled_names(), *head_names())
     # A model that does not ship with the app is known by its name: what is loaded under it, the engine decides.
     weights = {
-        name: weights_hash(MODELS_FOLDER / name) if name in here else _stated(name)
+        name: weights_hash(head_folder(name)) if name in here else _stated(name)
         for name in command.models
         if not needs_nothing(name)
     }

@@ -14,7 +14,7 @@ from specviz.measure.calibration import calibrate
 from specviz.measure.compare import quality
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
-from specviz.models.catalogue import MODELS_FOLDER, bundled_heads, weights_hash
+from specviz.models.catalogue import bundled_heads, head_folder, weights_hash
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
@@ -29,7 +29,7 @@ CELLS = [
     *((name, *way) for name in ("wren-nano", "early-exit:1", "wren-eagle", "wren-medusa") for way in CHAINS + TREES),
     *((name, *way) for name in ("wren-mini", "early-exit:4", "prompt-lookup") for way in CHAINS),
 ]
-HEADS = ("wren-eagle", "wren-medusa")
+HEADS = ("wren-eagle", "wren-medusa", "lookup-wren-eagle")
 
 
 @cache
@@ -83,15 +83,18 @@ def test_end_of_text_ends_the_run_where_transformers_ends_it(target: LoadedModel
         assert "<|endoftext|>" not in trace.output.text
 
 
-def test_both_heads_are_listed_with_their_target_and_share_its_output_embedding(target: LoadedModel) -> None:
+def test_heads_are_listed_with_their_target_and_share_its_output_embedding(target: LoadedModel) -> None:
     assert [(head.name, head.kind, head.target) for head in bundled_heads()] == [
+        ("smol-eagle", "eagle", "smollm2"),
         ("wren-eagle", "eagle", "wren-base"),
         ("wren-medusa", "medusa", "wren-base"),
+        ("lookup-smol-eagle", "lookup-eagle", "smollm2"),
+        ("lookup-wren-eagle", "lookup-eagle", "wren-base"),
     ]
     for name in HEADS:
         head = load_head(name, target)
-        assert make_drafter(name, target).info.weights_hash == weights_hash(MODELS_FOLDER / name)
-        output = head.network.body.output if name == "wren-eagle" else head.network.output  # type: ignore[union-attr]
+        assert make_drafter(name, target).info.weights_hash == weights_hash(head_folder(name))
+        output = head.network.output if name == "wren-medusa" else head.network.body.output  # type: ignore[union-attr]
         assert output is target.forward.llama.output
 
 

@@ -14,7 +14,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.models.catalogue import BYTES_OF, bundled_names, head_names
+from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_names
 from specviz.models.forward import LightReader
 from specviz.service import EngineService, JobView, ServiceLimits, workshop
 from specviz.service.handlers import job_steps
@@ -161,7 +161,10 @@ def run(service: EngineService, request: RunRequest) -> JobView:
     return finish(service, service.submit("ada", "run", lambda job: Run(job, request), fresh=True))
 
 
-@pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup", *head_names(), "early-exit:2"])
+HEADS = [head.name for head in bundled_heads() if head.target == bundled_names()[0]]
+
+
+@pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup", *HEADS, "early-exit:2"])
 def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
     found = run_of(run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))))
     assert parse_trace(dump_trace(found.trace)) == found.trace

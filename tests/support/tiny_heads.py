@@ -11,11 +11,15 @@ from training.eagle import Eagle
 from training.heads import Head, Medusa, save_head
 
 KINDS = ("eagle", "medusa")
+FEW_WORDS = "eagle of few words"  # it reads the target's embedding, and guesses some words alone
+WORDS = torch.tensor([1, 2, 4, 6])
 
 
 def random_head(kind: str, target: LoadedModel) -> Head:
     """A head as training has it. Random changes leave no part of it without effect."""
-    head = Eagle(target.model, width=24) if kind == "eagle" else Medusa(target.model.config.hidden_size, depths=3)
+    words = WORDS if kind == FEW_WORDS else None
+    medusa = Medusa(target.model.config.hidden_size, depths=3)
+    head = medusa if kind == "medusa" else Eagle(target.model, width=24, vocabulary=words)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for weight in head.parameters():

@@ -3,15 +3,16 @@
 from functools import cache
 
 from specviz import ModelDrafter, PromptLookupDrafter
-from specviz.decoding import Drafter, HeadDrafter, make_drafter
+from specviz.decoding import Drafter, HeadDrafter, LookupFirstDrafter, make_drafter
 from specviz.models.loaded_model import LoadedModel
 from tests.support.architectures import family_model
-from tests.support.tiny_heads import tiny_head
+from tests.support.tiny_heads import FEW_WORDS, tiny_head
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target", context=1024)
 DRAFT = tiny_model(seed=1, layers=1, name="draft", context=1024)  # the target's own weights: it agrees now and then
-DRAFTERS = ("model", "lookup", "early exit", "eagle", "medusa", "early exit of qwen3")
+BEHIND = ("lookup, else eagle of few words", "lookup, else model")
+DRAFTERS = ("model", "lookup", "early exit", "eagle", FEW_WORDS, "medusa", *BEHIND, "early exit of qwen3")
 
 
 @cache
@@ -20,7 +21,10 @@ def pair_of(name: str) -> tuple[LoadedModel, Drafter]:
     target = family_model("qwen3") if "qwen3" in name else TARGET
     if name == "lookup":
         return target, PromptLookupDrafter()
-    if name in ("eagle", "medusa"):
+    if name in BEHIND:
+        second = pair_of(name.removeprefix("lookup, else "))[1]
+        return target, LookupFirstDrafter(second, "lookup-eagle")
+    if name in ("eagle", FEW_WORDS, "medusa"):
         return target, HeadDrafter(tiny_head(name, target))
     if name.startswith("early exit"):
         return target, make_drafter("early-exit:1", target)

@@ -19,12 +19,13 @@ from specviz.models.cached_model import CHUNK
 from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
 from tests.support.grids import grid
 from tests.support.joint import OddAndNew
+from tests.support.tiny_heads import FEW_WORDS
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 from tests.support.tokenizers import KINDS, PAIRS, TEXTS
 from tests.support.tokenizers import random_model as speaker
-from tests.support.ways import DRAFT, TARGET, pair_of
+from tests.support.ways import BEHIND, DRAFT, TARGET, pair_of
 
-DRAFTERS = ("model", "lookup", "early exit", "eagle", "medusa")
+DRAFTERS = ("model", "lookup", "early exit", "eagle", FEW_WORDS, "medusa", *BEHIND)
 DEPTHS = {"1,1,1": 3, "3": 1, "4,2,1": 3, "2,1,1,1,1,1,1": 7, "dynamic:1": 1, "dynamic:12": 4}
 CHAINS: dict[str, dict[str, object]] = {f"γ={length}": {"draft_length": length} for length in (1, 3, 16)}
 CHAINS |= {schedule: {"draft_length": 4, "draft_schedule": schedule} for schedule in ("heuristic", "confidence")}
@@ -32,7 +33,7 @@ TREES: dict[str, dict[str, object]] = {tree: {"draft_length": depth, "tree": tre
 SHAPES = CHAINS | TREES
 SMALL_SHAPES = ("γ=3", "confidence", "4,2,1", "dynamic:12")  # all shapes with the model; these with every drafter
 PROMPTS = ([1, 2, 3], [4], [0, 2, 5, 0, 2, 5], [(5 * i) % 7 for i in range(2 * CHUNK + 9)])  # the last: three passes
-CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if drafter != "lookup" or shape in CHAINS]
+CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if "lookup" not in drafter or shape in CHAINS]
 SMALL = [(drafter, shape) for drafter, shape in CELLS if drafter == "model" or shape in SMALL_SHAPES]
 
 
@@ -126,7 +127,7 @@ def untimed(trace: Trace) -> list[object]:
 SEEDED = [("model", "γ=3"), ("lookup", "γ=3"), ("eagle", "confidence"), ("medusa", "γ=3"), ("early exit", "dynamic:12")]
 
 
-@pytest.mark.parametrize(("drafter", "shape"), [*SEEDED, ("model", "4,2,1")])
+@pytest.mark.parametrize(("drafter", "shape"), [*SEEDED, ("model", "4,2,1"), *((way, "γ=3") for way in BEHIND)])
 def test_the_seed_decides_all_draws_and_recording_changes_none(drafter: str, shape: str) -> None:
     pair_of(drafter)  # making the models draws from the global generator, and only decoding is looked at here
     before = torch.random.get_rng_state()
@@ -149,7 +150,14 @@ def test_the_seed_decides_all_draws_and_recording_changes_none(drafter: str, sha
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("drafter", "shape"),
-    [("model", "γ=3"), ("model", "4,2,1"), ("model", "dynamic:12"), ("eagle", "γ=3"), ("medusa", "γ=3")],
+    [
+        ("model", "γ=3"),
+        ("model", "4,2,1"),
+        ("model", "dynamic:12"),
+        ("eagle", "γ=3"),
+        ("medusa", "γ=3"),
+        (FEW_WORDS, "4,2,1"),
+    ],
 )
 def test_a_constraint_binds_every_guess_and_the_text(drafter: str, shape: str, temperature: float) -> None:
     settings = shaped(shape, max_new_tokens=20, temperature=temperature)
@@ -164,6 +172,7 @@ def test_a_constraint_binds_every_guess_and_the_text(drafter: str, shape: str, t
 
 
 ENDS = [("model", "γ=3"), ("lookup", "γ=3"), ("early exit", "4,2,1"), ("eagle", "dynamic:12"), ("medusa", "γ=3")]
+ENDS += [(FEW_WORDS, "4,2,1"), *((way, "γ=3") for way in BEHIND)]
 
 
 @pytest.mark.parametrize(("drafter", "shape"), ENDS)

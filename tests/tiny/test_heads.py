@@ -1,30 +1,34 @@
 """Drafts of the target's own parts: heads draft as they were trained, and its first layers as a model of its own."""
 
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
+from specviz import DecodeSettings, InputError, PromptLookupDrafter, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
 from specviz.core.steps import result_of
 from specviz.core.trace import dump_trace, parse_trace
-from specviz.decoding import make_drafter
+from specviz.decoding import Drafter, LookupFirstDrafter, make_drafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter, early_exit
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK
 from specviz.models.heads import load_head
 from specviz.models.key_values import HiddenStates
-from tests.support.tiny_heads import KINDS, loaded_head, random_head, tiny_head
+from specviz.models.loaded_model import LoadedModel
+from tests.support.architectures import family_model
+from tests.support.tiny_heads import FEW_WORDS, KINDS, WORDS, loaded_head, random_head, tiny_head
 from tests.support.tiny_models import tiny_model
 
+BOTH = "lookup, else a head"
 TARGET = tiny_model(seed=3, layers=3, name="target", context=400)
-HEADS = {kind: tiny_head(kind, TARGET) for kind in KINDS}
+HEADS = {kind: tiny_head(kind, TARGET) for kind in (*KINDS, FEW_WORDS)}
 EXIT = early_exit("early-exit:1", 1, TARGET)
-DRAFTERS = {kind: HeadDrafter(head) for kind, head in HEADS.items()} | {"early-exit": EarlyExitDrafter(EXIT)}
+DRAFTERS: dict[str, Drafter] = {kind: HeadDrafter(head) for kind, head in HEADS.items()}
+DRAFTERS |= {"early-exit": EarlyExitDrafter(EXIT), BOTH: LookupFirstDrafter(DRAFTERS[FEW_WORDS], "lookup-eagle")}
 LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
 
 
@@ -35,7 +39,7 @@ def test_what_it_guesses_along_an_output_gives_every_draft_length(kind: str, pro
     settings = DecodeSettings(max_new_tokens=24)
     output = autoregressive_decode(TARGET, prompt, settings).output.token_ids
     guesses = result_of(drafter.guess_along(TARGET, prompt, output))
-    assert (guesses.drafter.kind, guesses.exact) == (kind, True)
+    assert (guesses.drafter, guesses.exact) == (drafter.info, True)
     for length in (1, 2, 5):
         real = speculative_decode(TARGET, drafter, prompt, replace(settings, draft_length=length))
         replayed = replay(guesses, length, settings.max_new_tokens)
@@ -49,13 +53,15 @@ def test_what_it_guesses_along_an_output_gives_every_draft_length(kind: str, pro
 # ---- heads
 
 
-def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", [TARGET, family_model("grouped heads")], ids=["one to one", "grouped heads"])
+@pytest.mark.parametrize("kind", ["eagle", FEW_WORDS])
+def test_eagle_drafts_as_it_was_trained(kind: str, target: LoadedModel, tmp_path: Path) -> None:
     """Step by step the same states, at every place: what was read again after a round has left nothing behind."""
-    trained = random_head("eagle", TARGET)
-    loaded = loaded_head(trained, TARGET, tmp_path)
+    trained = random_head(kind, target)
+    loaded = loaded_head(trained, target, tmp_path)
     text, steps = torch.tensor(LONG[:40]), 4
     with torch.no_grad():
-        known = TARGET.model.model(text[None]).last_hidden_state
+        known = target.model.model(text[None]).last_hidden_state
         made = trained.guesses(known, text[None], steps)
     states = HiddenStates()
     states.append(known[0, :9])
@@ -68,8 +74,36 @@ def test_eagle_drafts_as_it_was_trained(tmp_path: Path) -> None:
         guessed, chain = LONG[place + 1 : place + steps], range(-1, steps - 2)
         tree = Tree(guessed, list(chain))
         rows += [reader.read_nodes(tree, [node]) for node in range(steps - 1)]
-        wanted = [loaded.network.body.logits(made[step][0, place - 1]) for step in range(steps)]
-        assert torch.allclose(torch.cat(rows), torch.stack(wanted), atol=1e-4), place
+        wanted = [loaded.network.logits(made[step][0, place - 1 : place]) for step in range(steps)]
+        assert torch.allclose(torch.cat(rows), torch.cat(wanted), atol=1e-4), place
+
+
+def test_a_head_of_few_words_guesses_no_other_and_its_file_counts_no_ids_as_parameters(tmp_path: Path) -> None:
+    trained = random_head(FEW_WORDS, TARGET)
+    loaded = loaded_head(trained, TARGET, tmp_path)
+    assert loaded.info.parameters == sum(weight.numel() for weight in trained.parameters())
+    assert loaded.network.embedding is TARGET.forward.llama.embedding
+    settings = DecodeSettings(max_new_tokens=40, temperature=1.0, draft_length=3)
+    rounds = speculative_decode(TARGET, HeadDrafter(loaded), [1, 2, 3], settings).rounds
+    drafted = {token.id for round in rounds for token in round.drafted}
+    written = {token for round in rounds for token in round.emitted_ids}
+    assert drafted == set(WORDS.tolist())
+    assert written > drafted, "the target's own words are all there"
+
+
+def test_a_head_behind_lookup_guesses_what_it_would_guess_alone_whatever_was_not_its_turn() -> None:
+    """It reads what it has missed. With many words and a text that is drawn, words are new now and then."""
+    target = tiny_model(seed=3, vocabulary=60, context=400)
+    alone = HeadDrafter(tiny_head(FEW_WORDS, target))
+    settings = DecodeSettings(max_new_tokens=60, draft_length=3, temperature=1.0, draft_sampling="argmax")
+    text, turns = [1, 2, 3], []
+    for round in speculative_decode(target, LookupFirstDrafter(alone, "lookup-eagle"), text, settings).rounds:
+        guessed = [token.id for token in round.drafted]
+        found = PromptLookupDrafter(shortest=2).propose(text, len(guessed)).token_ids
+        assert guessed == (found or result_of(alone.guess_along(target, text, [0])).proposals[0][: len(guessed)])
+        turns.append(bool(found))
+        text = text + round.emitted_ids
+    assert {(True, False), (False, True), (False, False)} <= set(pairwise(turns[:-1]))
 
 
 def test_medusa_guesses_from_the_last_state_alone() -> None:

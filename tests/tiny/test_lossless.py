@@ -24,8 +24,8 @@ from specviz.measure.proof.rows import RuleName
 from tests.support.grids import grid
 from tests.support.joint import FALSE_ALARM, OddAndNew, p_value_of_loop
 from tests.support.tiny_grammar import LANGUAGE, lettered
+from tests.support.ways import BEHIND, pair_of
 from tests.support.ways import DRAFTERS as KINDS
-from tests.support.ways import pair_of
 
 PROMPT = [1, 2, 1, 2, 1]  # so that prompt lookup has something to find
 RUNS = 1000
@@ -54,9 +54,12 @@ SMALL = {  # each drafter, each rule and each way to sample, and what was wrong 
     ("most probable tokens", "4,2,1", "T=1.3 k=5 p=0.9"),
     *((drafter, "token", "T=0.7 k=4") for drafter in ("unsure drafts", "lookup", "medusa")),
     *((drafter, "block", "T=1.3 p=0.8") for drafter in ("growing drafts", "early exit")),
+    *(("eagle of few words", rule, "T=1") for rule in ("token", "4,2,1")),
+    ("lookup, else eagle of few words", "token", "T=1"),
+    ("lookup, else model", "block", "T=0.7 k=4"),
     *((drafter, "4,2,1", "T=1") for drafter in ("eagle", "early exit of qwen3")),
 }
-CHAINS_ONLY = ("unsure drafts", "growing drafts", "lookup")
+CHAINS_ONLY = ("unsure drafts", "growing drafts", "lookup", *BEHIND)
 CELLS = [
     (drafter, rule, sampling)
     for drafter in DRAFTERS

@@ -164,7 +164,7 @@ def test_operators_that_multiply_wrongly_leave_a_matrix_as_it_is(monkeypatch: py
 def test_bfloat16_is_packed_where_the_processor_multiplies_it(
     avx512: bool, amx: bool, switch: str | None, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packing._multiplies_bfloat16.cache_clear()
+    packing.multiplies_bfloat16.cache_clear()
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
     if switch is not None:
@@ -172,7 +172,7 @@ def test_bfloat16_is_packed_where_the_processor_multiplies_it(
     half = torch.zeros(4, 4, dtype=torch.bfloat16)
     assert packs(half) == expected
     assert not packs(half.float())
-    packing._multiplies_bfloat16.cache_clear()
+    packing.multiplies_bfloat16.cache_clear()
 
 
 def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -694,7 +694,7 @@ def test_an_engine_that_is_killed_with_many_jobs_at_once_loses_none(start: Start
     assert service.view(jobs[-1]).message == RESTARTING
     for job in jobs:
         until_state(service, job, "done")
-    until(service, lambda: service.view(sweep).items == 1)
+    until(service, lambda: service.view(sweep).items >= 1)  # the next ones may come before we look
 
 
 def test_a_model_that_is_too_large_takes_no_job_of_others_with_it(start: Start) -> None:

@@ -1,6 +1,7 @@
 """Training on a corpus of a few lines: losses fall, runs resume to the bit, drafts come nearer, what is saved loads."""
 
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -23,12 +24,14 @@ from specviz import (
 from specviz.decoding import Drafter, HeadDrafter
 from specviz.models.heads import load_head
 from training.__main__ import main
+from training.chats import Chat, batch_of, endless, load_chats
 from training.data import Domain, Mixture, read_corpus, read_documents, train_tokenizer
 from training.eagle import Eagle
 from training.heads import head_objective
 from training.lessons import corpus_rows, read_with
 from training.loop import Plan, Rates, next_token, train
 from training.losses import distillation_loss, next_token_loss
+from training.muon import Muon
 from training.shapes import averaged, new_model, with_layers
 
 VOCABULARY = 300
@@ -178,9 +181,103 @@ def test_from_a_target_to_heads_that_draft(kind: str, more: str, command: Comman
     assert written(target, drafter) == written(target, None)
 
 
+TEMPLATE = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}</>{% endfor %}<assistant>"
+
+
+@pytest.fixture(scope="module")
+def chats(command: Command, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder of chats, and that of the target that wrote them."""
+    target, folder = tmp_path_factory.mktemp("speaker"), tmp_path_factory.mktemp("chats")
+    made, _ = command("target", "speaker", f"{COURSE} {MIX} --depth 2 --width 32")
+    shutil.copytree(made, target, dirs_exist_ok=True)
+    (target / "chat_template.jinja").write_text(TEMPLATE)
+    assert main(f"chats {folder} --target {target} --threads 1 --chats 60 --seed 3".split()) == 0
+    return folder, target
+
+
+def test_chats_are_the_targets_own_with_its_states(chats: tuple[Path, Path]) -> None:
+    folder, target = chats
+    loaded, found = load_model(str(target)), load_chats(folder)
+    assert len(found) >= 60
+    greedy = 0
+    for chat in found:
+        ids = chat.ids.long()
+        with torch.no_grad():
+            states = loaded.model.model(ids[None, :-1]).last_hidden_state[0]
+        assert torch.allclose(chat.states.float(), states, atol=0.02)
+        text = loaded.tokens.decode(ids[: chat.answer].tolist())
+        assert text.startswith("<user>")
+        assert text.endswith("</><assistant>")
+        expected = (states @ loaded.model.lm_head.weight.T).argmax(-1)
+        greedy += bool((expected[chat.answer - 1 :] == ids[chat.answer :]).float().mean() > 0.99)
+    assert len(found) / 2 < greedy < len(found), "most answers are greedy, some are drawn"
+
+
+def test_from_chats_to_a_head_of_few_words_that_drafts(chats: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, target = chats
+    how = f"--target {target} --threads 1 --tokens 900 --words 50 --width 32 --warmup 2 --average 4"
+    assert main(f"chat-head {folder} {tmp_path}/head {how} --steps 12 --marks 1 1000 --seed 2".split()) == 0
+    first, last = (json.loads((tmp_path / each / "training.json").read_text()) for each in ("head/0k", "head"))
+    assert (first["tokens_seen"], last["steps"], last["words"]) == (0, 12, 50)
+    assert last["held_out"]["divergence"][0] < first["held_out"]["divergence"][0]
+    assert {each.name for each in (tmp_path / "head").iterdir() if each.is_dir()} == {"0k", "1k"}
+    loaded = load_model(str(target))
+    drafter = HeadDrafter(load_head("tiny", loaded, folder=tmp_path / "head"))
+    assert written(target, drafter) == written(target, None)
+    assert len(drafter.head.network.words) == 50
+    earlier = f"--earlier {tmp_path}/head --steps 0"
+    assert main(f"chat-head {folder} {tmp_path}/longer {how} {earlier}".split()) == 0
+    longer = json.loads((tmp_path / "longer" / "training.json").read_text())
+    assert (longer["before"], longer["held_out"]) == (last, last["held_out"])
+
+
+def test_a_chat_is_judged_at_its_own_places_whatever_is_beside_it() -> None:
+    def chat(user: int, answer: int, length: int) -> Chat:
+        return Chat(torch.arange(length, dtype=torch.int32), torch.ones(length - 1, 3).half(), user, answer)
+
+    ids, states, often = batch_of([chat(2, 4, 8), chat(1, 3, 5)])
+    assert ids.tolist() == [[0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 0, 0, 0]]
+    assert states[1, :, 0].tolist() == [1, 1, 1, 1, 0, 0, 0]
+    rest = pytest.approx(0.3)
+    assert often.tolist() == [[0, rest, rest, 1, 1, 1, 1], [rest, rest, 1, 1, 0, 0, 0]]
+
+
+def test_each_chat_is_used_once_a_turn_and_a_held_out_one_never() -> None:
+    made = [Chat(torch.tensor([number] * (2 + number % 5)), torch.ones(1, 1), 0, 0) for number in range(1, 60)]
+    taught = {int(chat.ids[0]) for chat in made if not chat.is_held_out}
+    stream, seen = endless(lambda: made, 20, seed=0), list[int]()
+    while len(seen) < 3 * len(taught):
+        group = next(stream)
+        assert len(group) * max(len(chat.ids) for chat in group) <= 20
+        seen += [int(chat.ids[0]) for chat in group]
+    turns = [seen[start : start + len(taught)] for start in range(0, len(seen), len(taught))]
+    assert all(set(turn) == taught for turn in turns[:3])
+    assert turns[0] != turns[1]
+    assert len(taught) < len(made)
+
+
+def test_our_muon_moves_a_matrix_as_torchs_does() -> None:
+    generator = torch.Generator().manual_seed(0)
+    for shape in ((24, 60), (60, 24)):
+        start, one, other = (
+            torch.randn(shape, generator=generator),
+            *(torch.nn.Parameter(torch.zeros(shape)) for _ in "ab"),
+        )
+        ours, theirs = Muon([one], lr=0.1, weight_decay=0.1), torch.optim.Muon([other], lr=0.1, weight_decay=0.1)
+        one.data, other.data = start.clone(), start.clone()
+        for _ in range(3):
+            one.grad = torch.randn(shape, generator=generator)
+            other.grad = one.grad.clone()
+            ours.step()
+            theirs.step()
+        assert (one - other).norm() < 0.02 * (other - start).norm()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        ("chat-head . out --target wren-nano", "The folder . has no chats."),
+        ("chats out --target wren-nano", "wren-nano writes no chats: they need a chat template and our forward pass."),
         ("tokenizer nowhere out", "There is no corpus folder nowhere."),
         ("target . out --tokenizer nowhere", "There is no tokenizer at nowhere/tokenizer.json."),
     ],

@@ -14,8 +14,9 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
-from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_names, head_names
-from specviz.models.draft_menu import draft_groups, draft_label, is_offered, model_label, offered_drafts
+from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_heads, bundled_names
+from specviz.models.draft_menu import draft_groups, draft_label, is_offered, linked_names, model_label, offered_drafts
+from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.record_tokenizer import list_tokenizers, tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
@@ -33,7 +34,8 @@ CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
 def test_the_menu_offers_each_draft_once_and_what_needs_no_download_first() -> None:
     names = offered_drafts()
     assert len(set(names)) == len(names)
-    ours = {*bundled_names(), *head_names(), PROMPT_LOOKUP, *(name for name in names if name.startswith("early-exit:"))}
+    heads = {head.name for head in bundled_heads() if head.target in bundled_names()}
+    ours = {*bundled_names(), *heads, PROMPT_LOOKUP, *(name for name in names if name.startswith("early-exit:"))}
     assert set(names[: len(ours)]) == ours
     assert all(map(is_offered, [*names, PROMPT_LOOKUP, "early-exit:3"]))
     assert not is_offered("somebody/something")
@@ -42,9 +44,18 @@ def test_the_menu_offers_each_draft_once_and_what_needs_no_download_first() -> N
     assert all(len(line) <= 110 and line.endswith(".") for line in [first, *lines]), "one line of the tip each"
 
 
+def test_a_head_on_a_model_that_does_not_ship_is_offered_with_that_target_alone() -> None:
+    own = {head.name for head in bundled_heads() if head.target == SMOLLM2}
+    assert own == {"smol-eagle", "lookup-smol-eagle"}
+    assert not own & {*offered_drafts(), *offered_drafts(bundled_names()[0])}
+    assert set(offered_drafts(SMOLLM2)) == {*offered_drafts(), *own}
+    assert own <= {*linked_names()}, "a link may hold it before its target is chosen"
+
+
 @pytest.mark.parametrize(
     ("name", "label"),
     [
+        ("lookup-wren-eagle", "wren-eagle · lookup and head · 1.8 M"),
         ("wren-eagle", "wren-eagle · head · 1.8 M"),
         ("early-exit:1", "early exit, 1 layer · no model"),
         ("early-exit:**", "early exit, ** layers · no model"),  # a typed name is no reason to fail

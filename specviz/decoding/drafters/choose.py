@@ -26,6 +26,7 @@ def make_drafter(
 
     - a model's name (bundled, a folder, or on the Hub): a smaller model writes the guesses;
     - "wren-eagle": an EAGLE head on wren-base, which reads its last hidden state, one guess after the other;
+    - "lookup-wren-eagle": that head where prompt lookup finds no match; so with any head that guesses one by one;
     - "wren-medusa": Medusa heads on wren-base, all guesses at once;
     - "early-exit:2": the target's own first two layers; any number below that of its layers;
     - "prompt-lookup" ("lookup" in links): what followed the same words earlier in the text.

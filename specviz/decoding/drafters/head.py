@@ -106,7 +106,7 @@ class EagleReader(NodeReader):
         return self._head.hidden(states.to(self._own.dtype), ids, self._cache, positions, mask)
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        return self._head.body.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
+        return self._head.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
 
 
 class HeadDrafter(Drafter):

@@ -19,8 +19,8 @@ class PromptLookupDrafter(Drafter, Proposer):
     It has no state, so it is its own proposer.
     """
 
-    def __init__(self, longest: int = 3) -> None:
-        self._longest = longest  # n of the n-gram that is looked for first
+    def __init__(self, longest: int = 3, shortest: int = 1) -> None:
+        self._longest, self._shortest = longest, shortest  # n of the n-grams that are looked for first and last
         self.info = DrafterInfo("prompt-lookup", f"prompt lookup, n-grams up to {longest}")
 
     def begin(self, context: DraftContext) -> Proposer:
@@ -28,7 +28,7 @@ class PromptLookupDrafter(Drafter, Proposer):
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
         """What followed the most recent earlier occurrence of the text's end, longest n-gram first; maybe nothing."""
-        for n in range(min(self._longest, len(token_ids) - 1), 0, -1):
+        for n in range(min(self._longest, len(token_ids) - 1), self._shortest - 1, -1):
             ending = token_ids[-n:]
             for start in range(len(token_ids) - n - 1, -1, -1):
                 if token_ids[start : start + n] == ending:
@@ -47,7 +47,7 @@ class PromptLookupDrafter(Drafter, Proposer):
         """What `propose` finds at each place from `first` on. A search at every place would be quadratic."""
         follows: dict[tuple[int, ...], int] = {}  # by an n-gram: where the text that followed it last begins
         for end in range(len(text)):
-            endings = [tuple(text[end - n : end]) for n in range(min(self._longest, end), 0, -1)]
+            endings = [tuple(text[end - n : end]) for n in range(min(self._longest, end), self._shortest - 1, -1)]
             if end >= first:
                 start = next((follows[each] for each in endings if each in follows), end)
                 proposals.append(text[start : min(start + MAX_DRAFT_LENGTH, end)])

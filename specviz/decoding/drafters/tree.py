@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil, log
+from math import ceil, inf, log
 from typing import Protocol
 
 import torch
@@ -103,6 +103,8 @@ class ChainProposer(_Reading):
         for place in range(min(count, self._reader.longest or count)):
             logits = self._reader.read_chain(token_ids, tree)
             scores = self._scores(logits, [[*token_ids, *tree.token_ids]])
+            if not float(scores.max()) > -inf:  # nor for nan: no word that may come next is among the draft's
+                break
             guess = self._context.choose(scores[0])
             tree.add(place - 1 if place else TEXT, guess, scores[0])
             if stops and float(self._sampler.probabilities(scores)[0, guess]) < UNSURE_BELOW:
@@ -173,6 +175,8 @@ class TreeProposer(_Reading):
 
     def _level(self, tree: Tree, level: list[int], text: Sequence[int]) -> Tensor:
         """The scores after each node of a depth, (len(level), vocabulary)."""
+        if not level:  # nothing was possible after the depth above
+            return torch.empty(0)
         logits = self._reader.read_text(text) if level == [TEXT] else self._reader.read_nodes(tree, level)
         return self._scores(logits, ([*text, *tree.path(node)] for node in level))
 
@@ -183,14 +187,13 @@ Choose = Callable[[Sampler, Tensor, int], Iterator[tuple[int, Tensor]]]
 def _draw(sampler: Sampler, row: Tensor, count: int) -> Iterator[tuple[int, Tensor]]:
     """At most `count` draws without replacement, each with the probabilities that it was drawn from, (vocabulary,)."""
     for _ in range(count):
+        if not float(row.sum()) > 0:  # nor for nan: no token is left that has any probability
+            return
         token_id = sampler.choose(row)
         yield token_id, row
         row = row.clone()
         row[token_id] = 0
-        total = row.sum()
-        if total <= 0:  # fewer tokens have any probability
-            return
-        row /= total
+        row /= row.sum()
 
 
 def _most_probable(sampler: Sampler, row: Tensor, count: int) -> Iterator[tuple[int, Tensor]]:

@@ -127,14 +127,17 @@ class RunControls:
         self._model("Target", "target", offered_names(), SAYS["target_help"], first)
 
     def draft(self, first: Sequence[str] = ()) -> None:
-        self._model("Draft", "draft", offered_drafts(), draft_help(), first)
+        self._model("Draft", "draft", self._drafts(), draft_help(), first)
 
     def first_targets(self) -> None:
         """Without the Hub's, which come once they are asked for."""
         self.target([name for name in offered_names() if name not in HUB_NAMES])
 
     def first_drafts(self) -> None:
-        self.draft([name for name in offered_drafts() if name not in HUB_NAMES])
+        self.draft([name for name in self._drafts() if name not in HUB_NAMES])
+
+    def _drafts(self) -> list[str]:
+        return offered_drafts(st.session_state.get(self._key("target"), ""))
 
     def draw(self, *names: str, **changes: Any) -> None:
         for row in (replace(SHOWN[name], **changes) for name in names):

@@ -9,7 +9,7 @@ from time import monotonic
 
 import streamlit as st
 
-from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
+from specviz.core.drafters import PROMPT_LOOKUP, spoken
 from specviz.core.judge import NEUTRAL, Interval, judge
 from specviz.core.metrics import Costs, Estimate, count, estimated_at, span, speedup_at
 from specviz.core.names import first_words
@@ -20,7 +20,7 @@ from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts.workloads import OWN_TEXT, SHOWN_CHARACTERS, find_preset, preset_label
 from specviz.data.texts import page_texts
 from specviz.measure.paired import calibration_seconds, show_duration, show_rest
-from specviz.models.catalogue import bundled_heads, bundled_names
+from specviz.models.catalogue import bundled_names, stepping_heads
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.shared.engine import UNKNOWN, engine, limit_sentence
@@ -185,8 +185,7 @@ def drafts_to_compare() -> list[str]:
     Medusa is not among them: all its guesses share one pass, so a modelled cost a guess would be wrong.
     """
     models = [name for name in reversed(bundled_names()) if name != DEFAULT_TARGET]
-    heads = [head for head in bundled_heads() if head.target == DEFAULT_TARGET and not method_of(head.kind).at_once]
-    return [*models, *(head.name for head in heads), PROMPT_LOOKUP]
+    return [*models, *stepping_heads(DEFAULT_TARGET), PROMPT_LOOKUP]
 
 
 def _start(state: ByDraft, prompt: str) -> None:

@@ -138,7 +138,7 @@ def _what(sweeps: WhenItHelpsState) -> None:
 
 def _draw_choices(sweeps: WhenItHelpsState) -> None:
     CONTROLS.target()
-    drafts = list(dict.fromkeys([*offered_drafts(), *sweeps.choice.drafts]))
+    drafts = list(dict.fromkeys([*offered_drafts(sweeps.choice.target), *sweeps.choice.drafts]))
     chosen = bind_default("when_it_helps_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
     st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))

@@ -1,0 +1,71 @@
+"""How a head's acceptance grew with its training, on a chat model: counted, not timed."""
+
+import streamlit as st
+
+from specviz.data.measured.chat_head import ALL, SHOWN_AT, ChatHead, TrainingPoint, stored_chat_head
+from specviz.data.texts import page_texts
+from specviz.ui.shared import figures as plot
+
+SAYS = page_texts("when_it_helps")
+
+
+def show_by_training() -> None:
+    found = stored_chat_head()
+    if found is None:
+        return
+    st.markdown("## More training, more acceptance")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        plot.chart(accepted_figure(found), "training_accepted")
+        st.markdown(growth(found))
+    with right:
+        plot.chart(kinds_figure(found), "training_kinds")
+        st.markdown(ways(found))
+
+
+def growth(found: ChatHead) -> str:
+    first, last = found.heads[0], found.heads[-1]
+    tenth = min(found.heads, key=lambda point: abs(10 * point.tokens_seen - last.tokens_seen))
+    return SAYS["training"].format(
+        target=found.target,
+        first=f"{_first_guess(first):.2f}",
+        tokens=f"{last.tokens_seen:,}",
+        last=f"{_first_guess(last):.2f}",
+        tenth=f"{tenth.tokens_seen:,}",
+        tenfold=f"{_first_guess(last) - _first_guess(tenth):.2f}",
+        words=f"{last.answers_in_words:.0%}".replace("%", " %"),
+    )
+
+
+def ways(found: ChatHead) -> str:
+    last = found.heads[-1]
+    every = {"lookup": found.lookup, "head": last.head, "both": last.both}
+    shown = {name: f"{way[SHOWN_AT][ALL].tokens_a_call:.2f}" for name, way in every.items()}
+    return SAYS["training_ways"].format(length=SHOWN_AT, **shown)
+
+
+def _first_guess(point: TrainingPoint) -> float:
+    return point.head["1"][ALL].per_judgement
+
+
+def accepted_figure(found: ChatHead) -> plot.Figure:
+    parts = []
+    for number, (name, length) in enumerate((("the first guess of a round", "1"), ("any judged guess", SHOWN_AT))):
+        shares = [point.head[length][ALL].per_judgement for point in found.heads]
+        said = "%{x:,} tokens: %{y:.1%}<extra></extra>"
+        parts.append(plot.scatter(name, [p.tokens_seen for p in found.heads], shares, said, **plot.look(number, 9)))
+    x = plot.axis("tokens of training", rangemode="tozero")
+    return plot.figure(parts, 300, x=x, y=plot.axis("accepted", tickformat=".0%", rangemode="tozero"), showlegend=True)
+
+
+def kinds_figure(found: ChatHead) -> plot.Figure:
+    last = found.heads[-1]
+    ways = {"prompt lookup": found.lookup, "the head": last.head, "lookup, else the head": last.both}
+    parts = []
+    for number, (name, way) in enumerate(ways.items()):
+        tokens = [way[SHOWN_AT][kind].tokens_a_call for kind in found.kinds]
+        look = plot.look(number, 11) | {"mode": "markers"}
+        parts.append(plot.scatter(name, tokens, found.kinds, "%{y}: %{x:.2f} tokens a call<extra></extra>", **look))
+    x = plot.axis("tokens per target call", rangemode="tozero")
+    y = plot.axis(categoryorder="array", categoryarray=found.kinds[::-1])
+    return plot.figure(parts, 300, x=x, y=y, showlegend=True)
