@@ -13,6 +13,7 @@ State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", 
 FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
 LETTERS = 4  # of a prompt for each token, about
 LONGEST = 512  # tokens that the bundled models can read
+LARGER = 3  # times a bundled model's keys and values of a token; those of SmolLM2-135M take twice as much
 BEGUN, LONG = 64, 256  # tokens for what it writes: of a run that has shown its first rounds, and of a long job
 UNEXPECTED = "The engine sent something unexpected; run again."
 
@@ -110,9 +111,15 @@ class Job:
         return self.command.task.watched
 
     @property
-    def bundled(self) -> bool:
-        """Whether all its models ship with the app: these all fit into memory together."""
-        return all(name in bundled_names() or method_named(name).loads != "model" for name in self.command.models)
+    def others(self) -> set[str]:
+        """Its models that do not ship with the app. Those that do all fit into memory together."""
+        its = {name for name in self.command.models if method_named(name).loads == "model"}
+        return its - set(bundled_names())
+
+    @property
+    def loads(self) -> tuple[set[str], str]:
+        """What two jobs must have alike to be in memory together: the other models, and their number format."""
+        return self.others, self.command.precision
 
     @property
     def tokens(self) -> int:
@@ -120,8 +127,10 @@ class Job:
 
         The engine brings one run after the other to its end, so few hold more than their first rounds.
         """
-        prompt = min(max(map(len, self.command.texts), default=0) // LETTERS, LONGEST)
-        return 2 * prompt + (BEGUN if self.watched else LONG)
+        prompt = max(map(len, self.command.texts), default=0) // LETTERS
+        if self.others:
+            return LARGER * (2 * prompt + LONG)
+        return 2 * min(prompt, LONGEST) + (BEGUN if self.watched else LONG)
 
     @property
     def found(self) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, Valida
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
-from specviz.core.request import RunRequest
+from specviz.core.request import Precision, RunRequest
 from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import GameRequest, Turn
@@ -59,6 +59,10 @@ class JobCommand(JobMessage):
         raise NotImplementedError
 
     @property
+    def precision(self) -> Precision:
+        raise NotImplementedError
+
+    @property
     def models(self) -> set[str]:
         return {name for pair in self.pairs for name in pair}
 
@@ -74,6 +78,10 @@ class PairCommand(JobCommand):
     @property
     def texts(self) -> list[str]:
         return [self.request.prompt]
+
+    @property
+    def precision(self) -> Precision:
+        return self.request.precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,10 @@ class Sweep(JobCommand):
     @property
     def texts(self) -> list[str]:
         return [prompt.text for prompt in self.plan.prompts]
+
+    @property
+    def precision(self) -> Precision:
+        return self.plan.precision
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,5 +83,6 @@ class Schedule:
         return not running or sum(each.tokens for each in [job, *running]) <= self._limits.tokens_at_once
 
     def _fits(self, job: Job, running: Sequence[Job]) -> bool:
-        """Of jobs with models that do not ship with the app, an engine has one: two pairs may not fit into memory."""
-        return self._has_memory(job, running) and (job.bundled or all(other.bundled for other in running))
+        """Of models that do not ship with the app, an engine has those of one job: others may not fit beside them."""
+        alike = not job.others or all(not other.others or other.loads == job.loads for other in running)
+        return alike and self._has_memory(job, running)

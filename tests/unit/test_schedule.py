@@ -13,7 +13,11 @@ from specviz.service.limits import ServiceLimits
 from specviz.service.schedule import Schedule, end_turn
 from specviz.service.sessions import Sessions, address_block
 
-HUB, OTHER_HUB = "EleutherAI/pythia-70m", "EleutherAI/pythia-14m"  # models that do not ship with the app
+HUB, OTHER_HUB, THIRD_HUB = (
+    "EleutherAI/pythia-70m",
+    "EleutherAI/pythia-14m",
+    "EleutherAI/pythia-160m",
+)  # models that do not ship with the app
 GREEDY, NEIGHBOUR, STRANGER = "203.0.113.7", "203.0.113.9", "198.51.100.1"  # the first two are of one network
 NUMBERS = count(1)
 TURN = ServiceLimits().turn
@@ -176,13 +180,24 @@ def test_an_engine_leaves_a_job_to_one_that_has_fewer_and_may_have_it() -> None:
     assert [len(engine) for engine in server.engines] == [3, 3]
     few, many = [make_run("ada", target=HUB)], [make_run(f"visitor {number}") for number in range(3)]
     server = Server(engines=[few, many])
-    server.put(second := make_run("bob", target=HUB))
-    assert second in many, "the other one has such a pair"
+    server.put(second := make_run("bob", target=OTHER_HUB))
+    assert second in many, "the other one has another pair"
+
+
+def test_jobs_with_the_same_other_models_in_the_same_format_share_them() -> None:
+    """As a class does that asks one chat model: nobody waits for another's run, or for what measures its costs."""
+    server = Server()
+    race, alike = make_long("ada", target=HUB), [make_run(f"visitor {number}", target=HUB) for number in range(3)]
+    exact, fast = make_run("bob", target=HUB, draft=HUB), make_run("cleo", target=HUB, precision="fast")
+    for each in (race, *alike, exact, fast):
+        server.put(each)
+    assert server.engines[0] == [race, *alike, exact]
+    assert alike[0].tokens > 3 * make_run("dan").tokens, "its keys and values are larger"
 
 
 def test_long_work_gives_its_place_only_to_what_fits_beside_it_on_no_engine() -> None:
     """To a watched job at once, and again once it has found something. Two of them take turns."""
-    race, watched, sweep = make_long("ada", target=HUB), make_run("bob", target=OTHER_HUB), make_long("cleo", HUB)
+    race, watched, sweep = make_long("ada", target=HUB), make_run("bob", target=OTHER_HUB), make_long("cleo", THIRD_HUB)
     server = Server()
     server.put(race, make_run("dan"))
     assert server.leave(now=2 * TURN) == [], "nobody waits"
