@@ -12,6 +12,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
+from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import TYPES, SweepFile, dump_frame, frame_of, parse_rows, read_frame
@@ -271,4 +272,5 @@ def test_the_prompts_for_a_chat_model_are_ten_of_each_kind() -> None:
     prompts = read_prompt_file(CHAT).prompts
     assert set(Counter(prompt.workload for prompt in prompts).values()) == {10}
     assert len({prompt.name for prompt in prompts}) == len({prompt.text for prompt in prompts}) == 70
-    assert all(role == "user" for prompt in prompts for role, _ in known(prompt.messages))
+    offered = {(each.name, (("user", each.text),)) for kind in CHAT_WORKLOADS for each in kind.all_prompts}
+    assert {(prompt.name, known(prompt.messages)) for prompt in prompts} == offered, "those of the app's menus"
