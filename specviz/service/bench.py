@@ -22,7 +22,7 @@ SILENT = 0.2  # seconds without a message after which the engine says that it is
 LOOK = 0.01  # seconds between two looks at what jobs wait for, where nothing else is to be done
 CYCLE = 2.0  # seconds
 LONG_SHARE = 0.5  # of each cycle that long jobs have while others are watched
-TURN = 4.0  # seconds at work that a long job has before the next one
+TURN = 4.0  # seconds at work that a job has before the next one; a run of the bundled models needs less
 
 Send = Callable[[wire.Event], None]
 DoJob = Callable[[wire.JobCommand], wire.JobSteps]  # see `handlers.job_steps`
@@ -100,7 +100,7 @@ def choose_job(line: Sequence[AtWork], now: float) -> AtWork | None:
 class Bench:
     """The jobs at work, which share the engine's time by the rule of `schedule`, as `choose_job` says.
 
-    A run's first rounds are a turn, and so is the rest of it; a turn of a long job is some seconds. A job is paused
+    A run's first rounds are a turn, and so is the rest of it; no turn is longer than some seconds. A job is paused
     between two rounds. Each round is timed by itself, so a pause is in no figure.
     """
 
@@ -165,7 +165,7 @@ class Bench:
             self._send(wire.EngineAlive(task.job))  # the server ends an engine that says nothing for long
         if not task.loading:
             task.seconds, task.turn = task.seconds + now - began, task.turn + now - began
-        if (shows and not task.shown) if task.watched else task.turn >= TURN:
+        if task.turn >= TURN or (shows and task.watched and not task.shown):
             task.turn = 0.0
             end_turn(self._line, task.command)
         task.shown = task.shown or shows

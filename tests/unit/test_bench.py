@@ -230,6 +230,12 @@ def test_long_jobs_have_equal_shares_in_turns_and_no_owner_more_than_another(wat
     assert turns.count("3") == pytest.approx(len(turns) / 2, abs=10 * TURN)
 
 
+def test_a_run_of_a_large_model_keeps_no_other_waiting_for_more_than_a_turn() -> None:
+    turns = at_work(Endless(wire.Run(5, REQUEST, owners=(5,) * 3), wire.Run(6, REQUEST, owners=(6,) * 3)), 40)
+    assert max(map(len, turns.replace("6", " ").replace("5", "6").split())) <= 10 * TURN + 1
+    assert turns.count("5") == pytest.approx(turns.count("6"), abs=10 * TURN)
+
+
 def test_first_rounds_come_at_once_beside_thirty_long_jobs_and_nothing_is_begun_again() -> None:
     script, sent = LongWork(*long_of(*range(30))), list[wire.Event]()
     bench = Bench(script.steps, script, sent.append, clock=lambda: script.now)
