@@ -36,6 +36,7 @@ from specviz.decoding.drafters.lookup_first import SHORTEST
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import VOCABULARY
+from specviz.models.devices import describe_machine
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.heads import load_head
 from specviz.models.loaded_model import LoadedModel, chat_ids
@@ -77,6 +78,7 @@ def main() -> None:
         "target": target.name,
         "target_weights": target.info.weights_hash,
         "target_dtype": target.info.dtype,
+        "machine": describe_machine().machine,
     }
     about |= {"prompts": str(PROMPTS), "max_new_tokens": TOKENS, "temperature": 0.0}
     ways = {"lookup": summary(answers, [looked_up(target, answer, shortest=1) for answer in answers])}

@@ -126,11 +126,18 @@ def rows_of_texts() -> dict[str, str]:
     both = [f"{found.plain_ms(system):.1f}, {found.speculative_ms(system):.1f}" for system in systems]
     kinds = [chat[kind] for kind in ("correct", "reformat", "change", "answer", "summarise", "stories", "facts")]
     means = [f"{each['tokens_a_pass']:.1f} ({each['least']:.1f} to {each['most']:.1f})" for each in kinds]
+    head = stored("chat_head")
+    each = (head["lookup"], head["heads"][-1]["head"], head["heads"][-1]["both"])
+    ways = [way[LENGTH]["all"]["tokens_a_call"] for way in each]
+    same, answers = head["checked"]["identical"], head["checked"]["answers"]
     one = agreement["off_by_median_of_one_run_and_one_calibration"]
     return {
         "wren-nano → wren-base, the same prompts": "; ".join([*both, "all texts and counts equal"]),
         "SmolLM2-135M-Instruct": "; ".join(
             [*means, f"all {sum(each['identical'] for each in chat.values())} texts identical"]
+        ),
+        "smollm2 on the same 70 prompts": "; ".join(
+            [*map("{:.2f}".format, ways), f"{same} of {answers} texts identical"]
         ),
         "greedy decoding of 64 tokens": "; ".join(
             f"{vllm[same]} of {vllm['compared']}" for same in ("same_text", "same_rounds")
