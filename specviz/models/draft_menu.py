@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from specviz.core.drafters import METHODS, menu_title, named, own_names, typed_name
+from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_title, named, own_names, typed_name
 from specviz.core.names import is_path, short_name, show_size
+from specviz.core.request import DEFAULT_DRAFT
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models.catalogue import (
     HUB_MODELS,
@@ -163,6 +164,19 @@ def offered_drafts(target: str = "") -> list[str]:
     strange = {head.name for head in bundled_heads() if head.target not in (*bundled_names(), target)}
     names = [name for group in draft_groups() for name in group.names if name not in strange]
     return [*names, *(name for name in offered_names() if name not in names and not is_missing(name))]
+
+
+def draft_for(target: str, draft: str) -> str:
+    """This draft; where it can be of no use to this target, the one that is worth trying first.
+
+    A head drafts for one target, and the bundled models share their words with no other model.
+    """
+    heads = {head.name: head.target for head in bundled_heads()}
+    ours = target in bundled_names()
+    if heads.get(draft, target) == target and (ours or draft not in bundled_names()):
+        return draft
+    behind_lookup = (name for name, of in heads.items() if of == target and name.startswith(LOOKUP_FIRST))
+    return DEFAULT_DRAFT if ours else next(behind_lookup, PROMPT_LOOKUP)
 
 
 def linked_names() -> list[str]:

@@ -53,6 +53,7 @@ def test_to_choose_it_brings_chats_and_their_prompts_and_to_leave_it_takes_them_
     until_done(page)
     assert shown(page).settings.prompt_format == "chat"
     assert page.query_params["prompt_format"] == "chat"
+    assert page.selectbox(key="draft").value == "lookup", "wren-nano knows none of its words"
     menu = next(box for box in page.selectbox if box.label == "Prompt")
     menu.set_value("correct-1").run()
     until_done(page)

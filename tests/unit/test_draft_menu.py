@@ -15,7 +15,15 @@ from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.models import draft_menu
 from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, Pair, bundled_heads, bundled_names
-from specviz.models.draft_menu import draft_groups, draft_label, is_offered, linked_names, model_label, offered_drafts
+from specviz.models.draft_menu import (
+    draft_for,
+    draft_groups,
+    draft_label,
+    is_offered,
+    linked_names,
+    model_label,
+    offered_drafts,
+)
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.record_tokenizer import list_tokenizers, tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
@@ -29,6 +37,25 @@ from specviz.ui.shared.run_controls import (
 from tests.support.known import known
 
 CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "other"),
+    [
+        ("wren-base", "wren-nano", "wren-nano"),
+        ("wren-base", "wren-eagle", "wren-eagle"),
+        ("wren-mini", "wren-eagle", "wren-nano"),
+        ("wren-base", "lookup-smol-eagle", "wren-nano"),
+        ("smollm2", "wren-nano", "lookup-smol-eagle"),
+        ("smollm2", "smol-eagle", "smol-eagle"),
+        ("smollm2", "early-exit:2", "early-exit:2"),
+        (CATALOGUED, "wren-nano", "lookup"),
+        (CATALOGUED, CATALOGUED, CATALOGUED),
+        ("somebody/something", "wren-eagle", "lookup"),
+    ],
+)
+def test_a_draft_that_cannot_help_a_target_gives_its_place_to_one_that_can(target: str, draft: str, other: str) -> None:
+    assert draft_for(target, draft) == other
 
 
 def test_the_menu_offers_each_draft_once_and_what_needs_no_download_first() -> None:
