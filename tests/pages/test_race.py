@@ -159,7 +159,7 @@ def test_what_cannot_be_raced_gets_its_reason_and_a_sampled_race_compares_no_wor
     assert "only control characters" in texts(page)
     assert not visit(page).race.slot.busy
     assert lanes_of(page)["run_id"] == "recorded"
-    page.selectbox(key="race_target").set_value("wren-mini")
+    page.selectbox(key="race_target").set_value("wren-mini").run()
     page.selectbox(key="race_draft").set_value("wren-medusa")
     small_race(page, ["story-1"], repeats=1).button(key="race_start").click().run()
     wait(page, lambda: not visit(page).race.slot.busy)
