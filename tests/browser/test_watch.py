@@ -148,7 +148,7 @@ def test_the_engines_death_is_told_and_survived(visit: Visit, app_server: AppSer
     (engine,) = app_server.engine_pids()
     app_server.freeze(engine)
     page.get_by_role("button", name="Run again").click()
-    expect(stage(page).locator(".notice")).to_have_text("starting")
+    expect(stage(page).locator(".notice")).to_have_text("waiting: place 1 in the queue")
     with app_server.at_most(ready=0):
         app_server.kill(engine)
         told = "The engine stopped and is starting again; this run comes after that."

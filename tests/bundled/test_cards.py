@@ -9,7 +9,8 @@ from benchmarks.family_goals import goals
 from scripts.write_cards import BASELINES, FAMILY, measured_sections, read_results, with_section
 from scripts.write_head_cards import measured_sections as head_sections
 from specviz.models.catalogue import MODELS_FOLDER, PAIRS, bundled_heads, weights_hash
-from specviz.models.gguf_folder import SHA256, SMOLLM2
+from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.packaged import SHA256
 
 KINDS = ("story", "code", "structured", "prose")
 

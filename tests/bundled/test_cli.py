@@ -70,7 +70,8 @@ def test_a_prompt_may_come_from_a_file_and_one_that_looks_like_a_list_gets_a_not
 
 
 COMPARE_KEYS = {
-    "target", "draft", "draft_length", "draft_sampling", "verification", "tree", "temperature", "seed", "seeds",
+    "target", "draft", "draft_length", "draft_sampling", "verification", "tree", "prompt_format", "temperature", "seed",
+    "seeds",
     "target_dtype", "draft_dtype", "threads",
     "prompt_tokens", "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high",
     "predicted_speedup", "predicted_low", "predicted_high", "calibrated", "identical", "quality", "verdict",

@@ -12,8 +12,9 @@ from specviz import DecodeSettings, InputError, autoregressive_decode, load_mode
 from specviz.core.metrics import count
 from specviz.decoding import make_drafter
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.models.gguf_folder import SHA256, SMOLLM2
+from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.loaded_model import LoadedModel, chat_ids
+from specviz.models.packaged import SHA256
 
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "specviz" / "gguf"
 FILE = FOLDER / f"{SMOLLM2}.gguf"

@@ -133,7 +133,7 @@ def test_the_cache_grows_by_doubling_and_a_crop_copies_nothing() -> None:
     for start in range(0, 600, 20):
         llama.hidden(torch.tensor(long[start : start + 20]), cache)
         rooms.append(cache.store.shape[3])
-    assert sorted({*rooms}) == [FIRST_ROOM, 2 * FIRST_ROOM, 4 * FIRST_ROOM]
+    assert sorted({*rooms}) == [FIRST_ROOM * 2**times for times in range(5)]
     store = cache.store
     cache.crop(100)
     after = llama.hidden(torch.tensor([1, 2]), cache)
