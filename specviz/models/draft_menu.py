@@ -167,9 +167,9 @@ def offered_drafts(target: str = "") -> list[str]:
 
 
 def draft_for(target: str, draft: str) -> str:
-    """This draft; where it can be of no use to this target, the one that is worth trying first.
+    """This draft; where it does not go with this target, the one that is worth trying first.
 
-    A head drafts for one target, and the bundled models share their words with no other model.
+    A head drafts for one target, and a bundled model has the tokenizer of the bundled targets only.
     """
     heads = {head.name: head.target for head in bundled_heads()}
     ours = target in bundled_names()

@@ -202,7 +202,7 @@ def _tensors(config: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...]]
 
 
 class _Weights(UserDict[str, Tensor]):
-    """By a checkpoint's names. Each is unpacked when it is asked for, so that none is in memory twice."""
+    """By a checkpoint's names. Each is unpacked when it is asked for, so that no weight is in memory twice."""
 
     def __init__(self, file: GgufFile, config: Mapping[str, Any], dtype: torch.dtype, device: torch.device) -> None:
         super().__init__()

@@ -129,7 +129,7 @@ class Fleet:
         self.schedule.add(job)
 
     def note_end(self, died: bool) -> None:
-        """An engine is gone. After too many deaths, those who wait are told: none may come that takes their jobs."""
+        """An engine is gone. After too many deaths it fails the jobs that wait: perhaps no other engine comes."""
         if died:
             self.restarts.died(monotonic())
         for job in self.schedule.jobs() if self.restarts.resting else ():

@@ -311,7 +311,7 @@ def test_a_head_of_another_target_is_refused_and_the_sentence_says_why(page: App
     until_done(page)
     page.selectbox(key="target").set_value("wren-mini").run()
     assert page.selectbox(key="draft").value == "wren-nano", "the draft goes with its target"
-    assert "wren-eagle cannot help wren-mini" in page.toast[0].value
+    assert "wren-eagle does not go with wren-mini" in page.toast[0].value
     until_done(page)
     page.selectbox(key="draft").set_value("wren-eagle").run()
     assert "wren-eagle drafts from the hidden states of wren-base" in page.error[0].value

@@ -51,7 +51,7 @@ class LookupFirstDrafter(Drafter):
 
 
 class LookupFirst(Proposer):
-    """The second proposer is told of every round, and reads what it has missed when it is asked again."""
+    """The second proposer hears of every round, and reads what it has missed when it is asked again."""
 
     def __init__(self, first: Proposer, second: Proposer) -> None:
         self._first, self._second = first, second

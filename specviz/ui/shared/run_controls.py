@@ -231,7 +231,7 @@ class RunControls:
             st.caption(f"Or type {typed_names()}.", help=SAYS["typed_help"])
 
     def _fit_to_target(self) -> None:
-        """A target was chosen: one with a chat template reads prompts in it, and the draft is one that can help it."""
+        """A target was chosen: one with a chat template reads prompts in it, and the draft is one that goes with it."""
         state, target = st.session_state, st.session_state[self._key("target")]
         wanted = "chat" if reads_chats(target) else "raw"
         if state.get(key := self._key("prompt_format"), "raw") != wanted:
@@ -239,7 +239,7 @@ class RunControls:
         draft = state.get(key := self._key("draft"))
         if draft and (other := draft_for(target, draft)) != draft:
             set_widgets({key: other})
-            st.toast(plain(f"{draft} cannot help {target}: the draft is {draft_label(other)} now."))
+            st.toast(plain(f"{draft} does not go with {target}: the draft is {draft_label(other)} now."))
 
     def _fit_to_tree(self, key: str) -> None:
         """A tree was chosen: its depth is the draft length, and what it locks gets its default."""
