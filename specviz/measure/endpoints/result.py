@@ -120,6 +120,8 @@ class Span:
     written: Count | None  # tokens that the server wrote meanwhile, for us and for others
     ours: Count  # tokens of our answers, those that failed too
     accepted: Accepted | None = None  # None: it counts no speculation
+    block: Annotated[int, Field(ge=0, le=10**6)] = 0
+    asked: bool = True  # False: the other server was asked meanwhile, so this one should have rested
 
     @property
     def others(self) -> int:
