@@ -13,7 +13,7 @@ import httpx2
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import Address
-from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, parse, said
+from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, said
 from specviz.measure.endpoints.result import Server
 
 CONNECT = 10.0  # seconds
@@ -214,7 +214,7 @@ class Endpoint:
         if status == httpx2.codes.OK:
             what = "a whole answer" if kind == "application/json" else said(kind or "no type")
             raise BadAnswer(f"it does not stream: it sent {what} in the place of {STREAM}")
-        text = self._without_key(said(_sentence(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True))))
+        text = self._without_key(said(message_in(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True))))
         problem = f"it answered {status} {response.reason_phrase}: {text}"
         if status in (400, 422):
             raise BadRequest(problem)
@@ -247,13 +247,6 @@ async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False)
                 break
             raise BadAnswer(f"its answer is longer than {most / 1e6:.1f} MB, and was ended")
     return bytes(found[:most])
-
-
-def _sentence(content: bytes) -> Any:
-    try:
-        return parse(content)
-    except BadAnswer:
-        return content
 
 
 def _explain(error: httpx2.TransportError, address: Address) -> str:

@@ -82,7 +82,7 @@ class StreamedAnswer:
             if is_end(line):
                 self.ended = True
             elif line.startswith(b"error:"):  # of llama.cpp's server
-                raise BadAnswer(f"it says {said(line[6:])}")
+                raise BadAnswer(f"it says {said(message_in(line[6:]))}")
             elif line.startswith(b"data:") and not self.ended and (data := line[5:].strip()):
                 self._read_piece(parse(data), came - self.began)
 
@@ -124,10 +124,10 @@ class StreamedAnswer:
         if self.tokens is None:
             return
         if self.tokens > self.asked:
-            raise BadAnswer(f"it says that it wrote {self.tokens} tokens, and {self.asked} were asked for")
+            raise BadAnswer(f"it says that it wrote {self.tokens:,} tokens, and at most {self.asked:,} were asked for")
         if self.tokens < len(self.token_ids) or self.tokens < sum(map(bool, self.texts)):
             parts = max(len(self.token_ids), sum(map(bool, self.texts)))
-            raise BadAnswer(f"it says that it wrote {self.tokens} tokens, and sent {parts}")
+            raise BadAnswer(f"it sent {parts:,} tokens, and says that it wrote {self.tokens:,}")
 
 
 def parse(data: bytes) -> JsonObject:
@@ -142,6 +142,14 @@ def parse(data: bytes) -> JsonObject:
     if not isinstance(value, dict):
         raise BadAnswer(f"it sent what is no JSON object: {said(data)}")
     return value
+
+
+def message_in(content: bytes) -> Any:
+    """What a server sent in the place of an answer: an object of JSON, or the bytes as they are."""
+    try:
+        return parse(content)
+    except BadAnswer:
+        return content
 
 
 def said(what: Any) -> str:

@@ -32,22 +32,24 @@ class Block:
 
 def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[Block]:
     """All blocks, in the order in which they are measured. InputError: they have more answers than a file may hold."""
+    answers = sum(len(sides) * prompts * _times(prompts, settings.repeats, each) for each in settings.concurrency)
+    if answers > MAX_ANSWERS:
+        raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
     numbers = count()
-    blocks = [
+    return [
         Block(next(numbers), concurrency, jobs, _order(sum(jobs[0]) if concurrency == 1 else place, sides))
         for concurrency in settings.concurrency
         for place, jobs in enumerate(_chunks(_jobs(prompts, settings.repeats, concurrency), concurrency))
     ]
-    answers = len(sides) * sum(len(block.jobs) for block in blocks)
-    if answers > MAX_ANSWERS:
-        raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
-    return blocks
+
+
+def _times(prompts: int, repeats: int, concurrency: int) -> int:
+    """How often each prompt is asked: more often where there would not even be two requests for each under way."""
+    return max(repeats, -(-2 * concurrency // prompts) if concurrency > 1 else 1)
 
 
 def _jobs(prompts: int, repeats: int, concurrency: int) -> list[tuple[int, int]]:
-    """Every prompt so many times; more often where that would not even be two requests for each under way."""
-    repeats = max(repeats, -(-2 * concurrency // prompts) if concurrency > 1 else 1)
-    return [(prompt, repeat) for repeat in range(repeats) for prompt in range(prompts)]
+    return [(prompt, repeat) for repeat in range(_times(prompts, repeats, concurrency)) for prompt in range(prompts)]
 
 
 def _chunks(jobs: Sequence[tuple[int, int]], concurrency: int) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -135,8 +137,11 @@ class Bench:
         for side in SIDES:
             if problems := [answer.problem for answer in failed if answer.side == side]:
                 again = sum(bool(answer.problem) for answer in self.result.answers if answer.side == side)
-                how = f"{again} failed again" if again else "all were answered then"
-                note = f"{side}: {len(problems)} requests failed and were repeated at the end, {how}: {problems[0]}"
+                how = f"{again} failed again" if again else "and answered then"
+                failures = (
+                    "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
+                )
+                note = f"{side}: {failures} repeated at the end, {how}: {problems[0]}"
                 self.result.notes.append(note[:500])
 
     async def _ask(self, side: Side, jobs: Sequence[tuple[int, int]], concurrency: int) -> list[Heard]:
