@@ -66,6 +66,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def bench(options: argparse.Namespace) -> None:
     if options.plots:
         check_plots(options.plots)
+    if options.csv and not options.csv.parent.is_dir():
+        raise InputError(f"{options.csv} cannot be written: its folder does not exist.")
     if options.files and options.with_:
         raise InputError("--import reads files, and --with asks a server: give one of them.")
     if options.files:
@@ -86,8 +88,15 @@ def measure(options: argparse.Namespace) -> BenchResult:
     if options.without:
         addresses["without"] = parse_address(options.without, "--without")
     settings, prompts, key = _settings(options), _prompts(options), _key(options)
-    with status_line(lines=True) as status:
-        return asyncio.run(_measure(addresses, settings, prompts, key, options, status))
+    from specviz.measure.endpoints.turns import ServerGone  # imports httpx2
+
+    try:
+        with status_line(lines=True) as status:
+            return asyncio.run(_measure(addresses, settings, prompts, key, options, status))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_explain_resume(options.json)) from None
+    except ServerGone as error:
+        raise InputError(f"{str(error).rstrip('.')}; {_explain_resume(options.json)}") from None
 
 
 async def _measure(
@@ -110,6 +119,7 @@ async def _measure(
             await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
         result = _begun(options.json, _new_result(settings, prompts, endpoints))
         save = _saver(options.json, result)
+        save(True)  # a file that cannot be written is found now
         began = monotonic()
 
         def after_block(done: int, total: int) -> None:
@@ -207,6 +217,13 @@ def _saver(path: str | None, result: BenchResult) -> Callable[[bool], None]:
         saved[0] = monotonic()
 
     return save
+
+
+def _explain_resume(path: str | None) -> str:
+    """What to do after Ctrl-C, or when a server is gone."""
+    if path in (None, "-"):
+        return "nothing is saved: with --json PATH what is measured is saved, and the same command goes on."
+    return f"what was measured is in {path}; the same command measures the rest."
 
 
 def show(result: BenchResult, options: argparse.Namespace) -> None:

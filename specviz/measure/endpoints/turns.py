@@ -17,6 +17,11 @@ from specviz.measure.endpoints.counting import accepted_in, counted_between
 from specviz.measure.endpoints.reading import BadAnswer
 from specviz.measure.endpoints.result import MAX_ANSWERS, SIDES, Answer, BenchResult, BenchSettings, Side, Span
 
+
+class ServerGone(InputError):
+    """A server that answered before answers no more; what was measured until then is in the result."""
+
+
 WAVES = 4  # requests of a block for each that is under way; the last wave has fewer and fewer
 MOST_SILENT = 3  # blocks without any answer, after which a server is given up
 Pages = dict[Side, str | None]  # /metrics of each server
@@ -92,7 +97,7 @@ class Bench:
     async def measure(self, after_block: Callable[[int, int], None]) -> None:
         """Measure what is left; after each block `after_block` learns how many are done, of how many.
 
-        At the end, blocks with failed requests are measured once more. Raises InputError where a server answers no
+        At the end, blocks with failed requests are measured once more. Raises ServerGone where a server answers no
         more.
         """
         todo, warm = left(self.blocks, self.result), 0
@@ -123,10 +128,10 @@ class Bench:
         self.result.spans[:] = [each for each in self.result.spans if each.block != block.number] + spans
 
     def _check_life(self, side: Side, found: Sequence[Answer]) -> None:
-        """Raise InputError where a server has answered nothing for some blocks."""
+        """Raise ServerGone where a server has answered nothing for some blocks."""
         self._silent[side] = self._silent.get(side, 0) + 1 if all(answer.problem for answer in found) else 0
         if self._silent[side] == MOST_SILENT:
-            raise InputError(f"{self.endpoints[side].address.base} answers no more: {found[0].problem}")
+            raise ServerGone(f"{self.endpoints[side].address.base} answers no more: {found[0].problem}")
 
     async def _repeat_failed(self) -> None:
         failed = [answer for answer in self.result.answers if answer.problem]
