@@ -25,28 +25,28 @@ SHAPE = JsonShape("bench file", value=3, field=8, bracket=14, braces=60, fields=
 
 Side = Literal["with", "without"]
 SIDES: tuple[Side, Side] = ("with", "without")
-Name = Annotated[str, Field(max_length=300)]
-Text = Annotated[str, Field(max_length=100_000)]
+BenchName = Annotated[str, Field(max_length=300)]
+AnswerText = Annotated[str, Field(max_length=100_000)]
 Sentence = Annotated[str, Field(max_length=500)]
-Count = Annotated[int, Field(ge=0, le=10**12)]
-Seconds = Annotated[float, Field(ge=0, le=10**7, allow_inf_nan=False)]
-PerPosition = Annotated[list[Count], MostItems(MAX_POSITIONS)]
+BenchCount = Annotated[int, Field(ge=0, le=10**12)]
+BenchSeconds = Annotated[float, Field(ge=0, le=10**7, allow_inf_nan=False)]
+PerPosition = Annotated[list[BenchCount], MostItems(MAX_POSITIONS)]
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    url: Name  # without user, password, query; empty: an imported file does not say
-    model: Name
-    system: Name = ""  # "vLLM", "llama.cpp"; empty: it does not say
-    version: Name = ""
+    url: BenchName  # without user, password, query; empty: an imported file does not say
+    model: BenchName
+    system: BenchName = ""  # "vLLM", "llama.cpp"; empty: it does not say
+    version: BenchName = ""
     takes_ignore_eos: bool = False  # so that each answer has as many tokens as were asked for
-    drafts: Name = ""  # how it drafts, in its own words; empty: it does not say
+    drafts: BenchName = ""  # how it drafts, in its own words; empty: it does not say
 
 
 @dataclass(frozen=True, slots=True)
 class BenchPrompt:
-    name: Name
-    workload: Name
+    name: BenchName
+    workload: BenchName
     text_hash: Annotated[str, Field(max_length=64)]  # the first digits of the SHA-256 of its text
 
 
@@ -72,9 +72,9 @@ class Accepted:
     of tokens cut off is in `accepted` if the server counts it so; `BenchResult` says how many tokens were written.
     """
 
-    drafted: Count
-    accepted: Count
-    rounds: Count | None = None  # that checked a draft; None: not counted
+    drafted: BenchCount
+    accepted: BenchCount
+    rounds: BenchCount | None = None  # that checked a draft; None: not counted
     per_position: PerPosition = field(default_factory=list)  # rounds that accepted position 1, 2, …; empty: not counted
 
 
@@ -87,18 +87,20 @@ class Answer:
     repeat: Annotated[int, Field(ge=0, lt=1_000)]
     concurrency: Annotated[int, Field(ge=1, le=1_024)]
     block: Annotated[int, Field(ge=0, le=10**6)]  # answers of one block were asked for together, on one side
-    began: Seconds  # after the begin of the measurement
-    first: Seconds | None  # from the request to the first part with text
-    seconds: Seconds  # from the request to the last part with text
-    tokens: Count | None  # that the server says it wrote; None: it does not say, and a part of a stream is no token
-    prompt_tokens: Count | None = None
-    text: Text = ""
+    began: BenchSeconds  # after the begin of the measurement
+    first: BenchSeconds | None  # from the request to the first part with text
+    seconds: BenchSeconds  # from the request to the last part with text
+    tokens: (
+        BenchCount | None
+    )  # that the server says it wrote; None: it does not say, and a part of a stream is no token
+    prompt_tokens: BenchCount | None = None
+    text: AnswerText = ""
     token_ids: Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], MostItems(MAX_TOKENS)] = field(
         default_factory=list
     )  # empty: not given
     finish: Annotated[str, Field(max_length=40)] = ""  # "length", "stop"
-    part_seconds: Annotated[list[Seconds], MostItems(MAX_TOKENS)] = field(default_factory=list)  # of each part
-    part_tokens: Annotated[list[Count], MostItems(MAX_TOKENS)] = field(default_factory=list)  # empty: not given
+    part_seconds: Annotated[list[BenchSeconds], MostItems(MAX_TOKENS)] = field(default_factory=list)  # of each part
+    part_tokens: Annotated[list[BenchCount], MostItems(MAX_TOKENS)] = field(default_factory=list)  # empty: not given
     accepted: Accepted | None = None  # in the answer itself; None: see `Span`
     problem: Sentence = ""
 
@@ -116,9 +118,9 @@ class Span:
 
     side: Side
     concurrency: Annotated[int, Field(ge=1, le=1_024)]
-    workload: Name  # of the answers' prompts; empty: of several kinds
-    written: Count | None  # tokens that the server wrote meanwhile, for us and for others
-    ours: Count  # tokens of our answers, those that failed too
+    workload: BenchName  # of the answers' prompts; empty: of several kinds
+    written: BenchCount | None  # tokens that the server wrote meanwhile, for us and for others
+    ours: BenchCount  # tokens of our answers, those that failed too
     accepted: Accepted | None = None  # None: it counts no speculation
     block: Annotated[int, Field(ge=0, le=10**6)] = 0
     asked: bool = True  # False: the other server was asked meanwhile, so this one should have rested
@@ -132,8 +134,8 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class BenchResult:
     schema: Literal[1]
-    created: Name  # ISO 8601, UTC
-    client: Name  # the machine that asked, and this program's version
+    created: BenchName  # ISO 8601, UTC
+    client: BenchName  # the machine that asked, and this program's version
     settings: BenchSettings
     with_: Annotated[Server, Field(alias="with")]
     without: Server | None  # None: one server alone was measured
@@ -141,7 +143,7 @@ class BenchResult:
     answers: Annotated[list[Answer], MostItems(MAX_ANSWERS)] = field(default_factory=list)
     spans: Annotated[list[Span], MostItems(MAX_ANSWERS)] = field(default_factory=list)
     notes: Annotated[list[Sentence], MostItems(50)] = field(default_factory=list)  # what was seen on the way
-    imported: Name = ""  # the tool whose files it is from; empty: this program measured
+    imported: BenchName = ""  # the tool whose files it is from; empty: this program measured
 
     def server(self, side: Side) -> Server | None:
         return self.with_ if side == "with" else self.without
@@ -187,7 +189,7 @@ def _contradictions(result: BenchResult) -> Iterator[str]:
             yield f"answers.{number} has its first part after its last"
         counted = answer.accepted
         if counted and counted.accepted > counted.drafted:
-            yield f"answers.{number} has more accepted than drafted tokens"
+            yield f"answers.{number} accepts more guesses than it drafts"
     for number, span in enumerate(result.spans):
         if span.accepted and span.accepted.accepted > span.accepted.drafted:
-            yield f"spans.{number} has more accepted than drafted tokens"
+            yield f"spans.{number} accepts more guesses than it drafts"
