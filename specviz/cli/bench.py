@@ -235,7 +235,9 @@ def show(result: BenchResult, options: argparse.Namespace) -> None:
     if options.json == "-":
         print(json.dumps(json.loads(dump_result(result)) | {"conclusion": sentences.conclusion(result)}, indent=2))
     else:
-        print_table(*sentences.table(result))
+        columns, rows = sentences.table(result)
+        shown = [place for place, _ in enumerate(columns) if any(row[place] is not None for row in rows)]
+        print_table([columns[place] for place in shown], ([row[place] for place in shown] for row in rows))
         print_line()
         for sentence in sentences.conclusion(result):
             print_line(sentence)

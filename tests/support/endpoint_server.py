@@ -45,6 +45,7 @@ class FakeServer:
     models: tuple[str, ...] = ("wren",)
     answer: Answer | None = None  # instead of its own
     refuses: tuple[str, ...] = ()  # fields of a request
+    closes: bool = False  # the connection after each stream, without a word
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     written: int = 0
@@ -134,7 +135,7 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
                     self.wfile.flush()
                 if not reply.cut:
                     self.wfile.write(b"0\r\n\r\n")
-            self.close_connection = self.close_connection or reply.cut
+            self.close_connection = self.close_connection or reply.cut or (server.closes and reply.headers != JSON)
 
         def log_message(self, *_: Any) -> None:
             """Says nothing."""

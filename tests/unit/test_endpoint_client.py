@@ -203,8 +203,26 @@ def test_of_several_models_one_must_be_named() -> None:
 
 
 def test_a_model_that_it_does_not_have() -> None:
-    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1: it answered 404 Not Found: “The model `x` does not"):
+    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1 has no model 'x': it has wren\."):
         meet(FakeServer(), "x")
+
+
+def test_a_server_without_a_list_says_itself_that_it_has_no_such_model() -> None:
+    with pytest.raises(InputError, match=r"/v1: it answered 404 Not Found: “The model `x` does not exist"):
+        meet(FakeServer(models=()), "x")
+
+
+def test_a_connection_that_the_server_had_closed_is_opened_anew() -> None:
+    """llama.cpp closes each connection after a stream, although it says that it keeps it."""
+    server = FakeServer(closes=True)
+
+    async def twice() -> list[str]:
+        async with open_client(1) as http:
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", model="wren")
+            return [(await endpoint.ask(ASKED)).text for _ in range(6)]
+
+    with running(server):
+        assert set(asyncio.run(twice())) == {"Once upon a time"}
 
 
 def test_the_key_goes_with_each_request() -> None:

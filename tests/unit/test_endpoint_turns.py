@@ -139,7 +139,7 @@ def test_so_many_requests_are_under_way_at_once(concurrency: int) -> None:
     speculative = FakeServer()
     measure(speculative, FakeServer(), settings([concurrency], repeats=4))
     assert speculative.most_at_once <= concurrency
-    assert len(speculative.asked) == 12 + concurrency  # some to warm up
+    assert len(speculative.asked) == 12 + 3  # some to warm up
 
 
 def test_a_bench_that_was_stopped_goes_on_where_it_was() -> None:
@@ -156,13 +156,13 @@ def test_a_bench_that_was_stopped_goes_on_where_it_was() -> None:
     speculative = FakeServer()
     whole = measure(speculative, FakeServer(), how, held)
     assert len(whole.answers) == 12
-    assert len(speculative.asked) == 4 + 1  # and one to warm up
+    assert len(speculative.asked) == 4 + 3  # and some to warm up
     assert whole.answers[:4] == found.answers
     assert min(answer.began for answer in whole.answers[4:]) > max(answer.began for answer in whole.answers[:4])
 
 
 def failing(*turns: int) -> Callable[[dict[str, Any]], Reply]:
-    """An answer that fails at these turns, counted from the one to warm up, which is 0."""
+    """An answer that fails at these turns, of which the first three are to warm up."""
     asked = iter(range(10**6))
     ended = event({"choices": [], "usage": {"completion_tokens": 2}}) + b"data: [DONE]\n"
 
@@ -175,7 +175,7 @@ def failing(*turns: int) -> Callable[[dict[str, Any]], Reply]:
 
 
 def test_a_failed_request_is_counted_and_repeated_at_the_end() -> None:
-    found = measure(FakeServer(answer=failing(2)), FakeServer(), settings())
+    found = measure(FakeServer(answer=failing(4)), FakeServer(), settings())
     assert not any(answer.problem for answer in found.answers)
     assert len(found.answers) == 6
     assert found.notes == [
@@ -185,7 +185,7 @@ def test_a_failed_request_is_counted_and_repeated_at_the_end() -> None:
 
 
 def test_a_request_that_fails_again_stays_with_its_problem() -> None:
-    found = measure(FakeServer(answer=failing(2, 4)), FakeServer(), settings())
+    found = measure(FakeServer(answer=failing(4, 6)), FakeServer(), settings())
     (failed,) = [answer for answer in found.answers if answer.problem]
     assert failed.prompt == 1
     assert failed.token_seconds is None
@@ -196,6 +196,6 @@ def test_a_request_that_fails_again_stays_with_its_problem() -> None:
 def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
     how, found = settings(repeats=3), begun(settings(repeats=3))
     with pytest.raises(InputError, match="answers no more: it answered 503 Service Unavailable: “no memory”"):
-        measure(FakeServer(answer=failing(*range(3, 99))), FakeServer(), how, found)
+        measure(FakeServer(answer=failing(*range(5, 99))), FakeServer(), how, found)
     assert len([answer for answer in found.answers if not answer.problem]) >= 4
     assert left([Block(99, 1, ((0, 0),), SIDES)], found) != []

@@ -5,7 +5,7 @@ A redirect is never followed, so a key goes to no other host. Sentences about a 
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -33,9 +33,10 @@ VERSIONS = {
 }
 # Fields that a server has beyond OpenAI's.
 IGNORE_EOS: Mapping[str, Any] = {"ignore_eos": True}
+WHOLE_DISTRIBUTION: Mapping[str, Any] = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}  # llama.cpp cuts it off otherwise
 FIELDS: Mapping[str, Mapping[str, Any]] = {
-    "vLLM": {**IGNORE_EOS, "return_token_ids": True},
-    "llama.cpp": {**IGNORE_EOS, "timings_per_token": True, "return_tokens": True, "cache_prompt": False},
+    "vLLM": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "return_token_ids": True},
+    "llama.cpp": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "timings_per_token": True, "cache_prompt": False},
 }
 Api = Literal["completions", "chat"]
 
@@ -101,7 +102,8 @@ class Endpoint:
     async def meet(self, model: str | None, question: Question) -> None:
         """Find out who it is, what it takes and whether it answers. Raises Refused, a sentence with its address."""
         models = await self._models()
-        self.model = model or self._only_model([str(each.get("id", "")) for each in models])
+        names = [str(each.get("id", "")) for each in models]
+        self.model = self._known_model(model, models) if model else self._only_model(names)
         owner = next((str(each.get("owned_by")) for each in models), "")
         self.system = OWNERS.get(owner, "")
         self.version = await self._version()
@@ -122,11 +124,17 @@ class Endpoint:
             self.fields = {}
             await self.ask(question)
 
+    def _known_model(self, model: str, models: list[dict[str, Any]]) -> str:
+        """The model that was named; some servers answer to any name, so their list decides."""
+        names = {name for each in models for name in (each.get("id"), *(each.get("aliases") or ()))}
+        if models and model not in names:
+            raise Refused(f"{self.address.base} has no model {model[:100]!r}: it has {_listed(map(str, names))}.")
+        return model
+
     def _only_model(self, models: list[str]) -> str:
         if len(models) == 1:
             return models[0]
-        names = ", ".join(each[:60] for each in models[:5])
-        has = f"has the models {names}" if models else "does not list its models"
+        has = f"has the models {_listed(models)}" if models else "does not list its models"
         raise Refused(f"{self.address.base} {has}: name one with --model.")
 
     async def _models(self) -> list[dict[str, Any]]:
@@ -163,10 +171,16 @@ class Endpoint:
 
     async def listen(self, question: Question) -> Heard:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
-        heard = Heard(Lines(question.max_new_tokens), question.max_new_tokens, time.perf_counter())
+        heard = self._heard(question)
         try:
             async with asyncio.timeout(self.whole):
-                await self._read_stream(self._body(question), heard.lines)
+                try:
+                    await self._read_stream(self._body(question), heard.lines)
+                except (httpx2.RemoteProtocolError, httpx2.ReadError):  # an idle connection that the server had closed
+                    if heard.lines.came:
+                        raise
+                    heard = self._heard(question)
+                    await self._read_stream(self._body(question), heard.lines)
         except TimeoutError:
             heard.problem = BadAnswer(f"its answer took longer than {self.whole:.0f} s, and was ended")
         except httpx2.TransportError as error:
@@ -174,6 +188,9 @@ class Endpoint:
         except BadAnswer as problem:
             heard.problem = problem
         return heard
+
+    def _heard(self, question: Question) -> Heard:
+        return Heard(Lines(question.max_new_tokens), question.max_new_tokens, time.perf_counter())
 
     def _body(self, question: Question) -> dict[str, Any]:
         options = {"include_usage": True} | ({"continuous_usage_stats": True} if self.system == "vLLM" else {})
@@ -236,6 +253,11 @@ def open_client(most_connections: int) -> httpx2.AsyncClient:
     waits = httpx2.Timeout(SILENCE, connect=CONNECT)
     limits = httpx2.Limits(max_connections=most_connections + 4, max_keepalive_connections=most_connections + 4)
     return httpx2.AsyncClient(timeout=waits, limits=limits, follow_redirects=False)
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = sorted(names)
+    return ", ".join(name[:60] for name in every[:5]) + (" and others" if len(every) > 5 else "")
 
 
 async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False) -> bytes:

@@ -23,6 +23,7 @@ class ServerGone(InputError):
 
 
 WAVES = 4  # requests of a block for each that is under way; the last wave has fewer and fewer
+WARM = 3  # a server may compile something for the first text that it can draft for
 MOST_SILENT = 3  # blocks without any answer, after which a server is given up
 Pages = dict[Side, str | None]  # /metrics of each server
 
@@ -110,9 +111,11 @@ class Bench:
         await self._repeat_failed()
 
     async def _warm_up(self, block: Block) -> None:
-        """As many requests as will be under way, of each server; nothing of them is kept."""
+        """As many requests as will be under way, of each server, and of several kinds; nothing of them is kept."""
+        many = max(block.concurrency, min(WARM, len(self.questions)))
+        jobs = [(place * len(self.questions) // many % len(self.questions), 0) for place in range(many)]
         for side in block.order:
-            await self._ask(side, block.jobs[: block.concurrency], block.concurrency)
+            await self._ask(side, jobs, block.concurrency)
 
     async def _measure(self, block: Block) -> None:
         answers, spans = list[Answer](), list[Span]()
