@@ -119,7 +119,7 @@ class StreamedAnswer:
         """Raise BadAnswer where the answer is not whole, or where what it says of itself cannot be."""
         if not self.ended and not self.finish:
             raise BadAnswer("its stream ended before its answer did")
-        if not self.part_seconds:
+        if not self.part_seconds and not self.finish:  # an answer may end before its first word
             raise BadAnswer("its answer has no text")
         if self.tokens is None:
             return

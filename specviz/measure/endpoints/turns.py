@@ -175,8 +175,8 @@ class Bench:
             return Answer(*place, None, 0.0, None, problem=f"{problem}."[:500])
         return Answer(
             *place,
-            first=read.part_seconds[0],
-            seconds=read.part_seconds[-1],
+            first=read.part_seconds[0] if read.part_seconds else None,
+            seconds=read.part_seconds[-1] if read.part_seconds else 0.0,
             tokens=read.tokens,
             prompt_tokens=read.prompt_tokens,
             text=read.text,
