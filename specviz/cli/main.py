@@ -13,7 +13,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 
 from specviz import __version__
-from specviz.cli import compare, lessons, models, sweep, traces
+from specviz.cli import bench, compare, lessons, models, sweep, traces
 from specviz.cli.options import Command, Parser
 from specviz.cli.output import safe
 from specviz.core.errors import DisturbedError, InputError
@@ -34,7 +34,7 @@ def start_app(options: argparse.Namespace) -> None:
 
 
 APP = Command("app", "start the web app", start_app, _app_options, ("", "--host 0.0.0.0 --port 80"), writes_json=False)
-COMMANDS = (*models.COMMANDS, *traces.COMMANDS, compare.COMMAND, sweep.COMMAND, *lessons.COMMANDS, APP)
+COMMANDS = (*models.COMMANDS, *traces.COMMANDS, compare.COMMAND, sweep.COMMAND, bench.COMMAND, *lessons.COMMANDS, APP)
 INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended: 128 + SIGINT
 
 

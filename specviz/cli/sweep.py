@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,7 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule
-from specviz.data.prompts.workloads import WORKLOADS, find_workload
+from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import dump_row, names_apart
@@ -180,7 +180,7 @@ def sweep(options: argparse.Namespace) -> None:
         for temperature in temperatures:
             replace(settings, temperature=temperature)  # checks it
     plan = SweepPlan(
-        prompts=tuple(_prompts(options)),
+        prompts=tuple(chosen_prompts(options, WORKLOADS)),
         pairs=tuple(SweepPair(options.target, draft) for draft in dict.fromkeys(options.draft)),
         draft_lengths=draft_lengths(options.draft_lengths),
         temperatures=temperatures,
@@ -191,14 +191,14 @@ def sweep(options: argparse.Namespace) -> None:
     measure_all(options, plan)
 
 
-def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
+def chosen_prompts(options: argparse.Namespace, otherwise: Sequence[Workload] = ()) -> list[SweepPrompt]:
+    """The prompts of the workloads that are named, and of the file; of those `otherwise` where nothing is named."""
     if options.prompts is not None and options.prompts < 1:
         raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
-    names = options.workload or ([] if options.prompts_file else [workload.name for workload in WORKLOADS])
-    workloads = []
-    for name in dict.fromkeys(names):
+    workloads = [] if options.workload or options.prompts_file else list(otherwise)
+    for name in dict.fromkeys(options.workload or ()):
         if not (workload := find_workload(name)):
-            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
+            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in ALL_WORKLOADS)}.")
         workloads.append(workload)
     prompts = workload_prompts(workloads, options.prompts)
     return [*prompts, *(prompts_of(options.prompts_file) if options.prompts_file else ())]

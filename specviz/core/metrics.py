@@ -195,7 +195,7 @@ def estimated_at(rounds: Sequence[Round], costs: Costs) -> Estimate | None:
     return Estimate(speedup, costs.interval(lambda block: speedup_at(rounds, block) or 0.0)) if speedup else None
 
 
-def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
+def first_difference(one: Sequence[object], other: Sequence[object]) -> int | None:
     """The first place where two outputs differ, or where the longer one goes on."""
     return next((at for at, (a, b) in enumerate(zip_longest(one, other)) if a != b), None)
 

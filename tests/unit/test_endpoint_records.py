@@ -1,188 +1,139 @@
-"""What running servers answered is read right: the right numbers are worked out here from the raw text."""
+"""True answers of vLLM 0.32 and llama.cpp 11434, read as `bench` reads them, against counts of the raw files."""
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from specviz.core.errors import InputError
-from specviz.core.trace import Trace
-from specviz.data.systems.importers import RecordOptions, import_run
-from specviz.data.systems.serving_counters import ServingCounters, read_counters
-from tests.support.endpoint_records import ENDPOINTS, Answered, Asked, Rounds, asked_of
+from specviz.measure.endpoints.counting import accepted_in, counted_between
+from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer
 
-BATCHES = asked_of()
-ANSWERS = [answer for batches in BATCHES.values() for batch in batches for answer in batch.answers]
-GOOD = {answer.file: answer for answer in ANSWERS if answer.question["status"] == 200}
-DRAFTED = [name for name, answer in GOOD.items() if "plain" not in name and answer.rounds]
-WITH_COUNTERS = [(name, number) for name, batches in BATCHES.items() for number in range(len(batches))]
-
-
-def imported(answer: Answered) -> Trace:
-    return import_run(answer.content, answer.system, RecordOptions())
+RECORDS = Path(__file__).parents[1] / "fixtures" / "records" / "endpoints"
+STREAMS = sorted(path.name for path in RECORDS.glob("*.sse"))
+SETUPS = {
+    path.name: json.loads(path.read_text())
+    for path in sorted(RECORDS.glob("*.json"))
+    if '"batches"' in path.read_text()
+}
+BATCHES = [(name, number) for name, setup in SETUPS.items() for number in range(len(setup["batches"]))]
 
 
-def written_rounds(answer: Answered) -> Rounds:
-    """The rounds with a draft, of which the last may have accepted more than there was room for."""
-    rounds, room = [], answer.written - 1  # the pass over the prompt wrote one
-    for drafted, accepted in answer.rounds:
-        rounds.append((drafted, min(accepted, room)))
-        room -= min(accepted + 1, room)
-    return rounds
+def question_of(stream: str) -> dict[str, Any]:
+    questions = (each for setup in SETUPS.values() for batch in setup["batches"] for each in batch["questions"])
+    return next(each for each in questions if each["file"] == stream)
 
 
-def test_the_records_hold_every_kind_of_answer() -> None:
-    assert BATCHES.keys() == {
-        f"{each}-{kind}" for each in ("vllm-0.32", "llama.cpp-11434") for kind in ("draft", "ngram", "plain")
-    }
-    assert len(DRAFTED) > 20
-    assert all(answer.rounds == [] for name, answer in GOOD.items() if "plain" in name and answer.system != "vllm")
-    assert {answer.question["status"] for answer in ANSWERS} == {200, 400, 404}
-    for system in ("vllm-0.32", "llama.cpp-11434"):
-        cut, end = (written_rounds(GOOD[f"{system}-draft-{name}.sse"]) for name in ("cut", "end"))
-        assert (cut[:2], end[0]) == ([(4, 4), (4, 4)], (4, 4))
-    assert GOOD["vllm-0.32-draft-end.sse"].ids[-1] == 0, "the end of the text is one of the tokens"
+def read(stream: str) -> StreamedAnswer:
+    body = question_of(stream)["body"]
+    asked = body.get("max_tokens") or body.get("n_predict") or 512
+    lines = Lines(asked)
+    for part in re.split(rb"(?<=\n\n)", (RECORDS / stream).read_bytes()):
+        if part and lines.feed(part):
+            break
+    answer = StreamedAnswer(asked, 0.0)
+    answer.read(lines.came)
+    answer.check()
+    return answer
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in DRAFTED if name.endswith(".sse") and not name.startswith("vllm-0.32-ngram-s")]
-)
-def test_a_stream_becomes_a_run_with_the_servers_rounds(name: str) -> None:
-    answer = GOOD[name]
-    trace = imported(answer)
-    found = [(len(each.drafted), each.accepted) for each in trace.rounds if each.drafted]
-    assert found == written_rounds(answer)
-    assert sum(each.emits for each in trace.rounds) == answer.written
-    assert trace.output.text == answer.text
-    if answer.ids:
-        assert trace.output.token_ids == answer.ids
+def raw_pieces(stream: str) -> list[dict[str, Any]]:
+    lines = (RECORDS / stream).read_text().splitlines()
+    return [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
 
 
-@pytest.mark.parametrize("name", [name for name in DRAFTED if name.startswith("vllm-0.32-draft-whole")])
-def test_an_answer_and_its_stream_are_the_same_run(name: str) -> None:
-    streamed = GOOD[name.replace("whole-chat.json", "chat.sse").replace("whole.json", "greedy.sse")]
-    assert imported(GOOD[name]).rounds == imported(streamed).rounds
-    whole, stream = (read_counters(each.content.decode()) for each in (GOOD[name], streamed))
-    assert whole == stream
-    shown = sum(each.accepted for each in imported(streamed).rounds)
-    assert any(f"{shown} of them were written" in note for note in whole.notes)
+def raw_text(piece: dict[str, Any]) -> str:
+    choice = next(iter(piece.get("choices", [])), {})
+    return choice.get("text") or (choice.get("delta") or {}).get("content") or piece.get("content") or ""
 
 
-@pytest.mark.parametrize(
-    "name", ["vllm-0.32-ngram-greedy.sse", "vllm-0.32-draft-ended.sse", "llama.cpp-11434-ngram-greedy.sse"]
-)
-def test_a_run_without_a_draft_is_said_to_be_one(name: str) -> None:
-    with pytest.raises(InputError, match=r"^The record says that nothing was drafted"):
-        imported(GOOD[name])
+OPENAI = [stream for stream in STREAMS if "native" not in stream]
 
 
-def test_llama_cpp_counts_the_end_of_a_text_as_the_targets_own_token() -> None:
-    """vLLM says of the same run that all four tokens were accepted, of which the third ended the text."""
-    vllm, llama = (GOOD[f"{name}-draft-end.sse"] for name in ("vllm-0.32", "llama.cpp-11434"))
-    assert (vllm.rounds, llama.rounds) == ([(4, 4), (4, 4)], [(4, 4), (4, 2)])
-    assert vllm.text == llama.text
-    trace = imported(llama)
-    assert trace.imported is not None
-    assert any("the end of a text as the target’s own token" in note for note in trace.imported.notes)
+def test_there_are_records_of_both_systems_with_and_without_speculation() -> None:
+    for setup in (
+        "vllm-0.32-draft",
+        "vllm-0.32-ngram",
+        "vllm-0.32-plain",
+        "llama.cpp-11434-draft",
+        "llama.cpp-11434-plain",
+    ):
+        assert any(stream.startswith(setup) for stream in OPENAI)
 
 
-@pytest.mark.parametrize("name", DRAFTED)
-def test_the_counters_of_a_pasted_answer(name: str) -> None:
-    answer = GOOD[name]
-    read, rounds = read_counters(answer.content.decode()), answer.rounds
-    drafted, counted = (sum(column) for column in zip(*rounds, strict=True))
-    kept = min(counted, answer.written - 1 - len(rounds))  # each round's own token counts as written
-    assert (read.drafted, read.written) == (drafted, answer.written)
-    if answer.system == "vllm":
-        at_limit = any(choice["finish_reason"] == "length" for part in answer.parts for choice in part["choices"])
-        assert read.accepted == (counted if at_limit else kept)
-        assert read.tokens_per_target_call == pytest.approx(1 + known(read.accepted) / len(rounds))
+@pytest.mark.parametrize("stream", OPENAI)
+def test_a_stream_is_read_whole(stream: str) -> None:
+    answer, pieces = read(stream), raw_pieces(stream)
+    assert answer.text == "".join(map(raw_text, pieces))
+    usage = next(piece["usage"] for piece in reversed(pieces) if piece.get("usage"))
+    assert (answer.tokens, answer.prompt_tokens) == (usage["completion_tokens"], usage["prompt_tokens"])
+    assert answer.finish in ("length", "stop")
+    ids = [i for piece in pieces for choice in piece.get("choices", []) for i in choice.get("token_ids") or []]
+    assert answer.token_ids == ids
+    if ids:
+        assert len(ids) == answer.tokens
+        assert sum(answer.part_tokens) == answer.tokens
+
+
+@pytest.mark.parametrize("stream", OPENAI)
+def test_what_was_accepted_is_what_the_server_says(stream: str) -> None:
+    found, last = accepted_in(read(stream).pieces), raw_pieces(stream)[-1]
+    told = (last.get("metrics") or {}).get("speculative_decoding")
+    timings = last.get("timings") or {}
+    if told:
+        assert found is not None
+        assert (found.drafted, found.accepted) == (told["num_draft_tokens"], told["num_accepted_draft_tokens"])
+        assert found.rounds == told["num_spec_steps"]
+        steps = told.get("per_step_accepted") or []
+        assert found.per_position == [
+            sum(step >= place for step in steps) for place in range(1, len(told["acceptance_histogram"]))
+        ]
+    elif "draft_n" in timings:
+        assert found is not None
+        assert (found.drafted, found.accepted) == (timings["draft_n"], timings["draft_n_accepted"])
+        grown = [(piece.get("timings") or {}).get("draft_n", 0) for piece in raw_pieces(stream)]
+        assert found.rounds == len({count for count in grown if count})
     else:
-        passes = answer.written - 1 - counted
-        assert (read.accepted, read.tokens_per_target_call) == (counted, pytest.approx((answer.written - 1) / passes))
+        assert found is None
 
 
-def rounds_of(answer: Answered) -> Rounds:
-    """Without a stream llama.cpp reports totals alone: the rounds are those of the same run in a stream."""
-    if answer.system == "vllm" or answer.file.endswith(".sse"):
-        return answer.rounds
-    streamed = GOOD["llama.cpp-11434-draft-greedy.sse"].rounds
-    assert answer.rounds == [tuple(map(sum, zip(*streamed, strict=True)))]
-    return streamed
+@pytest.mark.parametrize(("setup", "number"), BATCHES)
+def test_the_counters_of_a_batch_are_those_of_its_answers(setup: str, number: int) -> None:
+    """A server counts as many tokens as its answers have, and as many drafted and accepted ones."""
+    batch = SETUPS[setup]["batches"][number]
+    written, accepted = counted_between(*((RECORDS / batch[when]).read_text() for when in ("before", "after")))
+    answered = [each for each in batch["questions"] if each["status"] == 200]
+    if not all(each["file"] in OPENAI for each in answered):
+        pytest.skip("answers that are no stream stand between these counters")
+    answers = [read(each["file"]) for each in answered]
+    assert written == sum(answer.tokens or 0 for answer in answers)
+    told = [found for answer in answers if (found := accepted_in(answer.pieces))]
+    if told and accepted:
+        assert accepted.drafted == sum(each.drafted for each in told)
+        assert accepted.accepted == sum(each.accepted for each in told)
+        assert accepted.rounds == sum(each.rounds or 0 for each in told)
+    elif accepted:
+        assert accepted.drafted == 0
 
 
-def known(value: float | None) -> float:
-    assert value is not None
-    return value
+def test_a_server_that_was_started_anew_between_two_readings_is_said() -> None:
+    before = (RECORDS / "vllm-0.32-draft-metrics-2.txt").read_text()
+    with pytest.raises(ValueError, match="is smaller in the second copy"):
+        counted_between(before, (RECORDS / "vllm-0.32-draft-metrics-0.txt").read_text())
 
 
-def of_batches(kind: str) -> list[tuple[str, int]]:
-    return [(name, number) for name, number in WITH_COUNTERS if kind in name]
-
-
-def pasted(batch: Asked) -> ServingCounters:
-    return read_counters(f"{batch.before}\n{batch.after}")
-
-
-@pytest.mark.parametrize(("name", "number"), [*of_batches("draft"), *of_batches("ngram")])
-def test_the_counters_of_two_pages_are_those_of_the_answers_between(name: str, number: int) -> None:
-    batch = BATCHES[name][number]
-    good = [answer for answer in batch.answers if answer.question["status"] == 200]
-    rounds = [each for answer in good for each in rounds_of(answer)]
-    drafted, counted = (sum(column) for column in zip(*rounds, strict=True)) if rounds else (0, 0)
-    assert (batch.grown("spec_decode_num_drafts_total"), batch.grown("spec_decode_num_draft_tokens_total")) == (
-        len(rounds),
-        drafted,
-    )
-    assert batch.grown("spec_decode_num_accepted_tokens_total") == counted
-    if not rounds:
-        with pytest.raises(InputError, match="nothing was drafted"):
-            pasted(batch)
-        return
-    written = sum(answer.written for answer in good)
-    kept = min(counted, written - len(good) - len(rounds))
-    read = pasted(batch)
-    assert (read.drafted, read.accepted, read.written) == (drafted, kept, written)
-    assert read.tokens_per_target_call == pytest.approx(1 + kept / len(rounds))
-    requests = (
-        len(good) if batch.system == "vllm" else 0
-    )  # llama.cpp does not count them: first tokens look like passes
-    passes = written - requests - kept
-    assert read.drafting_share == pytest.approx(len(rounds) / passes)
-
-
-@pytest.mark.parametrize("name", ["vllm-0.32-plain", "llama.cpp-11434-plain"])
-def test_a_server_without_speculation_has_no_counters(name: str) -> None:
-    for batch in BATCHES[name]:
-        for text in (batch.after, *(answer.content.decode() for answer in batch.answers)):
-            with pytest.raises(InputError):
-                read_counters(text)
-
-
-def log_of(name: str) -> str:
-    return (ENDPOINTS / f"{name}.log").read_text()
-
-
-def test_the_log_of_vllm_is_read_from_its_last_line_that_counts() -> None:
-    for name in ("vllm-0.32-draft", "vllm-0.32-ngram"):
-        read = read_counters(log_of(name))
-        last = log_of(name).split("SpecDecoding metrics:")[-1]
-        drafted, accepted = (int(known_group(rf"{word}: (\d+) tokens", last)) for word in ("Drafted", "Accepted"))
-        assert (read.drafted, read.accepted, read.draft_length) == (drafted, accepted, pytest.approx(4))
-
-
-def known_group(pattern: str, text: str) -> str:
-    found = re.search(pattern, text)
-    assert found
-    return found[1]
-
-
-def test_the_log_of_llama_cpp_is_read_with_the_requests_that_drafted_nothing() -> None:
-    for name in ("llama.cpp-11434-draft", "llama.cpp-11434-ngram"):
-        answers = [answer for batch in BATCHES[name] for answer in batch.answers if answer.question["status"] == 200]
-        rounds = [each for answer in answers for each in rounds_of(answer)]
-        drafted, accepted = (sum(column) for column in zip(*rounds, strict=True))
-        written = sum(answer.written for answer in answers)
-        read = read_counters(log_of(name))
-        assert (read.drafted, read.accepted, read.written) == (drafted, accepted, written)
-        passes = written - len(answers) - accepted if read.over_all_calls else len(rounds)
-        assert read.tokens_per_target_call == pytest.approx(1 + accepted / passes, rel=0.002)
+@pytest.mark.parametrize("stream", OPENAI)
+def test_a_stream_that_is_cut_anywhere_is_never_taken_for_whole(stream: str) -> None:
+    raw = (RECORDS / stream).read_bytes()
+    whole = read(stream)
+    for end in range(0, len(raw) - 20, max(1, len(raw) // 12)):
+        lines = Lines(512)
+        lines.feed(raw[:end])
+        answer = StreamedAnswer(512, 0.0)
+        try:
+            answer.read(lines.came)
+            answer.check()
+        except BadAnswer:
+            continue
+        assert answer.text == whole.text

@@ -19,6 +19,7 @@ from specviz.data.links.page_names import FORMER, PAGES
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.prompts.workloads import Workload, chat_workload_texts, workload_texts
+from specviz.data.systems.bench_words import bench_words
 from specviz.data.systems.system_checks import system_checks
 from specviz.data.texts import (
     CONVERSIONS,
@@ -166,4 +167,5 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (workload_texts, _workloads),
     (chat_workload_texts, _workloads),
     (system_checks, _parts),
+    (bench_words, _parts),
 )

@@ -99,11 +99,7 @@ read_parts = reader(LlamaCppChunk)
 
 def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     parts = read_parts(pieces)
-    counted = [part.timings for part in parts if part.timings]
-    if len(counted) < 2:
-        raise InputError(f"The record does not say when the counters grew: {HOW}.")
-    if not counted[-1].draft_n:
-        raise InputError("The record says that nothing was drafted (draft_n is missing).")
+    counted = _counted(parts)
     text = "".join(part.text for part in parts)
     stopped_by = _stopped_by(parts)
     written, note = _written(parts, given, stopped_by)
@@ -125,6 +121,20 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
         settings=_settings(end.generation_settings),
         notes=(MARKS, ENDED if inside else "", note),
     )
+
+
+def steps_of(pieces: Sequence[RecordPiece]) -> list[RecordStep]:
+    """The passes of the target; InputError where the counters do not say them."""
+    return _steps(_counted(read_parts(pieces)))
+
+
+def _counted(parts: Sequence[LlamaCppChunk]) -> list[Timings]:
+    counted = [part.timings for part in parts if part.timings]
+    if len(counted) < 2:
+        raise InputError(f"The record does not say when the counters grew: {HOW}.")
+    if not counted[-1].draft_n:
+        raise InputError("The record says that nothing was drafted (draft_n is missing).")
+    return counted
 
 
 def _steps(counted: Sequence[Timings]) -> list[RecordStep]:

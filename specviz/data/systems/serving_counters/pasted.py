@@ -74,7 +74,7 @@ def _holds_more(value: Any) -> bool:
 
 def objects(text: str) -> list[JsonObject]:
     """Every object in the text, inner ones too, in the order written. Of each stream only the last line counts."""
-    return [inner for value in _values(text) for inner in _walk_objects(value)]
+    return [inner for value in _values(text) for inner in walk_objects(value)]
 
 
 def select_keys(found: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
@@ -170,7 +170,7 @@ def _text(token: str) -> str:
 
 
 def _has_value(value: Any) -> bool:
-    return any("draft" in key.lower() or "spec" in key for found in _walk_objects(value) for key in found)
+    return any("draft" in key.lower() or "spec" in key for found in walk_objects(value) for key in found)
 
 
 def _read(text: str) -> Any:
@@ -187,7 +187,7 @@ def _short(kind: Callable[[str], float]) -> Callable[[str], float | str]:
 _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
-def _walk_objects(value: Any) -> Iterator[JsonObject]:
+def walk_objects(value: Any) -> Iterator[JsonObject]:
     """The objects in a value, outer ones first, without recursion: the text decides how deep it is."""
     waiting = [value]
     while waiting:

@@ -1,0 +1,262 @@
+"""`specviz bench`: measure two running servers, one with speculative decoding and one without, prompt by prompt."""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from specviz import __version__
+from specviz.cli.options import Command, add_prompts_file
+from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
+from specviz.cli.plots import check_plots
+from specviz.cli.sweep import chosen_prompts, listed
+from specviz.core.errors import InputError
+from specviz.core.files import content_of, write_whole
+from specviz.data.prompts.workloads import ALL_WORKLOADS
+from specviz.measure.endpoints.address import Address, parse_address
+from specviz.measure.endpoints.result import (
+    MAX_PROMPTS,
+    MAX_TOKENS,
+    MOST_MEGABYTES,
+    BenchPrompt,
+    BenchResult,
+    BenchSettings,
+    Side,
+    dump_result,
+    read_result,
+)
+from specviz.measure.paired import show_rest
+from specviz.measure.sweep.plan import SweepPrompt
+
+if TYPE_CHECKING:
+    from specviz.measure.endpoints.client import Endpoint, Question
+
+SAVE_SECONDS = 2.0  # a file of many answers is not written after each
+TEMPERATURES = 100
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    servers = parser.add_argument_group("servers")
+    servers.add_argument("--with", dest="with_", metavar="URL", help="the server with speculative decoding")
+    servers.add_argument("--without", metavar="URL", help="the same model without it; one server alone has no ratio")
+    servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
+    servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
+    servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
+    tools = "read result files of vllm bench serve, SGLang's bench or AIPerf: with and without speculation"
+    parser.add_argument("--import", dest="files", nargs=2, type=Path, metavar=("WITH", "WITHOUT"), help=tools)
+    add_prompts_file(parser)
+    known = ", ".join(workload.name for workload in ALL_WORKLOADS)
+    parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=f"of {known}")
+    parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (default: all)")
+    parser.add_argument("--max-new-tokens", type=int, default=64, metavar="N", help="tokens of each answer")
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="X", help="0 is greedy")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="that the servers are given")
+    parser.add_argument("--concurrency", default="1", metavar="C,C,...", help="requests under way at once")
+    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="of each prompt; prompts are the sample")
+    parser.add_argument("--csv", type=Path, metavar="PATH", help="write a row for each prompt here, at the end")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write figures into this folder; needs matplotlib")
+
+
+def bench(options: argparse.Namespace) -> None:
+    if options.plots:
+        check_plots(options.plots)
+    if options.csv and not options.csv.parent.is_dir():
+        raise InputError(f"{options.csv} cannot be written: its folder does not exist.")
+    if options.files and options.with_:
+        raise InputError("--import reads files, and --with asks a server: give one of them.")
+    if options.files:
+        from specviz.measure.endpoints.importers import import_files
+
+        result = import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))
+        write_json(options.json, dump_result(result))
+    elif options.with_:
+        result = measure(options)
+    else:
+        raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")
+    show(result, options)
+
+
+def measure(options: argparse.Namespace) -> BenchResult:
+    """Ask both servers what is not answered yet; a file that is named with --json is written on the way."""
+    addresses: dict[Side, Address] = {"with": parse_address(options.with_, "--with")}
+    if options.without:
+        addresses["without"] = parse_address(options.without, "--without")
+    settings, prompts, key = _settings(options), _prompts(options), _key(options)
+    from specviz.measure.endpoints.turns import ServerGone  # imports httpx2
+
+    try:
+        with status_line(lines=True) as status:
+            return asyncio.run(_measure(addresses, settings, prompts, key, options, status))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_explain_resume(options.json)) from None
+    except ServerGone as error:
+        raise InputError(f"{str(error).rstrip('.')}; {_explain_resume(options.json)}") from None
+
+
+async def _measure(
+    addresses: dict[Side, Address],
+    settings: BenchSettings,
+    prompts: list[SweepPrompt],
+    key: str,
+    options: argparse.Namespace,
+    status: StatusLine,
+) -> BenchResult:
+    from specviz.measure.endpoints.client import Endpoint, open_client
+    from specviz.measure.endpoints.turns import Bench, plan
+
+    blocks = plan(len(prompts), settings, list(addresses))
+    questions = [_question(prompt, settings) for prompt in prompts]
+    async with open_client(max(settings.concurrency)) as http:
+        endpoints = {side: Endpoint(address, http, settings.api, key) for side, address in addresses.items()}
+        for endpoint in endpoints.values():
+            status.show(f"asking {endpoint.address.base}")
+            await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
+        result = _begun(options.json, _new_result(settings, prompts, endpoints))
+        save = _saver(options.json, result)
+        save(True)  # a file that cannot be written is found now
+        began = monotonic()
+
+        def after_block(done: int, total: int) -> None:
+            rest = show_rest(began, done, total) if done < total else ""
+            status.show(f"{done} of {total} blocks measured{rest}")
+            save(done == total)
+
+        try:
+            await Bench(result, endpoints, questions, blocks).measure(after_block)
+        finally:  # also after Ctrl-C, or where a server is gone
+            save(True)
+    return result
+
+
+def _settings(options: argparse.Namespace) -> BenchSettings:
+    bounded = (("repeats", options.repeats, 1_000), ("max-new-tokens", options.max_new_tokens, MAX_TOKENS))
+    for option, value, most in bounded:
+        if not 1 <= value <= most:
+            raise InputError(f"--{option} must be from 1 to {most:,}, not {value}.")
+    if not 0 <= options.temperature <= TEMPERATURES:
+        raise InputError(f"--temperature must be from 0 to {TEMPERATURES}, not {options.temperature:g}.")
+    concurrency = listed("--concurrency", "whole numbers", options.concurrency, int)
+    if not all(1 <= each <= 1_024 for each in concurrency) or len(concurrency) > 20:
+        raise InputError(f"--concurrency takes at most 20 numbers from 1 to 1,024, not {options.concurrency!r}.")
+    return BenchSettings(
+        options.max_new_tokens, options.temperature, options.seed, options.repeats, sorted(concurrency), options.api
+    )
+
+
+def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
+    found = chosen_prompts(options)
+    if not found:
+        raise InputError("Say what to ask: --prompts-file F or --workload NAME.")
+    if len(found) > MAX_PROMPTS:
+        raise InputError(f"There are {len(found)} prompts; at most {MAX_PROMPTS} are measured.")
+    return found
+
+
+def _key(options: argparse.Namespace) -> str:
+    if options.key_env is None:
+        return ""
+    if not (key := os.environ.get(options.key_env, "").strip()):
+        raise InputError(f"--key-env: there is no environment variable {options.key_env[:60]!r}, or it is empty.")
+    if not key.isascii() or not key.isprintable():
+        raise InputError(f"--key-env: the key in {options.key_env[:60]} has signs that no key has.")
+    return key
+
+
+def _question(prompt: SweepPrompt, settings: BenchSettings) -> "Question":
+    from specviz.measure.endpoints.client import Question
+
+    if prompt.messages and settings.api == "completions":
+        raise InputError(f"{prompt.name!r} is a conversation: ask it with --api chat.")
+    return Question(prompt.text, prompt.messages, settings.max_new_tokens, settings.temperature, settings.seed)
+
+
+def _new_result(settings: BenchSettings, prompts: list[SweepPrompt], endpoints: "dict[Side, Endpoint]") -> BenchResult:
+    without = endpoints.get("without")
+    return BenchResult(
+        1,
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
+        settings,
+        endpoints["with"].server,
+        without.server if without else None,
+        [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
+    )
+
+
+SAME = ("settings", "with_", "without", "prompts")  # of a bench that is taken up again
+
+
+def _begun(path: str | None, new: BenchResult) -> BenchResult:
+    """The result that the file holds already, to be taken up again; the new one where there is no such file."""
+    if path in (None, "-") or not Path(str(path)).exists():
+        return new
+    held = read_result(content_of(Path(str(path)), MOST_MEGABYTES * 10**6))
+    for name in SAME:
+        if getattr(held, name) != getattr(new, name):
+            raise InputError(f"{path} holds another bench (its {name.rstrip('_')} differ): name another file.")
+    return held
+
+
+def _saver(path: str | None, result: BenchResult) -> Callable[[bool], None]:
+    """Saves the result where a file is named: now and then, and whenever it must."""
+    saved = [monotonic()]
+
+    def save(must: bool) -> None:
+        if path in (None, "-") or not (must or monotonic() - saved[0] > SAVE_SECONDS):
+            return
+        try:
+            write_whole(Path(str(path)), f"{dump_result(result)}\n".encode(), 0o644)
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        saved[0] = monotonic()
+
+    return save
+
+
+def _explain_resume(path: str | None) -> str:
+    """What to do after Ctrl-C, or when a server is gone."""
+    if path in (None, "-"):
+        return "nothing is saved: with --json PATH what is measured is saved, and the same command goes on."
+    return f"what was measured is in {path}; the same command measures the rest."
+
+
+def show(result: BenchResult, options: argparse.Namespace) -> None:
+    """Print what the result says; write the rows and the figures that were asked for."""
+    from specviz.measure.endpoints import sentences
+
+    if options.csv:
+        write_file(options.csv, sentences.dump_csv(result))
+    if options.json == "-":
+        print(json.dumps(json.loads(dump_result(result)) | {"conclusion": sentences.conclusion(result)}, indent=2))
+    else:
+        columns, rows = sentences.table(result)
+        shown = [place for place, _ in enumerate(columns) if any(row[place] is not None for row in rows)]
+        print_table([columns[place] for place in shown], ([row[place] for place in shown] for row in rows))
+        print_line()
+        for sentence in sentences.conclusion(result):
+            print_line(sentence)
+    if options.plots:
+        from specviz.cli.plots import write_bench_plots
+
+        for path in write_bench_plots(options.plots, result):
+            note(f"wrote {path}")
+
+
+COMMAND = Command(
+    "bench",
+    "measure two running servers, with and without speculative decoding, on the same prompts",
+    bench,
+    _add_options,
+    (
+        "--with http://localhost:8000 --without http://localhost:8001 --workload story code --json bench.json",
+        "--with http://localhost:8000 --without http://localhost:8001 --prompts-file prompts.jsonl --api chat "
+        "--concurrency 1,4,16 --csv rows.csv --plots figures",
+        "--import with.json without.json",
+    ),
+)

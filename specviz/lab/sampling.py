@@ -1,0 +1,189 @@
+"""The exercise with chance: one round's verdict, compared with exact distributions of the right rule and of mistakes.
+
+`verify(drafted, q, p, uniform)` gives how many drafted tokens are accepted, and the target's own token after them. q
+has a row for each drafted token, p one more; `uniform()` is a random number from 0 to 1.
+
+A right solution is called wrong with a probability of at most `FALSE_ALARM`; the seed is fixed, so a file that passed
+passes again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+
+from specviz.lab.exercise import Finding, Function, describe, outcome
+from specviz.lab.formulas import Row, leftover
+from specviz.measure.proof.findings import look
+
+DRAWS = 12_000
+FALSE_ALARM = 1e-9
+ROUNDING = 1e-12  # a chance that is 0
+Outcome = tuple[int, int | None]  # accepted tokens, and the token after them
+Seen = tuple[int | None, ...]  # both drafted tokens, and the outcome
+Chances = dict[Outcome, float]
+Rule = Callable[[Sequence[int], Sequence[Row], Sequence[Row]], Chances]
+
+Q = ((0.55, 0.25, 0.15, 0.05), (0.10, 0.60, 0.05, 0.25))  # of each drafted token
+P = ((0.20, 0.40, 0.10, 0.30), (0.30, 0.30, 0.15, 0.25), (0.05, 0.15, 0.70, 0.10))
+
+
+def _chance(p: Row, q: Row, token: int) -> float:
+    return min(1.0, p[token] / q[token])
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A rule that judges one guess after the other; the right one, unless a part of it is another."""
+
+    chance: Callable[[Row, Row, int], float] = _chance
+    instead: Callable[[Row, Row], Sequence[float]] = leftover
+    row: int = 0  # that the replacement is drawn from, after the rejected place
+    bonus: int = 0  # the row of the bonus, after the last drafted token
+    bonus_of: Callable[[Row], Sequence[float]] = list
+
+    def __call__(self, drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
+        found, reached = Chances(), 1.0
+        for i, token in enumerate(drafted):
+            chance = min(1.0, self.chance(p[i], q[i], token))
+            _spread(found, i, self.instead(p[i + self.row], q[i]), reached * (1 - chance))
+            reached *= chance
+        _spread(found, len(drafted), self.bonus_of(p[len(drafted) + self.bonus]), reached)
+        return found
+
+
+def _spread(found: Chances, accepted: int, weights: Sequence[float], share: float) -> None:
+    if share > 0:
+        for token, weight in enumerate(weights):
+            found[accepted, token] = found.get((accepted, token), 0.0) + share * weight
+
+
+def _most_probable(row: Sequence[float]) -> list[float]:
+    best = max(range(len(row)), key=row.__getitem__)
+    return [float(token == best) for token in range(len(row))]
+
+
+def _no_bonus(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
+    right = Chain()(drafted, q, p)
+    whole = sum(chance for (accepted, _), chance in right.items() if accepted == len(drafted))
+    rest = {last: chance for last, chance in right.items() if last[0] < len(drafted)}
+    return rest | ({(len(drafted), None): whole} if whole else {})
+
+
+def _one_number(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
+    """One random number is drawn for the whole draft: a place is accepted if all chances until it are above it."""
+    found, least = Chances(), 1.0
+    for i, token in enumerate(drafted):
+        chance = min(least, _chance(p[i], q[i], token))
+        _spread(found, i, leftover(p[i], q[i]), least - chance)
+        least = chance
+    _spread(found, len(drafted), p[len(drafted)], least)
+    return found
+
+
+def _all_accepted_counted(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
+    """It goes on after a rejection: accepted tokens are counted wherever they stand."""
+    found = Chances()
+    chances = [_chance(p[i], q[i], token) for i, token in enumerate(drafted)]
+    for kept in product((True, False), repeat=len(drafted)):
+        share = 1.0
+        for keep, chance in zip(kept, chances, strict=True):
+            share *= chance if keep else 1 - chance
+        last = max((i for i, keep in enumerate(kept) if not keep), default=None)
+        rest = p[len(drafted)] if last is None else leftover(p[last], q[last])
+        _spread(found, sum(kept), rest, share)
+    return found
+
+
+RIGHT: Rule = Chain()
+WRONG: Mapping[str, Rule] = {
+    "replaced_from_target": Chain(instead=lambda p, q: p),
+    "always_accepted": Chain(chance=lambda p, q, x: 1.0),
+    "bonus_forgotten": _no_bonus,
+    "bonus_of_last_row": Chain(bonus=-1),
+    "replaced_from_next_row": Chain(row=1),
+    "most_probable_instead": Chain(instead=lambda p, q: _most_probable(leftover(p, q))),
+    "most_probable_bonus": Chain(bonus_of=_most_probable),
+    "one_number": _one_number,
+    "goes_on": _all_accepted_counted,
+    "upside_down": Chain(chance=lambda p, q, x: min(1.0, q[x] / p[x])),
+    "accepted_when_equal": Chain(chance=lambda p, q, x: p[x]),
+    "all_or_nothing": Chain(chance=lambda p, q, x: float(p[x] >= q[x])),
+    "replaced_from_draft": Chain(instead=lambda p, q: q),
+}
+
+
+@dataclass(frozen=True)
+class SamplingExercise:
+    name: str = "verify"
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        return list(WRONG)
+
+    def check(self, student: Function) -> Finding:
+        counts = Counter[Seen]()
+        for drafted, given in _draws(student):
+            if not (isinstance(given, tuple) and _is_outcome(given, len(drafted))):
+                example = describe(self.name, (list(drafted), "q", "p", "uniform"), given, "(accepted, token)")
+                return Finding(self.name, right=False, example=example)
+            counts[*drafted, *given] += 1
+        if _p_value(counts, RIGHT) > FALSE_ALARM:
+            return Finding(self.name, right=True)
+        likely = {kind: _p_value(counts, rule) for kind, rule in WRONG.items()}
+        best = max(likely, key=likely.__getitem__)
+        if likely[best] > FALSE_ALARM:
+            return Finding(self.name, right=False, kind=best)
+        return Finding(self.name, right=False, example=_furthest(counts))
+
+
+def _draws(student: Function) -> Iterator[tuple[tuple[int, ...], object]]:
+    """Drafted tokens, drawn from q, and what the function makes of them."""
+    random = Random(2211)
+    for _ in range(DRAWS):
+        drafted = tuple(random.choices(range(len(row)), row)[0] for row in Q)
+        given = outcome(student, (drafted, Q, P, random.random))
+        yield drafted, tuple(given) if isinstance(given, list | tuple) else given
+
+
+def _is_outcome(given: tuple[object, ...], drafted: int) -> bool:
+    if len(given) != len(("accepted", "token")):
+        return False
+    accepted, token = given
+    return isinstance(accepted, int) and 0 <= accepted <= drafted and (token is None or isinstance(token, int))
+
+
+def _expected(rule: Rule) -> dict[tuple[int, ...], Chances]:
+    drafts = product(*(range(len(row)) for row in Q))
+    return {draft: rule(draft, Q, P) for draft in drafts}
+
+
+def _share(draft: Sequence[int]) -> float:
+    share = 1.0
+    for token, row in zip(draft, Q, strict=True):
+        share *= row[token]
+    return share
+
+
+def _p_value(counts: Mapping[Seen, int], rule: Rule) -> float:
+    """Chi-squared over every drafted pair, count and token; 0 where something was seen that the rule never does."""
+    means = {
+        (*draft, *last): DRAWS * _share(draft) * chance
+        for draft, chances in _expected(rule).items()
+        for last, chance in chances.items()
+        if chance > ROUNDING
+    }
+    if any(seen not in means for seen in counts):
+        return 0.0
+    return look([counts.get(each, 0) for each in means], list(means.values())).p_value
+
+
+def _furthest(counts: Mapping[Seen, int]) -> str:
+    """The first written token whose share is furthest from the target's."""
+    written = Counter[int | None]()
+    for (first, _, accepted, token), times in counts.items():
+        written[first if accepted else token] += times
+    shares = {token: written[token] / DRAWS for token in range(len(P[0]))}
+    token = max(shares, key=lambda each: abs(shares[each] - P[0][each]))
+    return f"token {token} is written first in {shares[token]:.1%} of the draws, and p says {P[0][token]:.1%}"

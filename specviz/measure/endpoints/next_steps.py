@@ -1,0 +1,86 @@
+"""What to measure next after a bench, with the options of that server. Pure.
+
+The options are those of vLLM 0.32, llama.cpp's server 11434 and SGLang 0.5; of other systems they are described.
+"""
+
+from collections.abc import Iterator
+
+from specviz.core.judge import UNTOLD
+from specviz.data.texts import Sentences, join_choices
+from specviz.measure.endpoints.findings import BenchFindings, RoundCost
+from specviz.measure.worksheet.low_acceptance import is_low
+
+MOST_STEPS = 3
+MOST_RUNNING = 1_024  # the last batch size of a schedule
+HALF = 4  # times as many prompts: an interval is half as wide
+
+say = Sentences("bench-next")
+
+
+def measure_next(found: BenchFindings) -> list[str]:
+    if found.result.without is None:
+        return [say("first_pair")]
+    acceptance = found.acceptance
+    if acceptance and not acceptance.whole.drafted and not found.measured:
+        return [say("same_server")]
+    return [*_suggest_length(found), *_suggest_load(found), *_suggest_prompts(found)][:MOST_STEPS]
+
+
+def _suggest_length(found: BenchFindings) -> Iterator[str]:
+    if not found.rounds:
+        return
+    first, system = found.rounds[0], found.result.with_.system.lower()
+    if is_low(first.found):
+        yield say("lookup", option=lookup_option(system, first.found.draft_length))
+    if others := _other_lengths(first):
+        full, best = first.found.draft_length, others[-1]
+        yield say("length", others=join_choices(others), length=full, option=length_option(system, best))
+
+
+def _other_lengths(cost: RoundCost) -> list[int]:
+    """Those that may be nearly as good, or the half: a second length shows what grows with the draft."""
+    full = cost.found.draft_length
+    others = [length for length in cost.best_lengths if length != full] or [full // 2]
+    return [length for length in others if length]
+
+
+def length_option(system: str, length: int) -> str:
+    if system == "vllm":
+        return say("vllm", length=length)
+    if system == "llama.cpp":
+        return say("llama", length=length)
+    if system == "sglang":
+        return say("sglang", length=length, checked=length + 1)
+    return say("other")
+
+
+def lookup_option(system: str, length: int) -> str:
+    if system == "vllm":
+        return say("vllm_lookup", length=length)
+    if system == "llama.cpp":
+        return say("llama_lookup", length=length)
+    if system == "sglang":
+        return say("sglang_lookup", checked=length + 1)
+    return say("other_lookup")
+
+
+def _suggest_load(found: BenchFindings) -> Iterator[str]:
+    stops, measured = found.stops, [load.concurrency for load in found.measured]
+    if len(measured) == 1:
+        yield say("loads", numbers=",".join(str(number * measured[0]) for number in (1, 4, 16)))
+    if stops is None or stops.up_to is None:
+        return
+    above = [number for number in measured if number > stops.up_to]
+    if above and above[0] > stops.up_to + 1:
+        yield say("between", numbers=(stops.up_to + above[0]) // 2)
+    if stops.from_ is not None and found.rounds and found.result.with_.system.lower() == "vllm":
+        length = found.rounds[0].found.draft_length
+        option = say(
+            "vllm_schedule", up_to=stops.up_to, length=length, above=stops.up_to + 1, most=MOST_RUNNING, none=0
+        )
+        yield say("schedule", up_to=stops.up_to, option=option)
+
+
+def _suggest_prompts(found: BenchFindings) -> Iterator[str]:
+    if any(load.speedup and load.speedup.judged.word == UNTOLD for load in found.measured):
+        yield say("more_prompts", one=1, times=HALF)

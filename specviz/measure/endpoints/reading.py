@@ -1,0 +1,179 @@
+"""One streamed answer of an OpenAI-compatible server, read part by part, within bounds of bytes. No network."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from specviz.core.errors import InputError
+from specviz.core.outside import JsonShape, MostItems, check_density, shape_hook
+from specviz.data.systems.importers.record import MOST_CHOICES, RecordPiece, ResponseChoice, Usage, reader
+from specviz.data.systems.serving_counters.records import JsonObject
+
+MOST_LINE = 256_000  # bytes of one part
+FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
+SHAPE = JsonShape("answer", value=1, field=6, bracket=3, braces=6, fields=256, free=4_000)
+SHOWN = 200  # characters of what a server says
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPart:
+    """A part of an answer, of completions or of a chat."""
+
+    choices: Annotated[list[ResponseChoice], MostItems(MOST_CHOICES)] | None = None
+    usage: Usage | None = None
+
+
+class BadAnswer(InputError):
+    """An answer that cannot be read, or that the server did not finish; one sentence without the server's name."""
+
+
+class Lines:
+    """Bytes in, lines with the times at which they came: what must be done while others are timed, and no more."""
+
+    def __init__(self, asked: int) -> None:
+        self.most = FREE + A_TOKEN * asked
+        self.came: list[tuple[float, bytes]] = []  # seconds by `time.perf_counter`, and a line
+        self._bytes = 0
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> bool:
+        """Keep what has just come; whether that was the end of the stream. Raises BadAnswer."""
+        now = time.perf_counter()
+        self._bytes += len(data)
+        if self._bytes > self.most:
+            raise BadAnswer(f"its answer is longer than {self.most / 1e6:.1f} MB, and was ended")
+        *whole, rest = data.split(b"\n")
+        for part in whole:
+            self._rest += part
+            if self._rest.strip():
+                self.came.append((now, bytes(self._rest.strip())))
+            self._rest.clear()
+        self._rest += rest
+        if len(self._rest) > MOST_LINE:
+            raise BadAnswer(f"a part of its stream is longer than {MOST_LINE // 1000} kB, and was ended")
+        return bool(self.came) and is_end(self.came[-1][1])
+
+
+def is_end(line: bytes) -> bool:
+    return line.startswith(b"data:") and line[5:].strip() == b"[DONE]"
+
+
+@dataclass(slots=True)
+class StreamedAnswer:
+    """What the lines of a stream say. Seconds count from `began`."""
+
+    asked: int  # tokens
+    began: float
+    pieces: list[JsonObject] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # of each part that has text or ids
+    part_seconds: list[float] = field(default_factory=list)
+    counted: list[int | None] = field(default_factory=list)  # tokens so far, as the server says with each of them
+    token_ids: list[int] = field(default_factory=list)
+    finish: str = ""
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+    ended: bool = False
+
+    def read(self, lines: Sequence[tuple[float, bytes]]) -> None:
+        """Read all lines. Raises BadAnswer; what was read until then stays."""
+        for came, line in lines:
+            if is_end(line):
+                self.ended = True
+            elif line.startswith(b"error:"):  # of llama.cpp's server
+                raise BadAnswer(f"it says {said(message_in(line[6:]))}")
+            elif line.startswith(b"data:") and not self.ended and (data := line[5:].strip()):
+                self._read_piece(parse(data), came - self.began)
+
+    def _read_piece(self, piece: JsonObject, now: float) -> None:
+        if error := piece.get("error"):
+            raise BadAnswer(f"it says {said(error)}")
+        self.pieces.append(piece)
+        part = _read_part(piece)
+        text = "".join(choice.written for choice in part.choices or [])
+        ids = [token_id for choice in part.choices or [] for token_id in choice.token_ids or []]
+        self.finish = next((c.finish_reason for c in part.choices or [] if c.finish_reason), self.finish)
+        if part.usage:
+            self.tokens, self.prompt_tokens = part.usage.completion_tokens, _prompt_tokens(piece)
+        if text or ids:
+            self.texts.append(text)
+            self.token_ids += ids
+            self.part_seconds.append(round(now, 6))
+            self.counted.append(part.usage.completion_tokens if part.usage else None)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+    @property
+    def part_tokens(self) -> list[int]:
+        """Tokens of each part, if the server says with each how many there are so far; else none."""
+        so_far = [count for count in self.counted if count is not None]
+        if not so_far or len(so_far) < len(self.counted):
+            return []
+        new = [after - before for before, after in zip([0, *so_far], so_far, strict=False)]
+        return new if min(new) >= 0 and sum(new) == self.tokens else []
+
+    def check(self) -> None:
+        """Raise BadAnswer where the answer is not whole, or where what it says of itself cannot be."""
+        if not self.ended and not self.finish:
+            raise BadAnswer("its stream ended before its answer did")
+        if not self.part_seconds and not self.finish:  # an answer may end before its first word
+            raise BadAnswer("its answer has no text")
+        if self.tokens is None:
+            return
+        if self.tokens > self.asked:
+            raise BadAnswer(f"it says that it wrote {self.tokens:,} tokens, and at most {self.asked:,} were asked for")
+        if self.tokens < len(self.token_ids) or self.tokens < sum(map(bool, self.texts)):
+            parts = max(len(self.token_ids), sum(map(bool, self.texts)))
+            raise BadAnswer(f"it sent {parts:,} tokens, and says that it wrote {self.tokens:,}")
+
+
+def parse(data: bytes) -> JsonObject:
+    """A JSON object that a server sent. Raises BadAnswer."""
+    try:
+        check_density(data, SHAPE)
+        value = json.loads(data.decode(), object_pairs_hook=shape_hook(SHAPE))
+    except UnicodeDecodeError:
+        raise BadAnswer("it sent bytes that are no UTF-8 text") from None
+    except (ValueError, RecursionError):
+        raise BadAnswer(f"it sent what is no JSON: {said(data)}") from None
+    if not isinstance(value, dict):
+        raise BadAnswer(f"it sent what is no JSON object: {said(data)}")
+    return value
+
+
+def message_in(content: bytes) -> Any:
+    """What a server sent in the place of an answer: an object of JSON, or the bytes as they are."""
+    try:
+        return parse(content)
+    except BadAnswer:
+        return content
+
+
+def said(what: Any) -> str:
+    """What a server said, in quotation marks, on one line and short; the message where it is an error object."""
+    if isinstance(what, bytes):
+        what = what.decode(errors="replace")
+    if isinstance(what, dict):
+        inner = what.get("error", what)
+        what = inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
+    line = " ".join(str(what).split())
+    shown = "".join(char if char.isprintable() else "�" for char in line[:SHOWN])
+    return f"“{shown}{'…' if len(line) > SHOWN else ''}”"
+
+
+_READ = reader(StreamPart)
+
+
+def _read_part(piece: JsonObject) -> StreamPart:
+    try:
+        return _READ([RecordPiece("", piece)])[0]
+    except InputError:
+        raise BadAnswer(f"it sent a part that is no answer of a completion: {said(json.dumps(piece))}") from None
+
+
+def _prompt_tokens(piece: JsonObject) -> int | None:
+    found = piece["usage"].get("prompt_tokens")
+    return found if isinstance(found, int) and 0 <= found < 10**9 else None

@@ -1,0 +1,195 @@
+"""The result of a bench: what was asked of which server, and when each answer came. No torch, no network.
+
+The dataclasses mirror the JSON file field by field. Times are seconds by the client's clock.
+"""
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.outside import JsonShape, MostItems, outside, values_in
+
+SCHEMA: Literal[1] = 1
+MAX_PROMPTS = 200
+MAX_TOKENS = 4_096  # of one answer
+MAX_ANSWERS = 20_000
+MAX_POSITIONS = 64
+MOST_MEGABYTES = 32
+# An answer of few tokens has about 500 bytes for 25 fields; lists of times have 7 bytes a number, of ids 3 and more.
+SHAPE = JsonShape("bench file", value=3, field=8, bracket=14, braces=60, fields=64)
+
+Side = Literal["with", "without"]
+SIDES: tuple[Side, Side] = ("with", "without")
+BenchName = Annotated[str, Field(max_length=300)]
+AnswerText = Annotated[str, Field(max_length=100_000)]
+Sentence = Annotated[str, Field(max_length=500)]
+BenchCount = Annotated[int, Field(ge=0, le=10**12)]
+BenchSeconds = Annotated[float, Field(ge=0, le=10**7, allow_inf_nan=False)]
+PerPosition = Annotated[list[BenchCount], MostItems(MAX_POSITIONS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    url: BenchName  # without user, password, query; empty: an imported file does not say
+    model: BenchName
+    system: BenchName = ""  # "vLLM", "llama.cpp"; empty: it does not say
+    version: BenchName = ""
+    takes_ignore_eos: bool = False  # so that each answer has as many tokens as were asked for
+    drafts: BenchName = ""  # how it drafts, in its own words; empty: it does not say
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPrompt:
+    name: BenchName
+    workload: BenchName
+    text_hash: Annotated[str, Field(max_length=64)]  # the first digits of the SHA-256 of its text
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSettings:
+    max_new_tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)]
+    temperature: Annotated[float, Field(ge=0, le=100)]
+    seed: int
+    repeats: Annotated[int, Field(ge=1, le=1_000)]
+    concurrency: Annotated[list[Annotated[int, Field(ge=1, le=1_024)]], MostItems(20)]
+    api: Literal["completions", "chat"]
+
+    @property
+    def greedy(self) -> bool:
+        return self.temperature == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What a server counts of speculation, in one definition.
+
+    `drafted` and `accepted` leave out the target's own token of a round (the bonus or the correction). What the limit
+    of tokens cut off is in `accepted` if the server counts it so; `BenchResult` says how many tokens were written.
+    """
+
+    drafted: BenchCount
+    accepted: BenchCount
+    rounds: BenchCount | None = None  # that checked a draft; None: not counted
+    per_position: PerPosition = field(default_factory=list)  # rounds that accepted position 1, 2, …; empty: not counted
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer. An answer with a `problem` failed: its other figures are those until then."""
+
+    side: Side
+    prompt: Annotated[int, Field(ge=0, lt=MAX_PROMPTS)]  # its place in the prompts
+    repeat: Annotated[int, Field(ge=0, lt=1_000)]
+    concurrency: Annotated[int, Field(ge=1, le=1_024)]
+    block: Annotated[int, Field(ge=0, le=10**6)]  # answers of one block were asked for together, on one side
+    began: BenchSeconds  # after the begin of the measurement
+    first: BenchSeconds | None  # from the request to the first part with text
+    seconds: BenchSeconds  # from the request to the last part with text
+    tokens: (
+        BenchCount | None
+    )  # that the server says it wrote; None: it does not say, and a part of a stream is no token
+    prompt_tokens: BenchCount | None = None
+    text: AnswerText = ""
+    token_ids: Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], MostItems(MAX_TOKENS)] = field(
+        default_factory=list
+    )  # empty: not given
+    finish: Annotated[str, Field(max_length=40)] = ""  # "length", "stop"
+    part_seconds: Annotated[list[BenchSeconds], MostItems(MAX_TOKENS)] = field(default_factory=list)  # of each part
+    part_tokens: Annotated[list[BenchCount], MostItems(MAX_TOKENS)] = field(default_factory=list)  # empty: not given
+    accepted: Accepted | None = None  # in the answer itself; None: see `Span`
+    problem: Sentence = ""
+
+    @property
+    def token_seconds(self) -> float | None:
+        """The time per output token: (last − first) / (tokens − 1). None for one token, or where none are counted."""
+        if self.first is None or not self.tokens or self.tokens < 2 or self.seconds <= self.first:
+            return None
+        return (self.seconds - self.first) / (self.tokens - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a server's /metrics counted during some answers of one side."""
+
+    side: Side
+    concurrency: Annotated[int, Field(ge=1, le=1_024)]
+    workload: BenchName  # of the answers' prompts; empty: of several kinds
+    written: BenchCount | None  # tokens that the server wrote meanwhile, for us and for others
+    ours: BenchCount  # tokens of our answers, those that failed too
+    accepted: Accepted | None = None  # None: it counts no speculation
+    block: Annotated[int, Field(ge=0, le=10**6)] = 0
+    asked: bool = True  # False: the other server was asked meanwhile, so this one should have rested
+
+    @property
+    def others(self) -> int:
+        """Tokens that the server wrote for somebody else."""
+        return max(0, (self.written or 0) - self.ours) if self.written is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResult:
+    schema: Literal[1]
+    created: BenchName  # ISO 8601, UTC
+    client: BenchName  # the machine that asked, and this program's version
+    settings: BenchSettings
+    with_: Annotated[Server, Field(alias="with")]
+    without: Server | None  # None: one server alone was measured
+    prompts: Annotated[list[BenchPrompt], MostItems(MAX_PROMPTS)]
+    answers: Annotated[list[Answer], MostItems(MAX_ANSWERS)] = field(default_factory=list)
+    spans: Annotated[list[Span], MostItems(MAX_ANSWERS)] = field(default_factory=list)
+    notes: Annotated[list[Sentence], MostItems(50)] = field(default_factory=list)  # what was seen on the way
+    imported: BenchName = ""  # the tool whose files it is from; empty: this program measured
+
+    def server(self, side: Side) -> Server | None:
+        return self.with_ if side == "with" else self.without
+
+    def done(self) -> Iterator[Answer]:
+        return (answer for answer in self.answers if not answer.problem)
+
+
+_RESULT: TypeAdapter[BenchResult] = outside(BenchResult)
+
+
+def dump_result(result: BenchResult) -> str:
+    return _RESULT.dump_json(result, by_alias=True, exclude_defaults=True).decode()
+
+
+def read_result(content: bytes) -> BenchResult:
+    """The result in a bench file; InputError, one sentence, where it is none or contradicts itself."""
+    if len(content) > MOST_MEGABYTES * 10**6:
+        raise InputError(f"The bench file is larger than {MOST_MEGABYTES} MB.")
+    raw = content.removeprefix(BOM_UTF8)
+    outline = values_in(raw, SHAPE)
+    if not isinstance(outline, dict) or "answers" not in outline or "prompts" not in outline:
+        raise InputError("This is no bench file: make one with “python -m specviz bench --json FILE”.")
+    if outline.get("schema") != SCHEMA:
+        raise InputError(f"The bench file's schema is {json.dumps(outline.get('schema'))[:40]}; this version reads 1.")
+    del outline
+    try:
+        result = _RESULT.validate_json(raw, strict=True)
+    except ValidationError as error:
+        raise InputError(join_problems("bench file", problems_of(error))) from None
+    if problem := next(_contradictions(result), None):
+        raise InputError(f"The bench file contradicts itself: {problem}.")
+    return result
+
+
+def _contradictions(result: BenchResult) -> Iterator[str]:
+    for number, answer in enumerate(result.answers):
+        if answer.prompt >= len(result.prompts):
+            yield f"answers.{number} is of prompt {answer.prompt}, and there are {len(result.prompts)}"
+        if result.server(answer.side) is None:
+            yield f"answers.{number} is of a server that the file does not name"
+        if answer.first is not None and answer.first > answer.seconds:
+            yield f"answers.{number} has its first part after its last"
+        counted = answer.accepted
+        if counted and counted.accepted > counted.drafted:
+            yield f"answers.{number} accepts more guesses than it drafts"
+    for number, span in enumerate(result.spans):
+        if span.accepted and span.accepted.accepted > span.accepted.drafted:
+            yield f"spans.{number} accepts more guesses than it drafts"

@@ -1,0 +1,234 @@
+"""What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
+
+from collections.abc import Iterator
+
+from specviz.core.names import first_words
+from specviz.data.systems.bench_words import definitions as definitions
+from specviz.data.texts import Sentences, join_choices, percent
+from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally
+from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, RoundCost, StopsPaying
+from specviz.measure.endpoints.next_steps import measure_next
+from specviz.measure.endpoints.pairs import Gain
+from specviz.measure.endpoints.result import BenchResult, Server
+from specviz.measure.endpoints.sameness import Sameness, TextDifference
+from specviz.measure.endpoints.table import dump_csv as dump_csv
+from specviz.measure.endpoints.table import table as table
+from specviz.measure.endpoints.warnings import NAMES, bench_warnings
+
+LONGEST_NAME = 60  # characters: a file can name anything
+say = Sentences("bench")
+
+
+def conclusion(result: BenchResult) -> list[str]:
+    """What is doubtful first, then what was found, then what to measure next. Names and texts in it are not escaped."""
+    found = BenchFindings(result)
+    return [*bench_warnings(found), *findings_in_words(found), *measure_next(found)]
+
+
+def findings_in_words(found: BenchFindings) -> list[str]:
+    sentences = [_asked(found.result), *_speeds(found), _same(found), *_accepted(found), *_costs(found)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def name_server(server: Server) -> str:
+    return f"{server.system or 'A server that does not say what it is'} {server.version}".strip()
+
+
+def _asked(result: BenchResult) -> str:
+    settings, ours, plain = result.settings, name_server(result.with_), result.without
+    server = ours if plain is None or name_server(plain) == ours else f"{ours}, and without {name_server(plain)}"
+    return say(
+        "asked",
+        server=first_words(server, 2 * LONGEST_NAME),
+        prompts=len(result.prompts),
+        repeats=settings.repeats,
+        tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+    )
+
+
+def _speeds(found: BenchFindings) -> Iterator[str]:
+    measured = found.measured
+    if found.result.without is None:
+        yield say("alone", speeds="; ".join(filter(None, map(_alone, found.loads))) or say("unknown"))
+        return
+    if not measured:
+        yield say("nothing")
+        return
+    yield say("speed", prompts=max(len(load.prompts) for load in measured), each="; ".join(map(_speed_at, measured)))
+    if all(load.speedup and load.speedup.interval is None for load in measured):
+        yield say("one_prompt")
+    yield _spread(found, measured[0])
+    yield from _load_limit(found)
+    yield _others(measured)
+
+
+def _speed_at(load: LoadFindings) -> str:
+    assert load.speedup
+    rates = [load.sides[side].tokens_per_second for side in ("with", "without")]
+    text = say("rates", ours=_rate(rates[0]), plain=_rate(rates[1])) if all(rates) else ""
+    return say("speed_at", load=load, said=load.speedup.judged.said, rates=text)
+
+
+def _alone(load: LoadFindings) -> str:
+    its = load.sides["with"]
+    rates = say("rate_alone", rate=_rate(its.tokens_per_second), all=_rate(its.throughput))
+    return say("speed_alone", load=load, rates=rates) if its.tokens_per_second else ""
+
+
+def _rate(rate: float | None) -> str:
+    return f"{rate:,.1f}" if rate else "?"
+
+
+def _spread(found: BenchFindings, load: LoadFindings) -> str:
+    if len(load.prompts) < 2:
+        return ""
+    slowest, *_, fastest = sorted(load.prompts, key=lambda prompt: prompt.ratio)
+    return say(
+        "spread",
+        concurrency=load.concurrency,
+        slow=slowest.ratio,
+        fast=fastest.ratio,
+        slowest=_prompt_name(found, slowest.prompt),
+        fastest=_prompt_name(found, fastest.prompt),
+    )
+
+
+def _prompt_name(found: BenchFindings, prompt: int) -> str:
+    return first_words(found.result.prompts[prompt].name, LONGEST_NAME)
+
+
+def _load_limit(found: BenchFindings) -> Iterator[str]:
+    if found.stops and len(found.measured) == 1:
+        yield say("one_load", most=found.measured[0].concurrency)
+    elif found.stops:
+        yield _limit(found.stops)
+
+
+def _limit(stops: StopsPaying) -> str:
+    """From which measured load it no longer pays; never between two loads by a line, and never above the last one."""
+    open_ = say("open_at", numbers=join_choices(stops.open, "and")) if stops.open else ""
+    if not stops.helps:
+        return (
+            say("never_sure", open=open_) if stops.open else say("pays_nowhere", hurts=join_choices(stops.hurts, "and"))
+        )
+    if not stops.hurts and not stops.open:
+        return say("pays_everywhere", most=stops.helps[-1])
+    if stops.up_to == stops.helps[-1] and stops.up_to is not None:
+        if stops.from_ is not None:
+            between = f"; {open_}" if open_ else ""
+            return say("pays_up_to", up_to=stops.up_to, from_=stops.from_, open=between)
+        if not stops.hurts:
+            return say("open_after", up_to=stops.up_to, open=open_)
+    hurts = say("and_hurts", hurts=join_choices(stops.hurts, "and")) if stops.hurts else ""
+    helps = join_choices(stops.helps, "and")
+    return say("mixed", helps=helps, hurts=hurts, open=f", and {open_}" if open_ else "")
+
+
+def _others(measured: list[LoadFindings]) -> str:
+    throughput = [say("gain_at", gain=_gain(load.throughput), load=load) for load in measured if load.throughput]
+    first = [say("gain_at", gain=_gain(load.first), load=load) for load in measured if load.first]
+    if not throughput and not first:
+        return ""
+    unknown = say("unknown")
+    return say("others", throughput=", ".join(throughput) or unknown, first=", ".join(first) or unknown)
+
+
+def _gain(gain: Gain | None) -> str:
+    if gain is None or gain.interval is None:
+        return f"{gain.value:.2f}×" if gain else say("unknown")
+    return f"{gain.value:.2f}× ({gain.interval[0]:.2f}–{gain.interval[1]:.2f})"
+
+
+def _same(found: BenchFindings) -> str:
+    result, its = found.result, found.sameness
+    if result.without is None:
+        return ""
+    if not result.settings.greedy:
+        return say("draws", temperature=result.settings.temperature)
+    if its is None:
+        return say("no_texts")
+    how = say("by_ids" if its.by_ids == its.pairs else "as_text")
+    if its.same == its.pairs:
+        return say("all_same", found=its, how=how)
+    shorter = say("shorter", shorter=its.shorter) if its.shorter else ""
+    said = [say("some_same", found=its, how=how, shorter=shorter)]
+    said += [difference_in_words(found, each) for each in its.differences[:1]]
+    return " ".join([*said, *_describe_again(its)])
+
+
+def difference_in_words(found: BenchFindings, each: TextDifference) -> str:
+    token = say("at_token", token=each.token + 1) if each.token is not None else ""
+    ours, plain = (_on_one_line(each.continuations[side]) for side in ("with", "without"))
+    name, before = _prompt_name(found, each.prompt), _on_one_line(each.before)
+    return say("difference", name=name, token=token, before=before, ours=ours, plain=plain)
+
+
+def _on_one_line(text: str) -> str:
+    return text.replace("\r", "↵").replace("\n", "↵").replace("\t", "⇥")
+
+
+def _describe_again(its: Sameness) -> Iterator[str]:
+    if its.unsteady:
+        yield from (say("unsteady", name=NAMES[side], its=its.again[side]) for side in its.unsteady)
+    elif its.different:
+        asked = any(each.prompts for each in its.again.values())
+        yield say("steady") if asked else say("never_again")
+
+
+def _accepted(found: BenchFindings) -> Iterator[str]:
+    its = found.acceptance
+    if its is None:
+        yield say("not_counted")
+    elif its.whole.rate is None:
+        yield say("nothing_drafted")
+    else:
+        tally, per = its.whole, "round" if its.whole.rounds else "pass"
+        tokens = say("tokens", tokens=tally.tokens_a_round, per=per) if tally.tokens_a_round else ""
+        rates = ", ".join(map(percent, tally.survival[:8])) + (", …" if len(tally.survival) > 8 else "")
+        positions = say("positions", rates=rates) if tally.survival else ""
+        source = "answers" if its.source == "answers" else "server’s counters"
+        yield say("accepted", tally=tally, source=source, tokens=tokens, positions=positions, kinds=_kinds(its))
+        yield _agreement(tally)
+
+
+def _kinds(its: AcceptanceFound) -> str:
+    rates = {name: tally.rate for name, tally in its.by_workload.items() if tally.rate is not None}
+    if len(set(map(percent, rates.values()))) < 2:
+        return ""
+    lowest, highest = (first_words(end(rates, key=lambda name: rates[name]), LONGEST_NAME) for end in (min, max))
+    return say("kinds", low=min(rates.values()), high=max(rates.values()), lowest=lowest, highest=highest)
+
+
+def _agreement(tally: Tally) -> str:
+    if tally.agrees is None:
+        return ""
+    if not tally.cut_off:
+        return say("agree", tally=tally)
+    if tally.cut_off < 0:
+        return say("plain_passes", tally=tally, passes=-tally.cut_off)
+    return say("cut_off" if tally.agrees else "disagree", tally=tally, cut=tally.cut_off)
+
+
+def _costs(found: BenchFindings) -> Iterator[str]:
+    costs = found.rounds
+    if not costs:
+        yield say("no_round", why=found.no_rounds) if found.no_rounds else ""
+        return
+    first, last = costs[0], costs[-1]
+    loaded = say("loaded", cost=last) if last is not first else ""
+    interval = say("interval", low=first.interval[0], high=first.interval[1]) if first.interval else ""
+    yield say("round", cost=first, interval=interval, alpha=_alpha(first), loaded=loaded)
+    yield _best_length(first)
+
+
+def _alpha(cost: RoundCost) -> str:
+    alpha, length = cost.alpha_at(cost.cost), cost.found.draft_length
+    return say("never", length=length) if alpha is None else say("alpha", alpha=alpha, length=length)
+
+
+def _best_length(cost: RoundCost) -> str:
+    length, others = cost.found.draft_length, [each for each in cost.best_lengths if each != cost.found.draft_length]
+    if length in cost.best_lengths:
+        return say("keep", length=length, others=say("nearly", others=join_choices(others)) if others else "")
+    return say("shorter_length", length=length, others=join_choices(others))

@@ -1,0 +1,151 @@
+"""A server of OpenAI's format for tests, which answers as it is told: well, or in any of the wrong ways."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+STREAM = {"Content-Type": "text/event-stream"}
+JSON = {"Content-Type": "application/json"}
+WORDS = ("Once", " upon", " a", " time", " there", " was", " a", " cat", ".", " The", " end")
+
+
+@dataclass
+class Reply:
+    """What is sent: status, headers, and parts of the body as they are. `cut`: the connection ends in the middle."""
+
+    body: Iterable[bytes] = ()
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=lambda: dict(STREAM))
+    cut: bool = False
+
+
+Answer = Callable[[dict[str, Any]], Reply]
+
+
+def event(value: Any) -> bytes:
+    return f"data: {json.dumps(value)}\n\n".encode()
+
+
+def said(problem: str, status: int) -> Reply:
+    return Reply([json.dumps({"error": {"message": problem, "code": status}}).encode()], status, JSON)
+
+
+@dataclass
+class FakeServer:
+    """A server whose words are always the same. Its counters are those of its answers, and of `strangers`."""
+
+    owner: str = "vllm"
+    drafts: int = 0  # accepted tokens of each round; 0: no speculation
+    writes: int = 0  # tokens, whatever is asked for; 0: as many as are asked for
+    strangers: int = 0  # tokens that each answer is counted for in addition, as if others had asked too
+    models: tuple[str, ...] = ("wren",)
+    answer: Answer | None = None  # instead of its own
+    refuses: tuple[str, ...] = ()  # fields of a request
+    closes: bool = False  # the connection after each stream, without a word
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    written: int = 0
+    rounds: int = 0
+    at_once: int = 0
+    most_at_once: int = 0
+    lock: Lock = field(default_factory=Lock)
+    url: str = ""
+
+    def reply(self, path: str, body: dict[str, Any]) -> Reply:
+        if path.endswith("/models"):
+            listed = [{"id": name, "owned_by": self.owner} for name in self.models]
+            return Reply([json.dumps({"data": listed}).encode()], headers=JSON)
+        if path == "/version":
+            return Reply([b'{"version": "0.32.0"}'], headers=JSON)
+        if path == "/metrics":
+            return Reply([self.metrics().encode()], headers={"Content-Type": "text/plain"})
+        if not path.endswith("/completions"):
+            return said("no such path", 404)
+        self.asked.append(body)
+        if unknown := [name for name in self.refuses if name in body]:
+            return said(f"unknown field {unknown[0]}", 400)
+        if body["model"] not in self.models:
+            return said(f"The model `{body['model']}` does not exist.", 404)
+        return self.answer(body) if self.answer else Reply(self.parts(body))
+
+    def parts(self, body: dict[str, Any]) -> Iterator[bytes]:
+        chat, asked = "messages" in body, self.writes or int(body["max_tokens"])
+        written, rounds = 0, 0
+        while written < asked:
+            new = min(1 + (self.drafts if written else 0), asked - written)
+            rounds += bool(written)
+            text = "".join(WORDS[place % len(WORDS)] for place in range(written, written + new))
+            written += new
+            choice = {"index": 0, "finish_reason": "length" if written == asked else None}
+            yield event({"choices": [choice | ({"delta": {"content": text}} if chat else {"text": text})]})
+        with self.lock:
+            self.written += written + self.strangers
+            self.rounds += rounds if self.drafts else 0
+        last: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": written}}
+        yield event(last) + b"data: [DONE]\n\n"
+
+    def metrics(self) -> str:
+        lines = [f"vllm:generation_tokens_total {self.written}.0"]
+        if self.drafts:
+            accepted, positions = self.rounds * self.drafts, range(self.drafts)
+            lines += [
+                f"vllm:spec_decode_num_drafts_total {self.rounds}.0",
+                f"vllm:spec_decode_num_draft_tokens_total {accepted}.0",
+                f"vllm:spec_decode_num_accepted_tokens_total {accepted}.0",
+            ]
+            per = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
+            lines += [f'{per}{{position="{place}"}} {self.rounds}.0' for place in positions]
+        return "\n".join(lines)
+
+
+@contextmanager
+def running(server: FakeServer) -> Iterator[FakeServer]:
+    """The server on a free port of this machine, until the block ends."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._send(server.reply(self.path, {}))
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server.keys.append(self.headers.get("Authorization", ""))
+            with server.lock:
+                server.at_once += 1
+                server.most_at_once = max(server.most_at_once, server.at_once)
+            try:
+                self._send(server.reply(self.path, body))
+            finally:
+                with server.lock:
+                    server.at_once -= 1
+
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            for name, value in (reply.headers | {"Transfer-Encoding": "chunked"}).items():  # type: ignore[operator]
+                self.send_header(name, value)
+            self.end_headers()
+            with suppress(OSError):  # the client has gone
+                for part in reply.body:
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
+                    self.wfile.flush()
+                if not reply.cut:
+                    self.wfile.write(b"0\r\n\r\n")
+            self.close_connection = self.close_connection or reply.cut or (server.closes and reply.headers != JSON)
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    server.url = f"http://127.0.0.1:{http.server_port}"
+    Thread(target=http.serve_forever, daemon=True, kwargs={"poll_interval": 0.02}).start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()

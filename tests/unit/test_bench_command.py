@@ -1,0 +1,174 @@
+"""`specviz bench` from its options to its files: against servers of the test's own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.measure.endpoints.result import read_result
+from tests.support.endpoint_server import FakeServer, Reply, event, running, said
+
+KEY = "sk-secret-0123456789"
+ASKED = ["--workload", "story", "--prompts", "3", "--max-new-tokens", "8"]
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[FakeServer, FakeServer]]:
+    with running(FakeServer(drafts=3)) as speculative, running(FakeServer()) as plain:
+        yield speculative, plain
+
+
+def urls(servers: tuple[FakeServer, FakeServer]) -> list[str]:
+    speculative, plain = servers
+    return ["bench", "--with", speculative.url, "--without", plain.url]
+
+
+def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(
+    servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--json", str(tmp_path / "bench.json"), "--csv", str(tmp_path / "rows.csv")]
+    assert main([*urls(servers), *ASKED, "--concurrency", "1,2", *files]) == 0
+    found = read_result((tmp_path / "bench.json").read_bytes())
+    assert found.settings.concurrency == [1, 2]
+    assert (found.with_.system, found.with_.version) == ("vLLM", "0.32.0")
+    assert len(found.answers) == 2 * (3 + 6)
+    assert {prompt.workload for prompt in found.prompts} == {"story"}
+    out = capsys.readouterr().out
+    assert "story-1" in out
+    assert out.rstrip().endswith(".")
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) > 3
+
+
+def test_json_on_standard_output_has_the_result_and_its_conclusion(
+    servers: tuple[FakeServer, FakeServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*urls(servers), *ASKED, "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["schema"] == 1
+    assert all(sentence.endswith(".") for sentence in told["conclusion"])
+
+
+def test_one_server_alone_is_measured(
+    servers: tuple[FakeServer, FakeServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*urls(servers)[:3], *ASKED]) == 0
+    assert "speedup" not in capsys.readouterr().out.splitlines()[0]
+
+
+def test_a_chat_is_asked_as_messages(
+    servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "prompts.jsonl"
+    file.write_text('{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}\n')
+    assert main([*urls(servers), "--prompts-file", str(file), "--api", "chat"]) == 0
+    assert servers[0].asked[-1]["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hi"},
+    ]
+    assert main([*urls(servers), "--prompts-file", str(file)]) == 2
+    assert "is a conversation: ask it with --api chat" in capsys.readouterr().err
+
+
+def test_the_key_is_sent_and_is_in_no_file_and_no_line(
+    servers: tuple[FakeServer, FakeServer],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BENCH_KEY", KEY)
+    file = tmp_path / "bench.json"
+    assert main([*urls(servers), *ASKED, "--key-env", "BENCH_KEY", "--json", str(file)]) == 0
+    assert servers[0].keys[-1] == f"Bearer {KEY}"
+    servers[1].answer = lambda _: said(f"no such key: {KEY}", 401)
+    assert main([*urls(servers), *ASKED, "--key-env", "BENCH_KEY"]) == 2
+    out, err = capsys.readouterr()
+    assert "no such key: …" in err
+    assert KEY not in out + err + file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--with", "localhost"], "--with: 'localhost' is no address"),
+        ([], "Give --with URL and --without URL"),
+        (["--with", "http://localhost:1"], "Say what to ask"),
+        (["--with", "http://localhost:1", *ASKED, "--concurrency", "1,x"], "--concurrency takes whole numbers"),
+        (["--with", "http://localhost:1", *ASKED, "--concurrency", "0"], "numbers from 1 to 1,024, not '0'"),
+        (["--with", "http://localhost:1", *ASKED, "--repeats", "0"], "--repeats must be from 1 to 1,000, not 0"),
+        (["--with", "http://localhost:1", *ASKED, "--max-new-tokens", "5000"], "from 1 to 4,096, not 5000"),
+        (
+            ["--with", "http://localhost:1", *ASKED, "--temperature", "nan"],
+            "--temperature must be from 0 to 100, not nan",
+        ),
+        (["--with", "http://localhost:1", "--workload", "novels"], "There is no workload 'novels'"),
+        (["--with", "http://localhost:1", *ASKED, "--key-env", "NO_SUCH_KEY"], "there is no environment variable"),
+        (["--with", "http://localhost:1", *ASKED, "--csv", "no/such/rows.csv"], "its folder does not exist"),
+        (["--with", "http://localhost:1", *ASKED], "http://localhost:1/v1: nothing answers at localhost:1"),
+        (["--with", "http://localhost:1", "--import", "a", "b"], "--import reads files, and --with asks a server"),
+        (["--import", "no-file", "b"], "no-file cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line(options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", *options]) == 2
+    out, err = capsys.readouterr()
+    problem = [line for line in err.splitlines() if not line.startswith("progress: ")]
+    assert len(problem) == 1
+    assert sentence in problem[0]
+    assert out == ""
+
+
+def test_a_file_of_another_bench_is_not_touched(
+    servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bench.json"
+    assert main([*urls(servers), *ASKED, "--json", str(file)]) == 0
+    before = file.read_bytes()
+    assert main([*urls(servers), *ASKED, "--json", str(file), "--repeats", "2"]) == 2
+    assert f"{file} holds another bench (its settings differ): name another file" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_a_file_that_cannot_be_written_is_found_before_anything_is_measured(
+    servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*urls(servers), *ASKED, "--json", str(tmp_path / "none" / "bench.json")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert len(servers[0].asked) == 1  # whether it answers
+
+
+def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    """The server itself presses Ctrl-C in the second prompt's answer, and then never ends it."""
+    file, pressed, done = tmp_path / "bench.json", list[int](), Event()
+    ended = event({"choices": [], "usage": {"completion_tokens": 2}}) + b"data: [DONE]\n"
+    whole = [event({"choices": [{"text": "a"}]}), event({"choices": [{"text": "b"}]}), ended]
+
+    def hanging() -> Iterator[bytes]:
+        os.kill(pressed[0], signal.SIGINT)
+        done.wait(60)
+        yield b""
+
+    def answer(_: dict[str, Any]) -> Reply:
+        return Reply(hanging() if len(speculative.asked) == 6 and not done.is_set() else whole)
+
+    speculative = FakeServer(answer=answer)
+    with running(speculative), running(FakeServer()) as plain:
+        command = [sys.executable, "-m", "specviz", *urls((speculative, plain)), *ASKED, "--json", str(file)]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        pressed.append(process.pid)
+        _, said_last = process.communicate(timeout=120)
+        done.set()
+        assert process.returncode == 130
+        assert said_last.splitlines()[-1] == (
+            f"specviz: stopped before it was done; what was measured is in {file}; the same command measures the rest."
+        )
+        assert len(read_result(file.read_bytes()).answers) == 2
+        assert main(command[3:]) == 0
+    assert len(read_result(file.read_bytes()).answers) == 6

@@ -1,0 +1,265 @@
+"""A server that misbehaves gets one sentence, within bounds of bytes, memory and time; the key is in none of them."""
+
+import asyncio
+import itertools
+import socket
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.measure.endpoints.address import parse_address
+from specviz.measure.endpoints.client import Endpoint, Question, open_client
+from specviz.measure.endpoints.reading import BadAnswer, StreamedAnswer
+from tests.support.endpoint_server import JSON, FakeServer, Reply, event, running, said
+
+KEY = "sk-secret-0123456789"
+ASKED = Question("Once", (), 4, 0.0, 0)
+TEXT = event({"choices": [{"text": "Once"}]})
+
+
+def ask(server: FakeServer, whole: float = 20.0, **more: Any) -> StreamedAnswer:
+    async def answer() -> StreamedAnswer:
+        async with open_client(1) as http:
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY, whole, **more)
+            endpoint.model = endpoint.model or "wren"
+            return await endpoint.ask(ASKED)
+
+    with running(server):
+        return asyncio.run(answer())
+
+
+def endless(part: bytes) -> Iterator[bytes]:
+    return itertools.repeat(part)
+
+
+def dripping() -> Iterator[bytes]:
+    """A part now and then, for ever; the client's limit of time ends it."""
+    import time
+
+    while True:
+        yield TEXT
+        time.sleep(0.01)
+
+
+WRONG: dict[str, tuple[Reply, str]] = {
+    "an endless stream": (Reply(endless(TEXT)), "is longer than 0.4 MB, and was ended"),
+    "an endless line": (Reply(endless(b"x" * 65_536)), "a part of its stream is longer than 256 kB"),
+    "an endless line of data": (Reply([b"data: ", b"[" * 300_000]), "a part of its stream is longer than 256 kB"),
+    "a line of brackets": (Reply([b"data: " + b"[" * 200_000 + b"\n"]), "it sent what is no JSON"),
+    "many values": (Reply([b"data: [" + b"0," * 100_000 + b"0]\n"]), "it sent what is no JSON"),
+    "no UTF-8": (Reply([b'data: {"choices": [{"text": "\xff\xfe"}]}\n']), "bytes that are no UTF-8 text"),
+    "no object": (Reply([b"data: 17\n"]), "what is no JSON object: “17”"),
+    "another object": (Reply([event({"choices": "all"})]), "a part that is no answer of a completion"),
+    "an error in the stream": (Reply([TEXT, event({"error": {"message": "out of memory"}})]), "“out of memory”"),
+    "llama.cpp's error": (Reply([TEXT, b'error: {"message": "slot\\u001b[31m lost"}\n']), "it says “slot�[31m lost”"),
+    "the end in the middle": (Reply([TEXT], cut=True), "it ended the connection in the middle"),
+    "no end": (Reply([TEXT]), "its stream ended before its answer did"),
+    "no text": (Reply([b"data: [DONE]\n"]), "its answer has no text"),
+    "too many tokens": (
+        Reply([TEXT, event({"choices": [], "usage": {"completion_tokens": 900}}), b"data: [DONE]\n"]),
+        "it says that it wrote 900 tokens, and at most 4 were asked for",
+    ),
+    "too few tokens": (
+        Reply([TEXT, TEXT, event({"choices": [], "usage": {"completion_tokens": 1}}), b"data: [DONE]\n"]),
+        "it sent 2 tokens, and says that it wrote 1",
+    ),
+    "negative tokens": (
+        Reply([TEXT, event({"choices": [], "usage": {"completion_tokens": -5}}), b"data: [DONE]\n"]),
+        "a part that is no answer of a completion",
+    ),
+    "no stream": (
+        Reply([b'{"choices": [{"text": "Once"}]}'], headers=JSON),
+        "it does not stream: it sent a whole answer",
+    ),
+    "a web page": (
+        Reply([b"<h1>Hi</h1>"], headers={"Content-Type": "text/html"}),
+        "it sent “text/html” in the place of",
+    ),
+    "a redirect": (
+        Reply(status=307, headers={"Location": "https://elsewhere.example/v1?key=1"}),
+        "it sends us to “https://elsewhere.example/v1”, which is not followed",
+    ),
+    "a wrong model": (said("The model `x` does not exist.", 404), "it answered 404 Not Found: “The model `x` does not"),
+    "too many requests": (said("Rate limit: 3 a minute", 429), "429 Too Many Requests: “Rate limit: 3 a minute”"),
+    "a failure": (Reply([b"<html>\n<h1>Bad gateway</h1>"], 502), "502 Bad Gateway: “<html> <h1>Bad gateway</h1>”"),
+    "an endless failure": (Reply(endless(b"no " * 1000), 500), "500 Internal Server Error: “no no no"),
+    "a key in its words": (said(f"wrong key {KEY}", 401), "401 Unauthorized: “wrong key …”"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_answer_is_one_sentence(wrong: str) -> None:
+    reply, sentence = WRONG[wrong]
+    with pytest.raises(BadAnswer) as raised:
+        ask(FakeServer(answer=lambda _: reply))
+    told = str(raised.value)
+    assert sentence in told
+    assert told.isprintable()
+    assert len(told) < 400
+    assert KEY not in told
+
+
+@pytest.mark.parametrize("wrong", ["an endless stream", "an endless line", "an endless failure", "many values"])
+def test_a_wrong_answer_takes_little_memory(wrong: str) -> None:
+    reply, _ = WRONG[wrong]
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadAnswer):
+            ask(FakeServer(answer=lambda _: reply))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 24_000_000
+
+
+def test_an_answer_that_drips_is_ended() -> None:
+    with pytest.raises(BadAnswer, match="its answer took longer than 0 s, and was ended"):
+        ask(FakeServer(answer=lambda _: Reply(dripping())), whole=0.3)
+
+
+def test_nothing_listens() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    async def answer() -> None:
+        async with open_client(1) as http:
+            await Endpoint(parse_address(f"http://127.0.0.1:{port}", "--with"), http, "completions").ask(ASKED)
+
+    with pytest.raises(BadAnswer, match=f"nothing answers at 127.0.0.1:{port}"):
+        asyncio.run(answer())
+
+
+def test_a_server_without_tls() -> None:
+    server = FakeServer()
+
+    async def answer() -> None:
+        async with open_client(1) as http:
+            address = parse_address(server.url.replace("http:", "https:"), "--with")
+            await Endpoint(address, http, "completions").ask(ASKED)
+
+    with running(server), pytest.raises(BadAnswer, match="certificate cannot be trusted, or it does not speak TLS"):
+        asyncio.run(answer())
+
+
+def test_an_answer_has_its_text_tokens_and_times() -> None:
+    answer = ask(FakeServer(drafts=2))
+    assert answer.text == "Once upon a time"
+    assert answer.tokens == 4
+    assert answer.prompt_tokens == 3
+    assert answer.finish == "length"
+    assert len(answer.part_seconds) == 2  # a part may hold several tokens
+    assert answer.part_seconds == sorted(answer.part_seconds)
+
+
+def test_running_totals_give_the_tokens_of_each_part() -> None:
+    parts = [event({"choices": [{"text": t}], "usage": {"completion_tokens": n}}) for t, n in (("a", 1), ("b c d", 4))]
+    assert ask(FakeServer(answer=lambda _: Reply([*parts, b"data: [DONE]\n"]))).part_tokens == [1, 3]
+
+
+def test_a_part_that_comes_in_pieces_is_one() -> None:
+    whole = event({"choices": [{"text": "día", "finish_reason": "stop"}]})
+    answer = ask(FakeServer(answer=lambda _: Reply([whole[i : i + 1] for i in range(len(whole))])))
+    assert answer.text == "día"
+    assert len(answer.part_seconds) == 1
+
+
+@pytest.mark.parametrize("done", [b"data:[DONE]\n", b"data: [DONE]\r\n\r\n"])
+def test_the_end_is_known_in_each_way_of_writing_it(done: bytes) -> None:
+    assert ask(FakeServer(answer=lambda _: Reply([TEXT, done]))).ended
+
+
+async def _met(server: FakeServer, model: str | None = None) -> Endpoint:
+    async with open_client(1) as http:
+        endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY)
+        await endpoint.meet(model, ASKED)
+        return endpoint
+
+
+def meet(server: FakeServer, model: str | None = None) -> Endpoint:
+    with running(server):
+        return asyncio.run(_met(server, model))
+
+
+def test_a_server_says_who_it_is() -> None:
+    server = meet(FakeServer()).server
+    assert (server.model, server.system, server.version, server.takes_ignore_eos) == ("wren", "vLLM", "0.32.0", True)
+    assert KEY not in repr(server)
+
+
+def test_a_server_that_refuses_unknown_fields_is_asked_without_them() -> None:
+    server = FakeServer(owner="somebody", refuses=("ignore_eos",))
+    assert not meet(server).server.takes_ignore_eos
+    assert "ignore_eos" not in server.asked[-1]
+
+
+def test_of_several_models_one_must_be_named() -> None:
+    with pytest.raises(InputError, match="has the models a, b: name one with --model"):
+        meet(FakeServer(models=("a", "b")))
+    assert meet(FakeServer(models=("a", "b")), "b").model == "b"
+
+
+def test_a_model_that_it_does_not_have() -> None:
+    with pytest.raises(InputError, match=r"127.0.0.1:\d+/v1 has no model 'x': it has wren\."):
+        meet(FakeServer(), "x")
+
+
+def test_a_server_without_a_list_says_itself_that_it_has_no_such_model() -> None:
+    with pytest.raises(InputError, match=r"/v1: it answered 404 Not Found: “The model `x` does not exist"):
+        meet(FakeServer(models=()), "x")
+
+
+def test_a_connection_that_the_server_had_closed_is_opened_anew() -> None:
+    """llama.cpp closes each connection after a stream, although it says that it keeps it."""
+    server = FakeServer(closes=True)
+
+    async def twice() -> list[str]:
+        async with open_client(1) as http:
+            endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", model="wren")
+            return [(await endpoint.ask(ASKED)).text for _ in range(6)]
+
+    with running(server):
+        assert set(asyncio.run(twice())) == {"Once upon a time"}
+
+
+def test_the_key_goes_with_each_request() -> None:
+    server = FakeServer()
+    meet(server)
+    assert set(server.keys) == {f"Bearer {KEY}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        ("http://localhost:8000", "http://localhost:8000/v1"),
+        ("http://localhost:8000/", "http://localhost:8000/v1"),
+        (" https://host/v1/ ", "https://host/v1"),
+        ("https://host/proxy/v1/chat/completions", "https://host/proxy/v1"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ],
+)
+def test_an_address_as_people_write_it(text: str, base: str) -> None:
+    assert parse_address(text, "--with").base == base
+    assert parse_address("https://host/proxy/v1", "--with").root == "https://host/proxy"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "localhost:8000",
+        "ftp://host",
+        "http://",
+        "http://host:99999",
+        "http://me:pass@host",
+        "http://h/?key=1",
+        "http://[::1",
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"^--without: ") as raised:
+        parse_address(text, "--without")
+    assert "pass@" not in str(raised.value)

@@ -1,0 +1,201 @@
+"""A bench in turns: who is asked when, what its counters say, what is left after a stop, what is repeated."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.measure.endpoints.address import parse_address
+from specviz.measure.endpoints.client import Endpoint, Question, open_client
+from specviz.measure.endpoints.result import (
+    SIDES,
+    Accepted,
+    BenchPrompt,
+    BenchResult,
+    BenchSettings,
+    Server,
+    dump_result,
+    read_result,
+)
+from specviz.measure.endpoints.turns import Bench, Block, left, plan
+from tests.support.endpoint_server import FakeServer, Reply, event, running, said
+
+PROMPTS = [BenchPrompt("one", "story", "a1"), BenchPrompt("two", "code", "b2"), BenchPrompt("three", "code", "c3")]
+
+
+def settings(concurrency: Sequence[int] = (1,), repeats: int = 1, tokens: int = 8) -> BenchSettings:
+    return BenchSettings(tokens, 0.0, 7, repeats, list(concurrency), "completions")
+
+
+def begun(how: BenchSettings) -> BenchResult:
+    return BenchResult(1, "2026-11-26", "here", how, Server("http://a/v1", "m"), Server("http://b/v1", "m"), PROMPTS)
+
+
+def measure(
+    speculative: FakeServer,
+    plain: FakeServer,
+    how: BenchSettings,
+    result: BenchResult | None = None,
+    after_block: Callable[[int, int], None] = lambda done, total: None,
+) -> BenchResult:
+    found = result or begun(how)
+    questions = [Question(each.name, (), how.max_new_tokens, how.temperature, how.seed) for each in PROMPTS]
+
+    async def run() -> None:
+        async with open_client(max(how.concurrency)) as http:
+            both = dict(zip(SIDES, (speculative, plain), strict=True))
+            asked = {
+                side: Endpoint(parse_address(its.url, side), http, how.api, model="wren", system="vLLM")
+                for side, its in both.items()
+            }
+            await Bench(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
+
+    with running(speculative), running(plain):
+        asyncio.run(run())
+    return found
+
+
+def test_each_prompt_is_asked_of_both_servers_in_changing_order() -> None:
+    how = settings(repeats=2)
+    blocks = plan(len(PROMPTS), how, SIDES)
+    assert [block.jobs for block in blocks] == [((prompt, repeat),) for repeat in (0, 1) for prompt in (0, 1, 2)]
+    first = {block.jobs[0]: block.order[0] for block in blocks}
+    for prompt in (0, 1, 2):  # an odd number of prompts too
+        assert first[prompt, 0] != first[prompt, 1]
+    assert first[0, 0] != first[1, 0]
+
+
+@pytest.mark.parametrize("concurrency", [2, 4, 16])
+def test_many_requests_under_way_have_blocks_of_many_requests(concurrency: int) -> None:
+    blocks = plan(3, settings([concurrency], repeats=40), SIDES)
+    assert sorted(job for block in blocks for job in block.jobs) == [(p, r) for p in range(3) for r in range(40)]
+    assert min(len(block.jobs) for block in blocks) >= 2 * concurrency
+    assert [block.order[0] for block in blocks][:2] in (["with"], ["with", "without"])
+
+
+def test_few_prompts_are_asked_again_until_there_are_enough_for_the_requests_under_way() -> None:
+    (block,) = plan(3, settings([8]), SIDES)
+    assert len(block.jobs) == 18
+    assert len(set(block.jobs)) == 18
+
+
+def test_more_than_a_file_holds_is_refused() -> None:
+    with pytest.raises(InputError, match="This asks 400,000 times; at most 20,000"):
+        plan(200, settings(repeats=1_000), SIDES)
+
+
+def test_a_bench_holds_every_answer_and_what_the_servers_counted() -> None:
+    speculative, plain = FakeServer(drafts=3), FakeServer()
+    found = measure(speculative, plain, settings())
+    assert [(answer.side, answer.prompt) for answer in found.answers] == [
+        *(("with", 0), ("without", 0), ("without", 1), ("with", 1), ("with", 2), ("without", 2)),
+    ]
+    assert {answer.tokens for answer in found.answers} == {8}
+    assert not any(answer.problem for answer in found.answers)
+    began = [answer.began for answer in found.answers]
+    assert began == sorted(began)
+    asked = [span for span in found.spans if span.asked]
+    assert [(span.side, span.written, span.ours, span.others) for span in asked if span.side == "with"] == [
+        ("with", 8, 8, 0)
+    ] * 3
+    assert {span.workload for span in asked} == {"story", "code"}
+    assert all(span.accepted == Accepted(6, 6, 2, [2, 2, 2]) for span in asked if span.side == "with")
+    assert all(span.accepted is None for span in found.spans if span.side == "without")
+    assert [span.written for span in found.spans if not span.asked] == [0] * 6
+    assert read_result(dump_result(found).encode()) == found
+
+
+def test_tokens_for_somebody_else_are_seen() -> None:
+    found = measure(FakeServer(strangers=50), FakeServer(), settings())
+    assert [span.others for span in found.spans if span.side == "with" and span.asked] == [50, 50, 50]
+
+
+def test_two_addresses_of_one_server_are_seen() -> None:
+    one = FakeServer(drafts=3)
+    found = begun(settings())
+    with running(one):
+        two = FakeServer(url=one.url)
+        two.reply = one.reply  # type: ignore[method-assign]
+        found = measure_at(one.url, found)
+    assert all(span.written == 8 for span in found.spans)
+    assert any(span.others for span in found.spans if not span.asked)
+
+
+def measure_at(url: str, found: BenchResult) -> BenchResult:
+    async def run() -> None:
+        async with open_client(1) as http:
+            asked = {side: Endpoint(parse_address(url, side), http, "completions", model="wren") for side in SIDES}
+            questions = [Question(each.name, (), 8, 0.0, 0) for each in PROMPTS]
+            await Bench(found, asked, questions, plan(len(PROMPTS), found.settings, SIDES)).measure(lambda *_: None)
+
+    asyncio.run(run())
+    return found
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_so_many_requests_are_under_way_at_once(concurrency: int) -> None:
+    speculative = FakeServer()
+    measure(speculative, FakeServer(), settings([concurrency], repeats=4))
+    assert speculative.most_at_once <= concurrency
+    assert len(speculative.asked) == 12 + 3  # some to warm up
+
+
+def test_a_bench_that_was_stopped_goes_on_where_it_was() -> None:
+    how, found = settings(repeats=2), begun(settings(repeats=2))
+
+    def stop(done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure(FakeServer(), FakeServer(), how, found, stop)
+    assert len(found.answers) == 4
+    held = read_result(dump_result(found).encode())
+    speculative = FakeServer()
+    whole = measure(speculative, FakeServer(), how, held)
+    assert len(whole.answers) == 12
+    assert len(speculative.asked) == 4 + 3  # and some to warm up
+    assert whole.answers[:4] == found.answers
+    assert min(answer.began for answer in whole.answers[4:]) > max(answer.began for answer in whole.answers[:4])
+
+
+def failing(*turns: int) -> Callable[[dict[str, Any]], Reply]:
+    """An answer that fails at these turns, of which the first three are to warm up."""
+    asked = iter(range(10**6))
+    ended = event({"choices": [], "usage": {"completion_tokens": 2}}) + b"data: [DONE]\n"
+
+    def answer(_: dict[str, Any]) -> Reply:
+        if next(asked) in turns:
+            return said("no memory", 503)
+        return Reply([event({"choices": [{"text": "a"}]}), event({"choices": [{"text": "b"}]}), ended])
+
+    return answer
+
+
+def test_a_failed_request_is_counted_and_repeated_at_the_end() -> None:
+    found = measure(FakeServer(answer=failing(4)), FakeServer(), settings())
+    assert not any(answer.problem for answer in found.answers)
+    assert len(found.answers) == 6
+    assert found.notes == [
+        "with: 1 request failed and was repeated at the end, and answered then: "
+        "it answered 503 Service Unavailable: “no memory”."
+    ]
+
+
+def test_a_request_that_fails_again_stays_with_its_problem() -> None:
+    found = measure(FakeServer(answer=failing(4, 6)), FakeServer(), settings())
+    (failed,) = [answer for answer in found.answers if answer.problem]
+    assert failed.prompt == 1
+    assert failed.token_seconds is None
+    assert "1 failed again" in found.notes[0]
+    assert read_result(dump_result(found).encode()) == found
+
+
+def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
+    how, found = settings(repeats=3), begun(settings(repeats=3))
+    with pytest.raises(InputError, match="answers no more: it answered 503 Service Unavailable: “no memory”"):
+        measure(FakeServer(answer=failing(*range(5, 99))), FakeServer(), how, found)
+    assert len([answer for answer in found.answers if not answer.problem]) >= 4
+    assert left([Block(99, 1, ((0, 0),), SIDES)], found) != []
