@@ -105,7 +105,7 @@ def _end_of(stream: Sequence[Any]) -> list[Any]:
 
 
 def _ends(value: Any) -> list[JsonObject]:
-    return [each for each in select_keys(list(_walk_objects(value)), "finish_reason") if each["finish_reason"]]
+    return [each for each in select_keys(list(walk_objects(value)), "finish_reason") if each["finish_reason"]]
 
 
 def _streams(pieces: Iterable[str]) -> list[list[str]]:
