@@ -280,11 +280,7 @@ def agreement(prompts: Sequence[Turn]) -> dict[str, dict[str, Any]]:
 
 
 def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[str, Any]:
-    """Its version; and on how many prompts vLLM wrote our text, in our rounds.
-
-    Near the last token ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So
-    the rounds before that are compared.
-    """
+    """Its version; and on how many prompts vLLM wrote our text, in our rounds."""
     texts = rounds = 0
     with httpx2.Client(base_url=url, timeout=PATIENCE) as client:
         version = client.get("/version").raise_for_status().json()["version"]
@@ -296,9 +292,18 @@ def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[
             ids, _, ours = pair.rounds(prompt)
             texts += told["choices"][0]["token_ids"] == ids
             theirs = list(zip(steps["per_step_drafted"], steps["per_step_accepted"], strict=True))
-            whole = [each for each in ours if each[0] == pair.draft_length]
-            rounds += theirs[: len(whole)] == whole
+            rounds += same_rounds(theirs, ours, pair.draft_length)
     return {"vllm": version, "compared": len(prompts), "same_text": texts, "same_rounds": rounds}
+
+
+def same_rounds(theirs: Sequence[tuple[int, int]], ours: Sequence[tuple[int, int]], draft_length: int) -> bool:
+    """Whether another system had our rounds, up to the last token.
+
+    Near it ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So the rounds
+    before that are compared.
+    """
+    whole = [each for each in ours if each[0] == draft_length]
+    return list(theirs[: len(whole)]) == whole
 
 
 if __name__ == "__main__":

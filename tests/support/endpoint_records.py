@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,20 @@ class Answered:
     """One question and its answer."""
 
     system: str
-    file: str
+    path: Path
     question: dict[str, Any]
 
     @property
+    def file(self) -> str:
+        return self.path.name
+
+    @property
+    def good(self) -> bool:
+        return bool(self.question["status"] == 200)
+
+    @property
     def content(self) -> bytes:
-        return (ENDPOINTS / self.file).read_bytes()
+        return self.path.read_bytes()
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -61,13 +69,24 @@ class Answered:
         if self.system == "vllm":
             [said] = [part["metrics"]["speculative_decoding"] for part in self.parts if part.get("metrics")]
             return list(zip(said.get("per_step_drafted") or (), said.get("per_step_accepted") or (), strict=True))
-        totals = [(0, 0)] + [
-            (part["timings"].get("draft_n", 0), part["timings"].get("draft_n_accepted", 0))
-            for part in self.parts
-            if "timings" in part
-        ]
+        timings = [part["timings"] for part in self.parts if "timings" in part]
+        totals = [(0, 0), *((each.get("draft_n", 0), each.get("draft_n_accepted", 0)) for each in timings)]
         grown = [(now[0] - before[0], now[1] - before[1]) for before, now in pairwise(totals)]
-        return [each for each in grown if each != (0, 0)]
+        rounds = [each for each in grown if each != (0, 0)]
+        if self.file.endswith(".sse") or not rounds:
+            return rounds
+        streamed = replace(self, path=self.path.with_name(re.sub(r"whole.*", "greedy.sse", self.file))).rounds
+        assert rounds == [tuple(map(sum, zip(*streamed, strict=True)))], "without a stream it reports totals alone"
+        return streamed
+
+    @property
+    def written_rounds(self) -> Rounds:
+        """The same without what the last round accepted past the end of the text."""
+        rounds, room = [], self.written - 1  # the pass over the prompt wrote one
+        for drafted, accepted in self.rounds:
+            rounds.append((drafted, min(accepted, room)))
+            room -= min(accepted + 1, room)
+        return rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +97,10 @@ class Asked:
     before: str
     after: str
     answers: list[Answered]
+
+    @property
+    def good(self) -> list[Answered]:
+        return [answer for answer in self.answers if answer.good]
 
     def grown(self, name: str) -> float:
         """How much a counter grew, summed over its labels."""
@@ -99,5 +122,5 @@ def _batches(path: Path) -> Iterator[Asked]:
     index = json.loads(path.read_text())
     for batch in index["batches"]:
         before, after = ((path.parent / batch[name]).read_text() for name in ("before", "after"))
-        answers = [Answered(index["system"], each["file"], each) for each in batch["questions"]]
+        answers = [Answered(index["system"], path.parent / each["file"], each) for each in batch["questions"]]
         yield Asked(index["system"], before, after, answers)
