@@ -32,7 +32,8 @@ def check_run(answer: Answered) -> None:
     assert found == answer.written_rounds
     assert sum(each.emits for each in trace.rounds) == answer.written
     assert trace.output.text == answer.text
-    assert trace.output.token_ids == answer.ids
+    whole = len(answer.ids) == answer.written  # llama.cpp leaves out ids of a character that several tokens write
+    assert trace.output.token_ids == (answer.ids if whole else [])
 
 
 def check_pasted_answer(answer: Answered) -> None:

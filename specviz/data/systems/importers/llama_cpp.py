@@ -163,7 +163,8 @@ def _written(parts: Sequence[LlamaCppChunk], given: RecordOptions, stopped_by: s
     for part in parts:
         counted = part.timings.predicted_n - before if part.timings else 0
         before += counted
-        new = len(part.tokens) if part.tokens is not None else bool(part.text) if ahead else counted
+        # A character of several tokens comes at once, and with the id of its last token alone.
+        new = counted if not ahead else len(part.tokens) if part.tokens is not None else bool(part.text)
         if new:
             pieces.append((part.text, new))
         elif pieces:  # held back until the end, because it could have begun a stop string
