@@ -26,8 +26,8 @@ class StudentRule:
         self._generator = torch.Generator().manual_seed(seed)
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        assert draft.draft_scores is not None  # of a draft model
-        p, q = target_scores.tolist(), draft.draft_scores.tolist()
+        p = target_scores.tolist()
+        q = draft.draft_scores.tolist() if draft.draft_scores is not None else []  # nothing drafted before the end
         accepted, token = self._asked(list(draft.token_ids), q, p)
         judged = min(accepted + 1, len(draft.token_ids))
         probs = zip(pick_probabilities(target_scores, draft.token_ids), draft.token_probs, strict=True)
