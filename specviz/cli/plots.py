@@ -54,9 +54,7 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
     for number, study in enumerate(studies, start=1):
         for name, draw in FIGURES.items():
             series = f"-{number}" if len(studies) > 1 else ""
-            yield from _save(
-                folder, f"{name}{series}", study.series.label, lambda axes, draw=draw, study=study: draw(axes, study)
-            )
+            yield from _save(folder, f"{name}{series}", study.series.label, draw, study)
 
 
 def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:

@@ -161,7 +161,8 @@ def difference_in_words(found: BenchFindings, each: TextDifference) -> str:
     token = say("at_token", token=each.token + 1) if each.token is not None else ""
     ours, plain = (_on_one_line(each.continuations[side]) for side in ("with", "without"))
     name, before = _prompt_name(found, each.prompt), _on_one_line(each.before)
-    return say("difference", name=name, token=token, before=before, ours=ours, plain=plain)
+    after = say("after", before=before) if before else say("at_once")
+    return say("difference", name=name, token=token, after=after, ours=ours, plain=plain)
 
 
 def _on_one_line(text: str) -> str:

@@ -24,7 +24,7 @@ from specviz.ui.when_it_helps.your_server_figures import (
     prompts_figure,
     throughput_figure,
 )
-from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES, YourServer
+from specviz.ui.when_it_helps.your_server_state import YourServer
 
 SAYS = page_texts("when_it_helps")
 LONGEST = 120  # characters of a name from a file
@@ -71,7 +71,7 @@ def _files(state: YourServer) -> None:
     st.caption(SAYS["server_never"])
     st.code(COMMAND, language="bash")
     more: Options = {"take": load, "problems": state.problems, "type": "json"}
-    parts.file_uploader(f"Open its bench.json (at most {UPLOAD_MEGABYTES} MB)", key="when_it_helps_bench", **more)
+    parts.file_uploader("Open its bench.json", key="when_it_helps_bench", **more)
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
@@ -144,7 +144,8 @@ def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
 
 
 COLUMNS = {
-    **numbers(TIMES, "speedup", "low", "high"),
+    **numbers(TIMES, "speedup"),
+    **numbers(TIMES, "low", "high", explanation=SAYS["server_interval"]),
     **numbers("%.1f", *(f"tokens / s {name}" for name in NAMES.values())),
     **numbers(PERCENT, "accepted"),
     **numbers("%.2f", "tokens a round"),

@@ -1,8 +1,10 @@
 """The figures of "Your server". Pure functions: what a bench found in, a figure out; never colour alone."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from specviz.core.judge import LOOKS, VerdictWord
+from specviz.core.names import first_words
 from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import LoadFindings
 from specviz.measure.endpoints.pairs import Gain
@@ -50,22 +52,25 @@ def _marks(word: VerdictWord, places: Sequence[str | float], gains: Sequence[Gai
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
     """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
     ordered = sorted(load.prompts, key=lambda each: each.ratio)
-    labels = [_label(prompts[each.prompt].name, each.prompt) for each in ordered]
+    named = _labels(load, prompts)
+    labels = [named[each.prompt] for each in ordered]
     gains = [each.gain for each in ordered]
     marks = [
         _marks(word, [label for label, _ in its], [gain for _, gain in its], across=True)
         for word in LOOKS
         if (its := [(label, gain) for label, gain in zip(labels, gains, strict=True) if gain.judged.word == word])
     ]
-    named = len(ordered) <= MOST_NAMES
-    y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=named)
-    height = max(HEIGHT, 110 + ROW * len(ordered)) if named else HEIGHT
+    fits = len(ordered) <= MOST_NAMES
+    y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)
+    height = max(HEIGHT, 110 + ROW * len(ordered)) if fits else HEIGHT
     return plot.figure(marks, height, x=SPEEDUP, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
-def _label(name: str, place: int) -> str:
-    """The prompt's name, short; its number keeps two prompts of the same name apart."""
-    return figure_text(f"{place + 1}. {name[:MOST_NAME]}{'…' if len(name) > MOST_NAME else ''}")
+def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str]:
+    """Each prompt's name, short; with its number where two would have the same."""
+    short = {each.prompt: first_words(prompts[each.prompt].name, MOST_NAME) for each in load.prompts}
+    times = Counter(short.values())
+    return {place: figure_text(name if times[name] == 1 else f"{place + 1}. {name}") for place, name in short.items()}
 
 
 def throughput_figure(loads: Sequence[LoadFindings], sides: Sequence[Side]) -> plot.Figure:

@@ -9,7 +9,7 @@ from specviz.core.files import MEASURED
 from specviz.measure.endpoints.findings import BenchFindings
 from specviz.measure.endpoints.result import read_result
 
-UPLOAD_MEGABYTES = 8  # the server holds it for as long as the visit lasts
+UPLOAD_MEGABYTES = 4  # what the server takes of any file; it holds this one for as long as the visit lasts
 RECORDED_BENCHES = {"vLLM, recorded": "bench_vllm.json", "llama.cpp, recorded": "bench_llama.json"}
 
 
