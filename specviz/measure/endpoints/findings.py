@@ -155,7 +155,7 @@ class BenchFindings:
 
 
 def _load(result: BenchResult, concurrency: int, prompts: list[PromptGain]) -> LoadFindings:
-    blocks = blocks_of(result.answers, concurrency)
+    blocks = blocks_of(result.answers, concurrency) if result.blocks_timed else []
     return LoadFindings(
         concurrency,
         prompts,

@@ -144,6 +144,7 @@ class BenchResult:
     spans: Annotated[list[Span], MostItems(MAX_ANSWERS)] = field(default_factory=list)
     notes: Annotated[list[Sentence], MostItems(50)] = field(default_factory=list)  # what was seen on the way
     imported: BenchName = ""  # the tool whose files it is from; empty: this program measured
+    blocks_timed: bool = True  # False: an imported file does not say when its requests began, so no throughput follows
 
     def server(self, side: Side) -> Server | None:
         return self.with_ if side == "with" else self.without
