@@ -105,10 +105,12 @@ def _headline(found: BenchFindings) -> None:
         return
     first = found.measured[0]
     assert first.speedup
+    if found.impossible:
+        st.markdown(f":material/error: :gray[**Not trusted, {first.speedup.value:.2f}×.**]")
+        return
     look = first.speedup.judged.look
     said = f"{first.speedup.judged.headline} at concurrency {first.concurrency}."
-    limit = plain(limit_in_words(found))
-    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {limit}")
+    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
 
 
 def _charts(found: BenchFindings, name: str) -> None:
