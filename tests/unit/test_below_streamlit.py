@@ -13,7 +13,10 @@ from unittest.mock import Mock
 import pytest
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
+from streamlit.proto.AutoRerun_pb2 import AutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -21,10 +24,11 @@ from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
@@ -186,6 +190,55 @@ def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessio
 
 
 # ---- sessions
+
+
+def timer_of(fragment: str) -> ForwardMsg:
+    return ForwardMsg(auto_rerun=AutoRerun(interval=0.5, fragment_id=fragment))
+
+
+async def asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tuple[list[str], bool]:
+    """A script ends, or is `stopped`, and its visitor's next request comes before what it drew was looked at.
+
+    Returns the timers that reach the browser, and whether the session still has the next script at the end.
+    """
+    nothing: Any = Mock()
+    session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
+    session._fragment_storage.register("poll", lambda: None)
+    session.request_rerun(ClientState())
+    first: Any = session._scriptrunner
+    requests = first._requests
+    first.on_event.send(first, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("before"))
+    requests.on_scriptrunner_ready()
+    requests.request_stop() if stopped else requests.on_scriptrunner_ready()
+    session.request_rerun(ClientState(fragment_id=of_fragment))
+    next_script: Any = session._scriptrunner
+    first.on_event.send(first, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("too late"))
+    first.on_event.send(first, event=ScriptRunnerEvent.SHUTDOWN, client_state=ClientState())
+    next_script.on_event.send(
+        next_script, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("of the next")
+    )
+    await asyncio.sleep(0)
+    session._script_event_loop.close()
+    came = [message.auto_rerun.fragment_id for message in session.flush_browser_queue()]
+    return came, first is not next_script is session._scriptrunner
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_its_end(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    below.send_what_was_drawn()
+    came, has_next = asyncio.run(asked_after_its_end(of_fragment="poll", stopped=stopped))
+    assert came == ["before", "of the next"]
+    assert has_next
+
+
+def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    below.send_what_was_drawn()
+    assert asyncio.run(asked_after_its_end(of_fragment="")) == (["of the next"], True)
 
 
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
