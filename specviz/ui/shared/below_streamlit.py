@@ -129,11 +129,11 @@ def let_callbacks_end() -> None:
 
 
 def send_what_was_drawn() -> None:
-    """From now on, what a script has drawn goes to its browser, also if the next one begins before the server's loop has
-    looked at it.
+    """From now on, what a script has drawn goes to its browser, also where the server's loop has not looked at it yet
+    when the next script begins.
 
-    Streamlit drops it where a poll comes right after a script's end. On a busy server that was one poll in seven. If the
-    script had drawn the whole page, the timer was lost by which the browser polls: that page never showed its run's end.
+    Streamlit drops it where a poll comes right after a script's end. On a busy server that was one poll in seven. If
+    the whole page had been drawn, the browser lost the timer by which it polls: it never showed the end of its run.
     """
     ended: WeakSet[ScriptRunner] = WeakSet()  # whose last words the loop has still to hear
 
