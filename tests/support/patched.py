@@ -23,6 +23,7 @@ PATCHED = (
     (StarletteSessionClient, "write_forward_msg"),
     (AppSession, "_create_scriptrunner"),
     (AppSession, "_handle_scriptrunner_event_on_event_loop"),
+    (AppSession, "request_rerun"),
     (ScriptRunner, "start"),
     (SessionState, "_call_callbacks"),
 )

@@ -20,6 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -239,6 +240,38 @@ def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monke
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
     assert asyncio.run(asked_after_its_end(of_fragment="")) == (["of the next"], True)
+
+
+@pytest.mark.parametrize(
+    ("runs", "waiting", "polls", "asked"),
+    [
+        (False, 0, True, True),
+        (True, 0, True, False),
+        (False, 1, True, False),
+        (True, 1, False, True),  # a visitor's own click never waits for the next one
+    ],
+)
+def test_a_poll_is_left_out_while_the_answer_to_the_last_one_is_on_its_way(
+    monkeypatch: pytest.MonkeyPatch, runs: bool, waiting: int, polls: bool, asked: bool
+) -> None:
+    """Before: a busy server answered each, slower than they came: for minutes no page of a class got anything new."""
+    came: list[ClientState] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, client_state: came.append(client_state))
+    below.poll_one_at_a_time()
+    queue = ForwardMsgQueue()
+    for _ in range(waiting):
+        queue.enqueue(ForwardMsg(script_finished=ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY))
+    session: Any = SimpleNamespace(_scriptrunner=object() if runs else None, _browser_queue=queue)
+    AppSession.request_rerun(session, ClientState(fragment_id="poll", is_auto_rerun=polls))
+    assert bool(came) == asked
+
+
+def test_a_session_may_be_asked_to_run_without_a_browsers_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    came: list[object] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, client_state: came.append(client_state))
+    below.poll_one_at_a_time()
+    AppSession.request_rerun(SimpleNamespace(_scriptrunner=object()), None)  # type: ignore[arg-type]
+    assert came == [None]
 
 
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,6 +157,20 @@ def send_what_was_drawn() -> None:
             session._scriptrunner = now
 
 
+def poll_one_at_a_time() -> None:
+    """From now on, a poll is left out while the answer to the last one is on its way: the next one comes soon.
+
+    Browsers poll by the clock. A server that answers more slowly than they poll has more and more to send, and its loop
+    sends one message a turn: a class waited for minutes for what was there.
+    """
+
+    @instead(AppSession, "request_rerun")
+    def unless_busy(ask: Function, session: AppSession, client_state: ClientState | None) -> None:
+        is_poll = client_state is not None and client_state.is_auto_rerun
+        if not is_poll or (session._scriptrunner is None and session._browser_queue.is_empty()):
+            ask(session, client_state)
+
+
 # ---- sessions
 
 

@@ -36,6 +36,7 @@ def guard_the_doors() -> None:
     below.bound_what_waits(MOST_WAITING)
     below.let_callbacks_end()
     below.send_what_was_drawn()
+    below.poll_one_at_a_time()
 
 
 # ---- messages
