@@ -1,4 +1,4 @@
-"""`--plots FOLDER`: the figures of a sweep's rows as files. matplotlib draws them; it is not a requirement of the app.
+"""`--plots FOLDER`: the figures of a sweep's rows, or of a bench, as files. matplotlib, which draws them, is optional.
 
 Colours are Okabe and Ito's, and every workload has a marker of its own: no difference is shown by colour alone.
 """
@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.errors import InputError
+from specviz.core.names import first_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
+    from specviz.measure.endpoints.pairs import Gain
+    from specviz.measure.endpoints.result import BenchResult
     from specviz.measure.sweep.study import Study
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = "osD^vPX*"
 ENDINGS = ("png", "svg")
 MOST_NAMES = 40  # prompts whose names fit beside a figure
+MOST_TITLE = 90  # characters
+SHAPES = {"square": "s", "circle-open": "o", "diamond-open": "D", "square-open": "s"}  # Plotly's names, matplotlib's
 
 PlotFunction = Callable[[Any, "Study"], None]
 
@@ -47,23 +53,39 @@ def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
     studies = studies_of(rows)
     for number, study in enumerate(studies, start=1):
         for name, draw in FIGURES.items():
-            figure = _figures().Figure(figsize=(7.5, 4.5), layout="constrained")
-            axes = figure.subplots()
-            draw(axes, study)
-            axes.set_title(_plain(study.series.label), fontsize=10)
-            axes.grid(alpha=0.3)
-            for side in ("top", "right"):
-                axes.spines[side].set_visible(False)
             series = f"-{number}" if len(studies) > 1 else ""
-            for ending in ENDINGS:
-                path = folder / f"{name}{series}.{ending}"
-                try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")  # a prompt's name may have signs that the font has not
-                        figure.savefig(path, dpi=150)
-                except OSError as error:
-                    raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-                yield path
+            yield from _save(folder, f"{name}{series}", study.series.label, draw, study)
+
+
+def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
+    """Draw the figures of a bench of two servers; yields the files. Those without figures to draw are left out."""
+    from specviz.measure.endpoints.findings import BenchFindings
+    from specviz.measure.endpoints.sentences import name_server
+
+    found = BenchFindings(result)
+    title = first_words(f"{name_server(result.with_)}, {result.with_.model}", MOST_TITLE)
+    for name, (draw, is_known) in BENCH_FIGURES.items():
+        if is_known(found):
+            yield from _save(folder, name, title, draw, found)
+
+
+def _save(folder: Path, name: str, title: str, draw: Callable[[Any, Any], None], shown: Any) -> Iterator[Path]:
+    figure = _figures().Figure(figsize=(7.5, 4.5), layout="constrained")
+    axes = figure.subplots()
+    draw(axes, shown)
+    axes.set_title(_plain(title), fontsize=10)
+    axes.grid(alpha=0.3)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for ending in ENDINGS:
+        path = folder / f"{name}.{ending}"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a prompt's name may have signs that the font has not
+                figure.savefig(path, dpi=150)
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        yield path
 
 
 def _plain(text: str) -> str:
@@ -95,11 +117,16 @@ def speedup_by_prompt(axes: Any, study: "Study") -> None:
     its = pooled(study.fair_rows, ["workload", "preset"]).sort_values("speedup", ignore_index=True)
     axes.axvline(1, color="0.4", linestyle="--", linewidth=1)
     axes.plot(its["speedup"], its.index, "o", color=COLOURS[0])
-    if len(its) <= MOST_NAMES:
-        axes.set_yticks(list(its.index), [_plain(name) for name in its["preset"]], fontsize=7)
+    _name_prompts(axes, its["preset"].to_list())
+    axes.set_xlabel("speedup at the draft length that did best on the other prompts")
+
+
+def _name_prompts(axes: Any, names: list[str]) -> None:
+    """From the bottom to the top, where they fit."""
+    if len(names) <= MOST_NAMES:
+        axes.set_yticks(range(len(names)), [_plain(first_words(name, MOST_NAMES)) for name in names], fontsize=7)
     else:
         axes.set_ylabel("prompts, the slowest first")
-    axes.set_xlabel("speedup at the draft length that did best on the other prompts")
 
 
 def _workloads(study: "Study") -> Iterator[tuple[dict[str, Any], "pd.DataFrame"]]:
@@ -123,4 +150,71 @@ FIGURES: dict[str, PlotFunction] = {
     "speedup-by-draft-length": speedup_by_length,
     "acceptance-by-draft-length": acceptance_by_length,
     "speedup-by-prompt": speedup_by_prompt,
+}
+
+
+def speedup_by_concurrency(axes: Any, found: "BenchFindings") -> None:
+    """One user's speedup against the requests under way, with its 95 % interval over the prompts."""
+    places = range(len(found.measured))
+    axes.axhline(1, color="0.4", linestyle="--", linewidth=1)
+    axes.plot(places, [load.speedup.value for load in found.measured if load.speedup], color="0.6", zorder=0)
+    for place, load in zip(places, found.measured, strict=True):
+        if load.speedup:
+            _mark(axes, place, load.speedup)
+    _draw_loads(axes, found.measured, "speedup of one user's tokens, measured")
+    axes.margins(x=0.15)  # the words beside the marks need room
+    axes.set_ylim(bottom=0)
+
+
+def _mark(axes: Any, place: int, gain: "Gain") -> None:
+    look, (low, high) = gain.judged.look, gain.interval or (gain.value, gain.value)
+    face = {"mfc": "none"} if look.shape.endswith("open") else {}
+    bars = [[gain.value - low], [high - gain.value]]
+    axes.errorbar(place, gain.value, yerr=bars, fmt=SHAPES[look.shape], color=look.fill, capsize=3, **face)
+    axes.annotate(gain.judged.said, (place, gain.value), xytext=(7, 7), textcoords="offset points", fontsize=8)
+
+
+def _draw_loads(axes: Any, loads: "list[LoadFindings]", measured: str) -> None:
+    axes.set_xlabel("requests under way at once")
+    axes.set_ylabel(measured)
+    axes.set_xticks(range(len(loads)), [str(load.concurrency) for load in loads])
+
+
+def throughput_by_concurrency(axes: Any, found: "BenchFindings") -> None:
+    """Tokens a second of all users together, with and without speculation."""
+    for place, side in enumerate(found.loads[0].sides):
+        rates = [load.sides[side].throughput for load in found.loads]
+        axes.plot(range(len(rates)), rates, color=COLOURS[place], marker=MARKERS[place], label=f"{side} speculation")
+    axes.legend(fontsize=8)
+    _draw_loads(axes, found.loads, "tokens a second, all users")
+    axes.set_ylim(bottom=0)
+
+
+def acceptance_by_position(axes: Any, found: "BenchFindings") -> None:
+    """The share of rounds that accept each position of the draft, counted by the server."""
+    survival = found.acceptance.whole.survival if found.acceptance else ()
+    axes.bar(range(1, len(survival) + 1), survival, color=COLOURS[0])
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("position in the draft")
+    axes.set_ylabel("share of rounds that accept it, counted")
+
+
+def speedup_by_bench_prompt(axes: Any, found: "BenchFindings") -> None:
+    """Each prompt's speedup at the lowest measured concurrency, the slowest first."""
+    load = found.measured[0]
+    ordered = sorted(load.prompts, key=lambda each: each.ratio)
+    axes.axvline(1, color="0.4", linestyle="--", linewidth=1)
+    axes.plot([each.ratio for each in ordered], range(len(ordered)), "o", color=COLOURS[0])
+    _name_prompts(axes, [found.result.prompts[each.prompt].name for each in ordered])
+    axes.set_xlabel(f"speedup at concurrency {load.concurrency}")
+
+
+BENCH_FIGURES: dict[str, tuple[Callable[[Any, "BenchFindings"], None], Callable[["BenchFindings"], bool]]] = {
+    "speedup-by-concurrency": (speedup_by_concurrency, lambda found: bool(found.measured)),
+    "throughput-by-concurrency": (throughput_by_concurrency, lambda found: bool(found.loads)),
+    "acceptance-by-position": (
+        acceptance_by_position,
+        lambda found: bool(found.acceptance and found.acceptance.whole.survival),
+    ),
+    "speedup-by-prompt": (speedup_by_bench_prompt, lambda found: bool(found.measured)),
 }

@@ -60,7 +60,12 @@ def test_the_first_screen_shows_the_recorded_sweep_and_study_and_says_so() -> No
     assert "**Recorded** on" in texts(page)
     assert "helps on" in texts(page).lower()
     of_a_sweep = ["By workload", "Draft length", "Map", "Constrained output", "Adaptive"]
-    groups = {"Texts and settings": of_a_sweep, "Drafts": ["By draft", "By method"], "In batches": []}
+    groups = {
+        "Texts and settings": of_a_sweep,
+        "Drafts": ["By draft", "By method"],
+        "In batches": [],
+        "Your server": [],
+    }
     labels = [tab.label for tab in page.tabs]
     assert sorted(labels) == sorted([*groups, *(label for group in groups.values() for label in group)])
     for group in page.tabs:

@@ -9,8 +9,11 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from benchmarks.hostile import TEXTS, all_files
 from specviz.core.trace import Output, dump_trace
 from specviz.data.lessons.plans import MAX_BYTES
+from specviz.measure.endpoints import result as bench_result
+from specviz.measure.endpoints.result import dump_result
 from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
+from tests.support.bench_results import make_bench
 from tests.support.doors import ROOT
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -40,6 +43,35 @@ def files() -> list[bytes]:
 
 def sweep(rows: int) -> bytes:
     return table.dump_frame(table.frame_of([row_at("story", 4, 1.5)] * rows)).encode()
+
+
+def bench(megabytes: int) -> bytes:
+    """A bench file of nearly so many megabytes."""
+    short = make_bench({1: 1.5})
+    count = megabytes * MEGA * 9 // 10 // len(dump_result(short).encode())
+    loads = [replace(answer, concurrency=load) for load in range(1, count + 1) for answer in short.answers]
+    return dump_result(replace(short, answers=loads)).encode()
+
+
+def tool_file(megabytes: int) -> bytes:
+    """A result file of vLLM's bench of nearly so many megabytes: the most requests that are read, and long answers."""
+    count = bench_result.MAX_ANSWERS
+    gap = "0.0123456789"
+    parts = min(500, megabytes * MEGA * 8 // 10 // count // (len(gap) + 1))
+    lists = {"output_lens": parts + 1, "ttfts": 0.05, "itls": f"[{','.join([gap] * parts)}]", "start_times": 1.5}
+    written = ",".join(f'"{name}":[{",".join([str(value)] * count)}]' for name, value in lists.items())
+    return f'{{"model_id":"m",{written}}}'.encode()
+
+
+BENCH = """
+from specviz.ui.when_it_helps.your_server_state import YourServer
+from specviz.measure.endpoints.sentences import conclusion, table
+def shown_bench(content):
+    state = YourServer()
+    state.open(content, "bench.json")
+    result = state.opened[1].result
+    return f"{len(table(result)[1])} rows, {len(conclusion(result))} sentences"
+"""
 
 
 def prompts() -> bytes:

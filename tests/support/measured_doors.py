@@ -11,12 +11,16 @@ from specviz.data.lessons.plans import MAX_BYTES
 from specviz.data.systems.importers import MOST_UPLOADED
 from specviz.data.systems.importers.record import MOST_BYTES
 from specviz.data.systems.serving_counters import MAX_CHARACTERS
+from specviz.measure.endpoints import result as bench_result
+from specviz.measure.endpoints.reading import MOST_LINE
+from specviz.measure.endpoints.result import MOST_MEGABYTES
 from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from specviz.service.classes.registry import ClassLimits
 from specviz.ui.shared.components import MOST
 from specviz.ui.shared.guard import MOST_FILES, MOST_ITEMS, MOST_VALUES, SESSION_BYTES
 from specviz.ui.watch.watch_state import MAX_RUNS
+from specviz.ui.when_it_helps.your_server_state import UPLOAD_MEGABYTES
 from tests.support import door_contents as sent
 from tests.support.hostile_records import RECORDS
 
@@ -79,6 +83,15 @@ def opened():
         "f'{len(read_frame(content, chr(73))):,} rows'",
         lambda: [sent.sweep(table.UPLOAD.rows), *sent.files()],
         f"{table.UPLOAD.rows:,} rows",
+    ),
+    "a bench file": door(
+        """ui/when_it_helps/your_server.py: file_uploader when_it_helps_bench
+        measure/endpoints/result.py: reads""",
+        f"{UPLOAD_MEGABYTES} MB",
+        sent.BENCH,
+        "shown_bench(content)",
+        lambda: [sent.bench(UPLOAD_MEGABYTES), *sent.files()],
+        r"\d{3} rows, \d+ sentences",
     ),
     "a file of prompts": door(
         """ui/when_it_helps/controls.py: file_uploader when_it_helps_file
@@ -274,6 +287,20 @@ def opened():
         "f'{file.write_bytes(content) * 0 + len(SweepFile(file).rows):,} rows'",
         lambda: [sent.sweep(table.FILE.rows), *sent.files()],
         f"{table.FILE.rows:,} rows",
+    ),
+    "an answer of a server that bench asks": door(
+        "measure/endpoints/reading.py: reads",
+        f"{MOST_LINE // 1000} kB a part",
+    ),
+    "a bench on the command line": door(
+        """cli/bench.py: file --import
+        cli/bench.py: reads
+        measure/endpoints/tool_files.py: reads""",
+        f"{MOST_MEGABYTES} MB, of which {bench_result.MAX_PROMPTS} prompts are read",
+        "from specviz.measure.endpoints.importers import import_files",
+        "f'{len(import_files(content, content).answers)} answers'",
+        lambda: [sent.tool_file(MOST_MEGABYTES), *sent.files()],
+        f"{2 * bench_result.MAX_PROMPTS} answers",
     ),
     "a lesson plan on the command line": door(
         "cli/lessons.py: file plan",

@@ -152,6 +152,8 @@ NO_DOORS = {
     "cli/lessons.py: file --notes": "is written",
     "cli/lessons.py: file --out": "is written",
     "cli/traces.py: file --out": "is written",
+    "cli/bench.py: file --csv": "is written",
+    "cli/bench.py: file --plots": "is written",
     "cli/sweep.py: file --plots": "is written",
     "data/lessons/questions.py: reads": "a file of the app",
     "ui/be_the_draft/board.py: reads": "a file of the app",

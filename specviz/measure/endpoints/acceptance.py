@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeVar
 
-from specviz.core.errors import InputError
 from specviz.data.systems.serving_counters.counters import ServingCounters, checked
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Span
 
@@ -161,11 +160,3 @@ def _tally(counts: list[Accepted], written: int | None, answers: int) -> Tally:
         written,
         answers,
     )
-
-
-def counters_or_why(tally: Tally, system: str) -> tuple[ServingCounters | None, str]:
-    """The counters for the worksheet's model, or the sentence that says why they are none."""
-    try:
-        return tally.make_counters(system), ""
-    except InputError as error:
-        return None, str(error)

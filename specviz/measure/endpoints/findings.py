@@ -13,7 +13,7 @@ from statistics import geometric_mean, median
 from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import HELPS, HURTS, Interval, VerdictWord
-from specviz.measure.endpoints.acceptance import AcceptanceFound, counters_or_why, find_acceptance
+from specviz.measure.endpoints.acceptance import AcceptanceFound, find_acceptance
 from specviz.measure.endpoints.pairs import (
     AnswerPair,
     Gain,
@@ -34,6 +34,7 @@ from specviz.measure.worksheet.serving import Length, Production, draft_lengths,
 
 # Of the costs only the sum, a round's cost, is measured; these say how it is shared out, and no figure here uses it.
 SHARES = WorksheetModel(alpha=0.5, draft_length=1, cost_ratio=0.1, verification=1.1, overhead=0.0)
+IMPOSSIBLE = "A speedup of"  # how the worksheet's refusal of a round faster than one plain step begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,26 +126,32 @@ class BenchFindings:
 
     @cached_property
     def rounds(self) -> list[RoundCost]:
-        return [cost for load in self.measured if (cost := self._cost_or_why(load)[0])]
+        return [cost for cost, _ in self._costs.values() if cost]
 
     @property
     def no_rounds(self) -> str:
         """Why the cost of a round does not follow, one sentence; empty where it does, or where no count is known."""
-        reasons = [why for load in self.measured for _, why in [self._cost_or_why(load)]]
-        return "" if self.rounds else next(filter(None, reasons), "")
+        return "" if self.rounds else next(filter(None, (why for _, why in self._costs.values())), "")
+
+    @property
+    def impossible(self) -> list[int]:
+        """Concurrencies whose speedup is above the tokens of a round, so that something disturbed their times."""
+        return [number for number, (_, why) in self._costs.items() if why.startswith(IMPOSSIBLE)]
+
+    @cached_property
+    def _costs(self) -> dict[int, tuple[RoundCost | None, str]]:
+        return {load.concurrency: self._cost_or_why(load) for load in self.measured}
 
     def _cost_or_why(self, load: LoadFindings) -> tuple[RoundCost | None, str]:
         if self.acceptance is None or load.speedup is None:
             return None, ""
         tally = self.acceptance.by_concurrency.get(load.concurrency, self.acceptance.whole)
-        counters, why = counters_or_why(tally, self.result.with_.system)
-        if counters is None:
-            return None, why
         try:
-            found = production(counters, SHARES, load.speedup.value)
+            counters = tally.make_counters(self.result.with_.system)
+            found = production(counters, SHARES, load.speedup.value) if counters else None
         except InputError as error:
             return None, str(error)
-        return _round_cost(load.concurrency, found, load.speedup.interval), ""
+        return (_round_cost(load.concurrency, found, load.speedup.interval), "") if found else (None, "")
 
     @cached_property
     def stops(self) -> StopsPaying | None:
@@ -155,7 +162,7 @@ class BenchFindings:
 
 
 def _load(result: BenchResult, concurrency: int, prompts: list[PromptGain]) -> LoadFindings:
-    blocks = blocks_of(result.answers, concurrency)
+    blocks = blocks_of(result.answers, concurrency) if result.blocks_timed else []
     return LoadFindings(
         concurrency,
         prompts,

@@ -144,6 +144,7 @@ class BenchResult:
     spans: Annotated[list[Span], MostItems(MAX_ANSWERS)] = field(default_factory=list)
     notes: Annotated[list[Sentence], MostItems(50)] = field(default_factory=list)  # what was seen on the way
     imported: BenchName = ""  # the tool whose files it is from; empty: this program measured
+    blocks_timed: bool = True  # False: an imported file does not say when its requests began, so no throughput follows
 
     def server(self, side: Side) -> Server | None:
         return self.with_ if side == "with" else self.without
@@ -187,9 +188,10 @@ def _contradictions(result: BenchResult) -> Iterator[str]:
             yield f"answers.{number} is of a server that the file does not name"
         if answer.first is not None and answer.first > answer.seconds:
             yield f"answers.{number} has its first part after its last"
-        counted = answer.accepted
-        if counted and counted.accepted > counted.drafted:
-            yield f"answers.{number} accepts more guesses than it drafts"
-    for number, span in enumerate(result.spans):
-        if span.accepted and span.accepted.accepted > span.accepted.drafted:
-            yield f"spans.{number} accepts more guesses than it drafts"
+    counted = [(f"answers.{number}", each.accepted) for number, each in enumerate(result.answers)]
+    counted += [(f"spans.{number}", each.accepted) for number, each in enumerate(result.spans)]
+    for where, counts in counted:
+        if counts and counts.accepted > counts.drafted:
+            yield f"{where} accepts more guesses than it drafts"
+        if counts and counts.rounds is not None and max(counts.per_position, default=0) > counts.rounds:
+            yield f"{where} accepts a position in more rounds than there are"

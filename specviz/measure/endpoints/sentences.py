@@ -59,7 +59,7 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
     if all(load.speedup and load.speedup.interval is None for load in measured):
         yield say("one_prompt")
     yield _spread(found, measured[0])
-    yield from _load_limit(found)
+    yield limit_in_words(found)
     yield _others(measured)
 
 
@@ -98,11 +98,11 @@ def _prompt_name(found: BenchFindings, prompt: int) -> str:
     return first_words(found.result.prompts[prompt].name, LONGEST_NAME)
 
 
-def _load_limit(found: BenchFindings) -> Iterator[str]:
+def limit_in_words(found: BenchFindings) -> str:
+    """From which load it no longer pays; empty where no concurrency has an interval."""
     if found.stops and len(found.measured) == 1:
-        yield say("one_load", most=found.measured[0].concurrency)
-    elif found.stops:
-        yield _limit(found.stops)
+        return say("one_load", most=found.measured[0].concurrency)
+    return _limit(found.stops) if found.stops else ""
 
 
 def _limit(stops: StopsPaying) -> str:
@@ -161,7 +161,8 @@ def difference_in_words(found: BenchFindings, each: TextDifference) -> str:
     token = say("at_token", token=each.token + 1) if each.token is not None else ""
     ours, plain = (_on_one_line(each.continuations[side]) for side in ("with", "without"))
     name, before = _prompt_name(found, each.prompt), _on_one_line(each.before)
-    return say("difference", name=name, token=token, before=before, ours=ours, plain=plain)
+    after = say("after", before=before) if before else say("at_once")
+    return say("difference", name=name, token=token, after=after, ours=ours, plain=plain)
 
 
 def _on_one_line(text: str) -> str:

@@ -41,12 +41,22 @@ class BenchRow:
     tokens_per_round: float | None
     failed: int
 
+    @property
+    def tokens_per_second_with(self) -> float | None:
+        """Of one user."""
+        return 1 / self.token_seconds_with if self.token_seconds_with else None
+
+    @property
+    def tokens_per_second_without(self) -> float | None:
+        return 1 / self.token_seconds_without if self.token_seconds_without else None
+
 
 COLUMNS = tuple(column.name for column in fields(BenchRow))
 SHOWN = (
     *("prompt", "workload", "concurrency", "pairs", "speedup", "speedup_low", "speedup_high"),
-    *("token_seconds_with", "token_seconds_without", "acceptance_rate", "tokens_per_round", "failed"),
+    *("tokens_per_second_with", "tokens_per_second_without", "acceptance_rate", "tokens_per_round", "failed"),
 )
+SHOWN_ALONE = ("prompt", "workload", "concurrency", *(name for name in SHOWN[7:] if not name.endswith("without")))
 
 
 def bench_rows(result: BenchResult) -> list[BenchRow]:
@@ -102,15 +112,27 @@ def _middle(values: Sequence[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def table(result: BenchResult, columns: Sequence[str] = SHOWN) -> tuple[Sequence[str], list[list[Cell]]]:
-    """These columns, and one row a prompt and concurrency. Names in it are not escaped."""
-    return columns, [[getattr(row, column) for column in columns] for row in bench_rows(result)]
+def table(result: BenchResult) -> tuple[Sequence[str], list[list[Cell]]]:
+    """The columns worth a look, and one row a prompt and concurrency. Names in it are not escaped."""
+    columns = SHOWN if result.without else SHOWN_ALONE
+    return columns, _cells(result, columns)
+
+
+def _cells(result: BenchResult, columns: Sequence[str]) -> list[list[Cell]]:
+    return [[getattr(row, column) for column in columns] for row in bench_rows(result)]
 
 
 def dump_csv(result: BenchResult) -> str:
     """All columns as CSV, with a mark before a text that a spreadsheet would read as a formula."""
-    written, (columns, rows) = io.StringIO(), table(result, COLUMNS)
+    written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerow(COLUMNS)
+    for row in _cells(result, COLUMNS):
+        writer.writerow(map(_written, row))
     return written.getvalue()
+
+
+def _written(cell: Cell) -> Cell:
+    if isinstance(cell, float):
+        return float(f"{cell:.6g}")  # more digits are noise
+    return safe_cell(cell) if isinstance(cell, str) else cell

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from specviz.core.names import first_words
-from specviz.data.texts import Sentences
+from specviz.data.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, pairs_cut
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS
 from specviz.measure.endpoints.result import SIDES, BenchResult, Side
@@ -16,7 +16,8 @@ NAMES: dict[Side, str] = {"with": "with speculation", "without": "without specul
 
 
 def bench_warnings(found: BenchFindings) -> list[str]:
-    return [*_doubt_servers(found), *_doubt_answers(found), *_doubt_pairs(found), *found.result.notes]
+    impossible = [say("impossible", concurrency=join_choices(found.impossible, "and"))] if found.impossible else []
+    return [*impossible, *_doubt_servers(found), *_doubt_answers(found), *_doubt_pairs(found), *found.result.notes]
 
 
 def _doubt_servers(found: BenchFindings) -> Iterator[str]:

@@ -30,6 +30,7 @@ from specviz.ui.when_it_helps.batches import show_batches
 from specviz.ui.when_it_helps.by_draft import show_by_draft
 from specviz.ui.when_it_helps.by_method import show_by_method
 from specviz.ui.when_it_helps.when_it_helps_state import HERE, RECORDED, WhenItHelpsState, studied
+from specviz.ui.when_it_helps.your_server import show_your_server
 
 SAYS = page_texts("when_it_helps")
 Panels = Mapping[str, Callable[[], None]]
@@ -79,6 +80,7 @@ def _figures(sweeps: WhenItHelpsState) -> None:
             "Texts and settings": partial(_draw_sweep, sweeps),
             "Drafts": partial(draw_tabs, drafters),
             "In batches": show_batches,
+            "Your server": partial(show_your_server, sweeps.your_server),
         }
     )
 

@@ -27,6 +27,7 @@ from specviz.service.job import Items
 from specviz.service.protocol import Sweep
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
+from specviz.ui.when_it_helps.your_server_state import YourServer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,6 +190,7 @@ class WhenItHelpsState:
     outcome: str = ""  # how the last sweep ended, where not by being done
     began: float = 0.0  # when the sweep was asked for, by the monotonic clock
     by_draft: ByDraft = field(default_factory=ByDraft)
+    your_server: YourServer = field(default_factory=YourServer)
 
     @property
     def own_prompts(self) -> tuple[SweepPrompt, ...]:

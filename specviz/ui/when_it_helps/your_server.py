@@ -1,0 +1,174 @@
+"""Your server: what `specviz bench` measured on two running servers. A file is opened; no server is ever asked."""
+
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.names import first_words
+from specviz.data.systems.bench_words import bench_words
+from specviz.data.texts import page_texts
+from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
+from specviz.measure.endpoints.next_steps import measure_next
+from specviz.measure.endpoints.result import SIDES
+from specviz.measure.endpoints.sentences import findings_in_words, limit_in_words, name_server
+from specviz.measure.endpoints.table import bench_rows, dump_csv
+from specviz.measure.endpoints.warnings import NAMES, bench_warnings
+from specviz.ui.shared import parts
+from specviz.ui.shared.below_streamlit import UploadedFile
+from specviz.ui.shared.escaping import file_label, plain
+from specviz.ui.shared.figures import chart, two_charts
+from specviz.ui.shared.parts import PERCENT, TIMES, Options, button, data_table, download, notices, numbers
+from specviz.ui.when_it_helps.your_server_figures import (
+    acceptance_figure,
+    load_figure,
+    prompts_figure,
+    throughput_figure,
+)
+from specviz.ui.when_it_helps.your_server_state import YourServer
+
+SAYS = page_texts("when_it_helps")
+LONGEST = 120  # characters of a name from a file
+COMMAND = (
+    "python -m specviz bench --with http://localhost:8000 --without http://localhost:8001 \\\n"
+    "    --workload story code --concurrency 1,4,16 --json bench.json"
+)
+
+
+def show_your_server(state: YourServer) -> None:
+    benches = state.benches()
+    with st.container():  # always there, so that what stands below keeps its place
+        if not benches:
+            st.markdown(SAYS["server_what"])
+        else:
+            name = _choose(state, list(benches))
+            _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
+    _files(state)
+
+
+def _choose(state: YourServer, names: list[str]) -> str:
+    shown = state.shown if state.shown in names else names[0]
+    if len(names) == 1:
+        return shown
+    key = f"when_it_helps_bench_shown-{len(names)}-{shown}"
+    state.shown = st.segmented_control("Bench", names, default=shown, format_func=plain, key=key) or shown
+    return state.shown
+
+
+def _files(state: YourServer) -> None:
+    def load(file: UploadedFile) -> None:
+        state.open(file.getvalue(), file_label(file.name))
+
+    with st.container(horizontal=True, key="when_it_helps_bench_files"):
+        if state.opened:
+            found = state.opened[1]
+            download(
+                "Download CSV", lambda: dump_csv(found.result), "specviz-bench.csv",
+                icon=":material/download:", key="when_it_helps_bench_download",
+            )  # fmt: skip
+            button("Clear my file", "when_it_helps_bench_clear", state.clear, icon="delete")
+        elif state.cleared:
+            button("Undo clear", "when_it_helps_bench_undo", state.undo_clear, icon="undo")
+    st.caption(SAYS["server_never"])
+    st.code(COMMAND, language="bash")
+    more: Options = {"take": load, "problems": state.problems, "type": "json"}
+    parts.file_uploader("Open its bench.json", key="when_it_helps_bench", **more)
+
+
+def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
+    st.caption(_where(name, found, recorded))
+    _headline(found)
+    notices(bench_warnings(found))
+    _charts(found, name)
+    for sentence in findings_in_words(found)[1:]:
+        st.markdown(f"- {plain(sentence)}")
+    if steps := measure_next(found):
+        st.markdown("\n".join(f"- :material/arrow_forward: {plain(step)}" for step in steps))
+    _table(found)
+    with st.expander("What each measure means, here and in other tools"):
+        for word in bench_words():
+            st.markdown(f"**{plain(word.name)}.** {plain(word.means)} {plain(word.others)}")
+
+
+def _where(name: str, found: BenchFindings, recorded: bool) -> str:
+    result = found.result
+    start = ":material/history: **Recorded**" if recorded else f":material/upload_file: **Opened {plain(name)}**"
+    server = plain(first_words(f"{name_server(result.with_)}, model {result.with_.model}", LONGEST))
+    drafts = f", drafts with {plain(first_words(result.with_.drafts, LONGEST))}" if result.with_.drafts else ""
+    tool = f", with {plain(result.imported)}" if result.imported else ""
+    asked = f"asked from {plain(first_words(result.client, LONGEST))}{tool} on {plain(result.created[:10])}"
+    return f"{start}: {server}{drafts}; {asked}. {plain(findings_in_words(found)[0])}"
+
+
+def _headline(found: BenchFindings) -> None:
+    """Does it help here, and up to which load."""
+    if not found.measured or found.measured[0].speedup is None:
+        return
+    first = found.measured[0]
+    assert first.speedup
+    if found.impossible:
+        st.markdown(f":material/error: :gray[**Not trusted, {first.speedup.value:.2f}×.**]")
+        return
+    look = first.speedup.judged.look
+    said = f"{first.speedup.judged.headline} at concurrency {first.concurrency}."
+    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
+
+
+def _charts(found: BenchFindings, name: str) -> None:
+    result, loads = found.result, found.measured
+    if loads:
+        load = _choose_load(loads, name)
+        two_charts(
+            (load_figure(loads), "server-speedup", SAYS["server_loads"]),
+            (
+                prompts_figure(load, result.prompts),
+                "server-prompts",
+                SAYS["server_prompts"].format(concurrency=load.concurrency),
+            ),
+        )
+    sides = [side for side in SIDES if result.server(side)]
+    drawn = [(throughput_figure(found.loads, sides), "server-throughput", SAYS["server_throughput"])]
+    if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
+        drawn.append((accepted, "server-positions", SAYS["server_positions"]))
+    if len(drawn) > 1:
+        two_charts(*drawn)
+    elif found.loads:
+        st.caption(drawn[0][2])
+        chart(*drawn[0][:2])
+
+
+def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
+    if len(loads) == 1:
+        return loads[0]
+    known = {load.concurrency: load for load in loads}
+    key = f"when_it_helps_bench_load-{name}-{len(loads)}"
+    chosen = st.segmented_control("Prompts at concurrency", list(known), default=loads[0].concurrency, key=key)
+    return known.get(chosen or 0, loads[0])
+
+
+COLUMNS = {
+    **numbers(TIMES, "speedup"),
+    **numbers(TIMES, "low", "high", explanation=SAYS["server_interval"]),
+    **numbers("%.1f", *(f"tokens / s {name}" for name in NAMES.values())),
+    **numbers(PERCENT, "accepted"),
+    **numbers("%.2f", "tokens a round"),
+}
+
+
+def _table(found: BenchFindings) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "prompt": row.prompt,
+            "kind": row.workload,
+            "concurrency": row.concurrency,
+            "speedup": row.speedup,
+            "low": row.speedup_low,
+            "high": row.speedup_high,
+            f"tokens / s {NAMES['with']}": row.tokens_per_second_with,
+            f"tokens / s {NAMES['without']}": row.tokens_per_second_without,
+            "accepted": None if row.acceptance_rate is None else 100 * row.acceptance_rate,
+            "tokens a round": row.tokens_per_round,
+            "failed": row.failed,
+        }
+        for row in bench_rows(found.result)
+    ]
+    data_table(rows, "server_table", columns=COLUMNS)

@@ -1,0 +1,103 @@
+"""The figures of "Your server". Pure functions: what a bench found in, a figure out; never colour alone."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from specviz.core.judge import LOOKS, VerdictWord
+from specviz.core.names import first_words
+from specviz.measure.endpoints.acceptance import AcceptanceFound
+from specviz.measure.endpoints.findings import LoadFindings
+from specviz.measure.endpoints.pairs import Gain
+from specviz.measure.endpoints.result import BenchPrompt, Side
+from specviz.measure.endpoints.warnings import NAMES
+from specviz.ui.shared import figures as plot
+from specviz.ui.shared.escaping import figure_text
+
+HEIGHT = 330
+ROW, MOST_NAMES = 22, 40  # px; more names do not fit beside a figure
+MOST_NAME = 28  # characters
+SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
+
+
+def load_figure(loads: Sequence[LoadFindings]) -> plot.Figure:
+    """Speedup against concurrency: a line, on it the mark of what each interval supports."""
+    numbers = [str(load.concurrency) for load in loads]
+    gains = [load.speedup for load in loads if load.speedup]
+    line = plot.scatter(
+        "", numbers, [gain.value for gain in gains], mode="lines", line={"color": plot.GREY, "width": 2},
+        hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    marks = [
+        _marks(word, [number for number, _ in its], [gain for _, gain in its], across=False)
+        for word in LOOKS
+        if (its := [(x, gain) for x, gain in zip(numbers, gains, strict=True) if gain.judged.word == word])
+    ]
+    x = plot.axis("requests under way at once", type="category", categoryorder="array", categoryarray=numbers)
+    return plot.figure([line, *marks], HEIGHT, x=x, y=SPEEDUP, showlegend=True, **plot.level(1, "1×", beside=True))
+
+
+def _marks(word: VerdictWord, places: Sequence[str | float], gains: Sequence[Gain], *, across: bool) -> plot.FigurePart:
+    """The points that have this word, each with its interval; `across`: the speedup is on the x axis."""
+    look, values = LOOKS[word], [gain.value for gain in gains]
+    low, high = ([(gain.interval or (gain.value,) * 2)[end] for gain in gains] for end in (0, 1))
+    error = plot.interval(values, low, high, look.fill)
+    said = [gain.said for gain in gains]
+    marker = plot.marker(look.shape, 12, look.fill)
+    x, y, bar = (values, places, "error_x") if across else (places, values, "error_y")
+    where = "%{y}" if across else "%{x}"
+    hover = f"{where}: %{{customdata}}<extra></extra>"
+    return plot.scatter(word, x, y, hover, mode="markers", marker=marker, customdata=said, **{bar: error})
+
+
+def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
+    """Each prompt's speedup with the interval over its repeats, the fastest at the top."""
+    ordered = sorted(load.prompts, key=lambda each: each.ratio)
+    named = _labels(load, prompts)
+    labels = [named[each.prompt] for each in ordered]
+    gains = [each.gain for each in ordered]
+    marks = [
+        _marks(word, [label for label, _ in its], [gain for _, gain in its], across=True)
+        for word in LOOKS
+        if (its := [(label, gain) for label, gain in zip(labels, gains, strict=True) if gain.judged.word == word])
+    ]
+    fits = len(ordered) <= MOST_NAMES
+    y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)
+    height = max(HEIGHT, 110 + ROW * len(ordered)) if fits else HEIGHT
+    return plot.figure(marks, height, x=SPEEDUP, y=y, showlegend=True, shapes=[plot.UPRIGHT])
+
+
+def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str]:
+    """Each prompt's name, short; with its number where two would have the same."""
+    short = {each.prompt: first_words(prompts[each.prompt].name, MOST_NAME) for each in load.prompts}
+    times = Counter(short.values())
+    return {place: figure_text(name if times[name] == 1 else f"{place + 1}. {name}") for place, name in short.items()}
+
+
+def throughput_figure(loads: Sequence[LoadFindings], sides: Sequence[Side]) -> plot.Figure:
+    """Tokens a second of all users together, against concurrency; a line for each server."""
+    lines = []
+    for number, side in enumerate(sides):
+        known = [(str(load.concurrency), rate) for load in loads if (rate := load.sides[side].throughput)]
+        hover = f"%{{x}}: %{{y:.1f}} tokens a second<extra>{NAMES[side]}</extra>"
+        x, y = [x for x, _ in known], [y for _, y in known]
+        lines.append(plot.scatter(NAMES[side], x, y, hover, **plot.look(number, 9)))
+    numbers = [str(load.concurrency) for load in loads]
+    x_axis = plot.axis("requests under way at once", type="category", categoryorder="array", categoryarray=numbers)
+    y_axis = plot.axis("tokens a second, all users", rangemode="tozero")
+    return plot.figure(lines, HEIGHT, x=x_axis, y=y_axis, showlegend=True)
+
+
+def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
+    """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
+    survival = found.whole.survival
+    kinds = {name: tally.rate for name, tally in found.by_workload.items() if tally.rate is not None}
+    if survival:
+        places, rates, title = [str(place) for place in range(1, len(survival) + 1)], list(survival), "position"
+        y = plot.axis("share of rounds that accept it", range=[0, 1.03], tickformat=".0%")
+    elif kinds:
+        places, rates, title = [figure_text(name[:MOST_NAME]) for name in kinds], list(kinds.values()), "kind of text"
+        y = plot.axis("accepted / guesses", range=[0, 1.03], tickformat=".0%")
+    else:
+        return None
+    bars = plot.bars("", places, rates, "%{x}: %{y:.0%}<extra></extra>", marker={"color": plot.BLUE, "opacity": 0.85})
+    return plot.figure([bars], HEIGHT, x=plot.axis(title, type="category"), y=y, showlegend=False)

@@ -1,0 +1,361 @@
+"""What a bench says, against benches with a known truth: ratios, intervals, where it stops paying, texts, counts."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from specviz.measure.endpoints.acceptance import find_acceptance
+from specviz.measure.endpoints.findings import BenchFindings, stops_paying
+from specviz.measure.endpoints.next_steps import length_option, lookup_option
+from specviz.measure.endpoints.pairs import FEWEST_TOKENS, pair_answers
+from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
+from specviz.measure.endpoints.sentences import conclusion, definitions, dump_csv, table
+from tests.support.bench_results import FIRST, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
+
+ONE = [("story 1", "story")]
+
+
+def change(result: BenchResult, changed: Callable[[Answer], Answer]) -> BenchResult:
+    return replace(result, answers=[changed(answer) for answer in result.answers])
+
+
+def of_pair(ours: Answer, plain: Answer) -> BenchResult:
+    return replace(make_bench({1: 1.0}, prompts=ONE, repeats=1), answers=[ours, plain])
+
+
+def said(result: BenchResult) -> str:
+    return "\n".join(conclusion(result))
+
+
+def test_the_speedup_at_each_concurrency_is_the_known_one_and_its_interval_contains_it() -> None:
+    found = BenchFindings(make_bench())
+    assert [load.concurrency for load in found.measured] == list(SPEEDUPS)
+    for load, truth in zip(found.measured, SPEEDUPS.values(), strict=True):
+        assert load.speedup
+        assert load.speedup.interval
+        low, high = load.speedup.interval
+        assert low < truth < high
+        assert load.speedup.value == pytest.approx(truth, rel=0.01)
+        ours, plain = (load.sides[side].tokens_per_second for side in ("with", "without"))
+        assert ours
+        assert plain
+        assert ours / plain == pytest.approx(load.speedup.value)  # the rates that are shown divide to the speedup
+    words = [load.speedup.judged.word for load in found.measured if load.speedup]
+    assert words == ["helps", "helps", "hurts"]
+    assert "It pays up to concurrency 4 and no longer from 8 on" in said(found.result)
+
+
+def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart() -> None:
+    result = of_pair(make_answer("with", STEP / 2, first=FIRST), make_answer("without", STEP))
+    [pair] = pair_answers(result).pairs
+    assert pair.ratio == pytest.approx(2)
+    assert pair.first_ratio == pytest.approx(1)
+    assert pair.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
+
+
+def test_one_prompt_has_no_interval_and_only_looks_faster() -> None:
+    result = make_bench({1: 1.5}, prompts=ONE, repeats=3)
+    [load] = BenchFindings(result).measured
+    assert load.speedup
+    assert load.speedup.interval is None
+    assert "looks like it helps" in said(result)
+    assert "One prompt has no interval" in said(result)
+    assert BenchFindings(result).stops is None
+
+
+def cut_answers(**of_ours: object) -> BenchResult:
+    """The server with speculation ends after 17 tokens, of which its parts hold two each; the other writes 33."""
+    seconds = [FIRST + STEP * at for at in range(9)]
+    fields = {"tokens": 17, "part_seconds": seconds, "part_tokens": [1, *[2] * 8], "seconds": seconds[-1]} | of_ours
+    return of_pair(make_answer("with", STEP, **fields), make_answer("without", STEP))
+
+
+def test_answers_of_different_lengths_are_cut_at_the_shorter_one_by_the_tokens_of_their_parts() -> None:
+    [pair] = pair_answers(cut_answers()).pairs
+    assert pair.cut == "counted"
+    assert pair.timed["without"].tokens == 17
+    assert pair.ratio == pytest.approx(2)
+    assert "one server wrote more tokens than the other" in said(cut_answers())
+
+
+def test_without_counted_parts_the_cut_is_estimated_and_without_parts_there_is_none() -> None:
+    def uncounted(answer: Answer) -> Answer:
+        return replace(answer, part_tokens=[])
+
+    estimated, none = (
+        change(cut_answers(), uncounted),
+        change(cut_answers(), lambda each: replace(each, part_seconds=[])),
+    )
+    [pair] = pair_answers(estimated).pairs
+    assert pair.cut == "estimated"
+    assert pair.ratio == pytest.approx(2)
+    assert "taken to hold as many" in said(estimated)
+    [pair] = pair_answers(none).pairs
+    assert (pair.cut, pair.latency_ratio) == ("not cut", None)
+    assert "timed over its own length" in said(none)
+
+
+@pytest.mark.parametrize(
+    ("words", "up_to", "from_"),
+    [
+        ({1: "helps", 4: "hurts"}, 1, 4),
+        ({1: "helps", 4: "too close to call", 8: "hurts", 16: "hurts"}, 1, 8),
+        ({1: "helps", 4: "helps"}, 4, None),
+        ({1: "helps", 4: "about even"}, 1, None),
+        ({1: "hurts", 4: "hurts"}, None, 1),
+        ({1: "hurts", 4: "helps"}, None, None),
+        ({1: "helps", 4: "hurts", 8: "helps"}, 1, None),
+        ({1: "helps", 4: "hurts", 8: "about even"}, 1, None),
+    ],
+)
+def test_where_it_stops_paying_is_decided_by_measured_loads_only(
+    words: dict[int, object], up_to: int | None, from_: int | None
+) -> None:
+    found = stops_paying(words)  # type: ignore[arg-type]
+    assert (found.up_to, found.from_) == (up_to, from_)
+
+
+@pytest.mark.parametrize(
+    ("speedups", "sentence"),
+    [
+        ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on: the limit is between the two."),
+        ({1: 1.5, 4: 1.0, 8: 0.7}, "between the two; at 4 it is about even or too close to call."),
+        ({1: 1.5, 8: 1.3}, "It helps at each measured concurrency, up to 8"),
+        ({1: 0.8, 8: 0.7}, "It pays at none of the measured concurrencies: it hurts at 1 and 8."),
+        ({1: 1.5}, "Only concurrency 1 was measured"),
+        ({1: 1.0, 8: 0.7}, "It helps for sure at none of the measured concurrencies"),
+        ({1: 1.5, 8: 1.0}, "It helps up to concurrency 1. Above that, at 8 it is about even or too close to call"),
+        ({1: 0.8, 8: 1.5}, "It helps at 8, hurts at 1: these loads show no one limit"),
+    ],
+)
+def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(
+    speedups: dict[int, float], sentence: str
+) -> None:
+    assert sentence in said(make_bench(speedups))
+
+
+def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None:
+    result = make_bench({4: 2.0}, noise=0, repeats=3)
+    [load] = BenchFindings(result).loads
+    assert load.throughput
+    longest = {side: FIRST + 32 * STEP * 1.4 / (2 if side == "with" else 1) for side in ("with", "without")}
+    assert load.throughput.value == pytest.approx(longest["without"] / longest["with"])
+    assert load.throughput.of == 3
+    spoilt = replace(result.answers[0], problem="The server said 503.", tokens=None)
+    [load] = BenchFindings(replace(result, answers=[spoilt, *result.answers[1:]])).loads
+    assert load.throughput
+    assert load.throughput.of == 2
+
+
+def test_what_is_accepted_is_the_same_from_answers_and_from_counters() -> None:
+    result = make_bench({1: 1.5, 4: 1.2})
+    own, counted = find_acceptance(result), find_acceptance(with_spans(result))
+    assert own
+    assert counted
+    assert (own.source, counted.source) == ("answers", "counters")
+    assert own.whole == counted.whole
+    assert own.by_concurrency == counted.by_concurrency
+    assert own.whole.survival == pytest.approx((9 / 11, 7 / 11, 4 / 11, 2 / 11))
+    assert own.whole.tokens_a_round == pytest.approx(3)
+
+
+def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() -> None:
+    result = make_bench({1: 1.5}, counted=False)
+    assert find_acceptance(result) is None
+    assert "What was accepted is not known" in said(result)
+    resting = Span("with", 1, "", 0, 0, Accepted(40, 20, 10), 1, asked=False)
+    assert find_acceptance(replace(result, spans=[resting])) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        (Accepted(40, 22, 10), "exactly the 33 tokens"),
+        (Accepted(40, 24, 10), "2 tokens more than the 33 that were written: the limit cut them off"),
+        (Accepted(40, 12, 10), "agree with the 33 written tokens if 10 passes of the target checked no draft"),
+        (Accepted(40, 32, 10), "10 tokens more than the 33 that were written, which is more than the limit can"),
+    ],
+)
+def test_counts_and_written_tokens_are_compared(counts: Accepted, sentence: str) -> None:
+    assert sentence in said(of_pair(make_answer("with", STEP / 2, accepted=counts), make_answer("without", STEP)))
+
+
+def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() -> None:
+    found = BenchFindings(make_bench({1: 1.5}))
+    [cost], [load] = found.rounds, found.measured
+    assert load.speedup
+    assert load.speedup.interval
+    low, high = load.speedup.interval
+    assert cost.cost == pytest.approx(3 / load.speedup.value)
+    assert cost.interval == pytest.approx((3 / high, 3 / low))
+    alpha = cost.alpha_at(cost.cost)
+    assert alpha
+    assert math.fsum(alpha**power for power in range(5)) == pytest.approx(cost.cost)
+
+
+def test_rounds_faster_than_a_plain_step_are_refused_and_said() -> None:
+    result = make_bench({1: 9.0})
+    assert BenchFindings(result).rounds == []
+    assert "What a round costs does not follow: A speedup of 9.00× with 3.00 tokens per target call" in said(result)
+
+
+def test_counts_without_rounds_give_tokens_a_pass() -> None:
+    """llama.cpp's own totals count no rounds: what was written says how many passes there were."""
+    result = change(make_bench({1: 1.5}), lambda each: replace(each, accepted=each.accepted and Accepted(44, 22, None)))
+    tally = BenchFindings(result).acceptance
+    assert tally
+    assert tally.whole.tokens_a_round == pytest.approx(1 + 22 / 10)
+    assert "3.20 tokens a pass" in said(result)
+
+
+def test_greedy_texts_are_compared_by_ids_where_both_have_them_and_the_first_difference_is_shown() -> None:
+    ours, plain = (make_answer(side, STEP, token_ids=[1, 2, 3], text="a bird sang") for side in ("with", "without"))
+    assert "in all 1 pairs, compared token by token" in said(of_pair(ours, replace(plain, text="other")))
+    other = replace(plain, token_ids=[1, 9, 3], text="a bird\nflew")
+    sentence = said(of_pair(ours, other))
+    assert "0 of 1 pairs have the same text, compared token by token; 1 differ" in sentence
+    assert (
+        "prompt “story 1”, token 2: after “a bird” the server with speculation goes on “ sang”, the other" in sentence
+    )
+    assert "“↵flew”" in sentence
+    shorter = said(of_pair(ours, replace(plain, token_ids=[1, 2], text="a bird")))
+    assert "0 differ, and 1 is the same until one of the two ends" in shorter
+
+
+def test_a_server_that_does_not_write_the_same_again_proves_nothing() -> None:
+    result = make_bench({1: 1.2})
+    assert "does not write the same again" not in said(result)
+
+    def noisy(side: Side) -> BenchResult:
+        return change(result, lambda each: replace(each, text=f"{each.text}{each.repeat if each.side == side else 0}"))
+
+    assert "The server without speculation does not write the same again: 12 of 12 prompts" in said(noisy("without"))
+    assert "proves nothing" in said(noisy("with"))
+    steady = change(result, lambda each: replace(each, text=f"{each.side} {each.text}"))
+    assert "the difference is between the two" in said(steady)
+
+
+def test_above_temperature_0_nothing_is_claimed_of_texts() -> None:
+    result = make_bench({1: 1.2})
+    sampled = replace(result, settings=replace(result.settings, temperature=0.8))
+    assert "At temperature 0.8 the texts are two draws each, so they are not compared" in said(sampled)
+    assert BenchFindings(sampled).sameness is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        (lambda it: replace(it, without=it.with_), "Both addresses are the same server"),
+        (lambda it: replace(it, without=replace(it.without, drafts="ngram")), "speculation drafts too"),
+        (lambda it: change(it, lambda each: replace(each, accepted=each.accepted and Accepted(0, 0, 0))),
+         "drafted nothing"),
+        (lambda it: replace(change(it, lambda each: replace(each, accepted=None)), with_=replace(it.with_, drafts="")),
+         "Nothing shows that the server with speculation drafts"),
+        (lambda it: with_spans(it, others=40), "tokens for somebody else while it wrote"),
+        (lambda it: replace(it, spans=[Span("without", 1, "", 400, 0, asked=False)]),
+         "both addresses lead to the same"),
+        (lambda it: change(it, lambda each: replace(each, tokens=FEWEST_TOKENS - 1)), "nothing to time"),
+        (lambda it: change(it, lambda each: replace(each, tokens=None)), "does not say how many tokens it wrote"),
+        (lambda it: replace(it, answers=[replace(it.answers[0], problem="503: busy."), *it.answers[1:]]),
+         "1 of 24 requests to the server with"),
+        (lambda it: replace(it, answers=it.answers[1:]), "1 answer has no partner"),
+    ],
+)  # fmt: skip
+def test_what_makes_the_figures_doubtful_is_said_first(
+    changed: Callable[[BenchResult], BenchResult], sentence: str
+) -> None:
+    result = make_bench({1: 1.5})
+    assert sentence not in said(result)
+    assert any(sentence in each for each in conclusion(changed(result))[:3])
+
+
+@pytest.mark.parametrize(
+    ("system", "length", "lookup"),
+    [
+        ("vllm", '"num_speculative_tokens": 3}', '"method": "ngram"'),
+        ("llama.cpp", "--spec-draft-n-max 3", "--spec-type ngram-simple"),
+        ("sglang", "--speculative-num-steps 3", "--speculative-algorithm NGRAM"),
+        ("LM Studio", "number of guesses", "prompt lookup"),
+    ],
+)
+def test_options_to_try_have_that_systems_own_names(system: str, length: str, lookup: str) -> None:
+    assert length in length_option(system, 3)
+    assert lookup in lookup_option(system, 3)
+
+
+def test_the_limit_by_load_is_an_option_of_vllm_that_drafts_nothing_above_it() -> None:
+    assert "[[1, 4, 4], [5, 1024, 0]]" in said(make_bench())
+    llama = make_bench()
+    assert "num_speculative_tokens" not in said(replace(llama, with_=replace(llama.with_, system="llama.cpp")))
+
+
+def test_one_server_alone_has_rates_and_counts_and_no_ratio() -> None:
+    result = make_bench({1: 1.5})
+    alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
+    text = said(alone)
+    assert "Only one server was measured" in text
+    assert "tokens a second for one user" in text
+    assert "guesses were accepted" in text
+    assert "×" not in text
+    assert not any("speedup" in column or "without" in column for column in table(alone)[0])
+
+
+def test_the_table_has_a_row_for_each_prompt_and_concurrency_and_its_csv_marks_formulas() -> None:
+    result = make_bench({1: 1.5, 4: 1.2}, prompts=[("=1+1", "story"), ("plain", "code")], noise=0)
+    columns, rows = table(result)
+    assert [(row[0], row[2]) for row in rows] == [("=1+1", 1), ("plain", 1), ("=1+1", 4), ("plain", 4)]
+    assert [row[columns.index("speedup")] for row in rows] == pytest.approx([1.5, 1.5, 1.2, 1.2])
+    lines = dump_csv(result).splitlines()
+    assert len(lines) == 5
+    assert lines[1].startswith("'=1+1,story,1,2,1.5")
+
+
+def test_each_measure_has_a_definition() -> None:
+    words = dict(definitions())
+    assert {"Time to first token", "Time per output token", "Throughput", "Acceptance rate"} <= words.keys()
+    assert "GuideLLM" in words["Time per output token"]
+
+
+def test_a_bench_survives_its_file() -> None:
+    result = make_bench()
+    assert read_result(dump_result(result).encode()) == result
+
+
+EXTREME = [
+    {"first": 0.0, "seconds": 5e-324},
+    {"first": 0.0, "seconds": 1e7, "tokens": 10**12},
+    {"first": 1.0, "seconds": 2.0, "part_seconds": [9.0] * 33},
+    {"tokens": 40, "part_seconds": [1e7, 0.0], "part_tokens": [10**12, 0]},
+    {"tokens": 10**12, "part_tokens": [0] * 33},
+    {"accepted": Accepted(10**12, 10**12, 1, [10**12] * 64)},
+    {"accepted": Accepted(1, 1, 10**12)},
+    {"accepted": Accepted(0, 0, None, [5])},
+    {"accepted": Accepted(10**12, 10**12)},
+    {"accepted": Accepted(4, 2, 1, [1, 2, 3])},
+    {"text": "", "token_ids": []},
+    {"first": None},
+    {"tokens": 0},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("extreme", EXTREME, ids=lambda given: "-".join(given))
+@pytest.mark.parametrize("spread", [False, True], ids=["one", "all"])
+def test_figures_that_no_server_has_end_in_sentences_not_in_an_error(extreme: dict[str, object], spread: bool) -> None:
+    def changed(answer: Answer) -> Answer:
+        return replace(answer, **extreme) if spread or not answer.prompt else answer  # type: ignore[arg-type]
+
+    result = change(make_bench({1: 1.5, 4: 1.2}), changed)
+    assert all(sentence.endswith(".") for sentence in conclusion(result))
+    assert "nan" not in said(result)
+    dump_csv(result)
+
+
+def test_a_bench_without_answers_says_that_nothing_was_timed() -> None:
+    empty = replace(make_bench({1: 1.5}), answers=[])
+    assert "No pair of answers can be timed" in said(empty)
+    assert table(empty)[1] == []
+    assert conclusion(replace(empty, without=None))
+    assert conclusion(replace(empty, with_=Server("", "")))
+    assert accepted_of(33).rounds == 11
