@@ -9,6 +9,7 @@
 # make audit  whether a pinned package has a known vulnerability
 # make lock   write the lock files again, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
+# make test-servers VLLM=folder LLAMA=folder  vLLM and llama.cpp's server asked anew, before a release: ten minutes
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501
@@ -28,7 +29,7 @@ BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=
 	cat $(VENV)/types.log; exit $$((tests | typed)); }
 FIND_CHROMIUM = CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM
 
-.PHONY: run dev smollm2 style js check test test-all test-cluster soak audit lock clean
+.PHONY: run dev smollm2 style js check test test-all test-cluster test-servers soak audit lock clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -53,10 +54,10 @@ check: style js
 	$(call BESIDE_TYPES,$(PYTEST) tests/unit tests/js -m "not full")
 
 test: style js
-	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full and not soak")
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full and not soak and not servers")
 
 test-all: style js
-	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak")
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not soak and not servers")
 	$(MAKE) audit soak test-cluster
 
 soak: $(VENV)/installed-dev
@@ -65,6 +66,10 @@ soak: $(VENV)/installed-dev
 # One test after the other: each starts a cluster, which needs the cores for itself.
 test-cluster: $(RAY_VENV)/installed
 	$(RAY_PY) -m pytest tests/cluster --numprocesses 0 --durations 10
+
+# Without a folder its tests are skipped, and the end of the output says how to make it.
+test-servers: $(VENV)/installed-dev
+	VLLM="$(VLLM)" LLAMA="$(LLAMA)" $(PY) -m pytest tests/servers --numprocesses 0 --durations 10
 
 audit: $(VENV)/installed-dev
 	$(PY) -m scripts.audit

@@ -1,8 +1,8 @@
 """What a chat model accepts of prompt lookup, for each kind of prompt: counts only, so that no quiet machine is needed.
 
     make smollm2
-    python -m specviz compare --target smollm2 --draft lookup --prompts-file examples/chat-prompts.jsonl \
-        --draft-lengths 4 --max-new-tokens 96 --repeats 1 --csv rows.csv
+    python -m specviz sweep --target smollm2 --draft lookup --prompt-format chat --draft-lengths 4 --max-new-tokens 96 \
+        --workload correct change answer summarise reformat stories facts --csv rows.csv
     python -m benchmarks.chat rows.csv [--out FILE]
 
 Tokens a pass are those written over the passes of the target, of each prompt; a kind has the mean, the least and the

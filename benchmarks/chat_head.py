@@ -31,9 +31,9 @@ from specviz.core.metrics import Counts, count
 from specviz.core.replay import DraftGuesses, replay
 from specviz.core.steps import result_of
 from specviz.core.trace import DrafterInfo
+from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.decoding import HeadDrafter, LookupFirstDrafter
 from specviz.decoding.drafters.lookup_first import SHORTEST
-from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.models.cached_model import CachedModel
 from specviz.models.catalogue import VOCABULARY
 from specviz.models.devices import describe_machine
@@ -43,7 +43,7 @@ from specviz.models.loaded_model import LoadedModel, chat_ids
 from training.eagle import Eagle
 from training.heads import go_on_from
 
-PROMPTS = Path("examples/chat-prompts.jsonl")
+PROMPTS = "assets/texts/chat_workloads.yaml"
 TOKENS = 96  # of an answer, at most
 LENGTHS = range(1, 7)
 NOTHING = -1  # a guess after the answer's end, whatever it is
@@ -80,7 +80,7 @@ def main() -> None:
         "target_dtype": target.info.dtype,
         "machine": describe_machine().machine,
     }
-    about |= {"prompts": str(PROMPTS), "max_new_tokens": TOKENS, "temperature": 0.0}
+    about |= {"prompts": PROMPTS, "max_new_tokens": TOKENS, "temperature": 0.0}
     ways = {"lookup": summary(answers, [looked_up(target, answer, shortest=1) for answer in answers])}
     points = [point(folder, target, answers) for folder in options.heads]
     if options.more:
@@ -94,8 +94,8 @@ def stored_answers(target: LoadedModel, file: Path | None) -> list[Answer]:
     if file and file.is_file():
         return [Answer(**each) for each in torch.load(file, weights_only=True)]
     answers = []
-    for prompt in read_prompt_file(PROMPTS).prompts:
-        ids = chat_ids(target, prompt.messages)
+    for kind, prompt in ((each.name, prompt) for each in CHAT_WORKLOADS for prompt in each.all_prompts):
+        ids = chat_ids(target, [("user", prompt.text)])
         lookup, settings = PromptLookupDrafter(), DecodeSettings(max_new_tokens=TOKENS)
         output = speculative_decode(target, lookup, ids, settings, record=False).output
         model = CachedModel(target, target.rows)
@@ -103,7 +103,7 @@ def stored_answers(target: LoadedModel, file: Path | None) -> list[Answer]:
         model.prefill([*ids, *output.token_ids][:-1])
         ends = output.token_ids[-1:] if output.stopped_by == "eos" else []
         known = states.since(0).clone()
-        answers.append(Answer(prompt.name, prompt.workload, ids, output.token_ids, ends, known))
+        answers.append(Answer(prompt.name, kind, ids, output.token_ids, ends, known))
         print(prompt.name, len(ids), len(output.token_ids), flush=True)
     if file:
         torch.save([asdict(answer) for answer in answers], file)

@@ -1,6 +1,7 @@
 """Our decoding loops beside transformers, llama.cpp and vLLM: the same models, prompts, draft length and threads.
 
-    python -m benchmarks.peers CORPUS [--prompts 5] [--bfloat16] [--llama FOLDER] [--vllm URL] [--out FILE]
+    python -m benchmarks.peers CORPUS [--prompts 5] [--bfloat16] [--llama FOLDER [--rounds BUILD]] [--vllm URL]
+        [--out FILE]
 
 Every way writes the same number of tokens after the same prompt, greedily, one way after the other, on one thread. Its
 time is milliseconds a token after the first one, which comes from the pass over the prompt. The fastest of the repeats
@@ -11,7 +12,8 @@ accepted tokens, where a way reports them. All is float32; `--bfloat16` adds our
 FOLDER has `llama-server`, and `wren-base.gguf` and `wren-nano.gguf` in float32 as convert_hf_to_gguf.py of llama.cpp
 writes them; for bfloat16 also `wren-base-bf16.gguf` and `wren-nano-bf16.gguf`. URL is a vLLM server of the same pair,
 started with `--per-request-spec-decode-metrics detailed`: then its texts and its rounds are compared with ours, and
-nothing is timed, so that the machine need not be quiet.
+nothing is timed, so that the machine need not be quiet. `--rounds` does the same with llama.cpp, of which BUILD is the
+number of its build: the server does not know it.
 """
 
 import argparse
@@ -37,6 +39,8 @@ from benchmarks.timing import report
 from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.rounds import known_seconds
+from specviz.data.systems.importers.llama_cpp import steps_of
+from specviz.data.systems.importers.record import pieces_of
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import Dtype, LoadedModel
@@ -131,8 +135,12 @@ def main() -> None:
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, MODELS_FOLDER / TARGET, options.prompts)
     pair = load_pair("float32", options)
-    if options.vllm:
-        counted = agreement_with_vllm(options.vllm, pair, [ids for each in prompts.values() for ids in each])
+    if options.vllm or options.rounds:
+        every = [ids for each in prompts.values() for ids in each]
+        if options.vllm:
+            counted = agreement_with_vllm(options.vllm, pair, every)
+        else:
+            counted = {"llama.cpp": options.rounds} | agreement_with_llama(options.llama, pair, every)
         said = {name: getattr(options, name) for name in COUNTED} | {"target": TARGET, "draft": DRAFT}
         return report({"machine": asdict(describe_machine()), "options": said} | counted, options.out)
     with quiet_machine(TARGET) as quiet, ExitStack() as servers:
@@ -177,6 +185,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--draft-length", type=int, default=4)
     parser.add_argument("--bfloat16", action="store_true", help="measure our loop and llama.cpp in bfloat16 too")
     parser.add_argument("--llama", type=Path, help="folder with llama-server and the models as GGUF")
+    parser.add_argument("--rounds", metavar="BUILD", help="only compare the rounds with those of llama.cpp")
     parser.add_argument("--vllm", help="address of a running server of the same pair")
     parser.add_argument("--out")
     return parser.parse_args()
@@ -208,14 +217,22 @@ def llama_arguments(folder: Path, pair: Pair, suffix: str) -> dict[str, list[str
 
 @contextmanager
 def llama_way(folder: Path, pair: Pair, arguments: list[str]) -> Iterator[Way]:
-    """A server of llama.cpp, until the block ends."""
+    """How a server of llama.cpp is asked, until the block ends."""
+    with llama_server(folder, arguments) as client:
+        yield partial(ask_llama, client, pair.tokens)
+
+
+@contextmanager
+def llama_server(folder: Path, arguments: list[str]) -> Iterator[httpx2.Client]:
     port = free_port()
     command = [f"{folder}/llama-server", "--host", "127.0.0.1", "--port", str(port), *arguments]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+        # It closes a connection after a stream, although it says that it keeps it.
+        limits = httpx2.Limits(max_keepalive_connections=0)
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, limits=limits) as client:
             wait_for(client)
-            yield partial(ask_llama, client, pair.tokens)
+            yield client
     finally:
         server.terminate()
         server.wait()
@@ -235,12 +252,15 @@ def wait_for(client: httpx2.Client) -> None:
 
 
 def ask_llama(client: httpx2.Client, tokens: int, prompt: list[int]) -> Answer:
-    asked = {"prompt": prompt, "n_predict": tokens, "temperature": 0, "ignore_eos": True}
-    answer = client.post("/completion", json=asked | {"cache_prompt": False, "return_tokens": True}).raise_for_status()
-    told = answer.json()
+    told = client.post("/completion", json=asked_of_llama(prompt, tokens)).raise_for_status().json()
     timings = told["timings"]
     counts = (timings["draft_n"], timings["draft_n_accepted"]) if "draft_n" in timings else None
     return Answer(told["tokens"], timings["predicted_ms"] / 1000, counts)
+
+
+def asked_of_llama(prompt: list[int], tokens: int) -> dict[str, Any]:
+    asked = {"prompt": prompt, "n_predict": tokens, "temperature": 0, "ignore_eos": True}
+    return asked | {"cache_prompt": False, "return_tokens": True}
 
 
 def take_turns(ways: Mapping[str, Way], prompt: list[int], repeats: int) -> dict[str, Answer]:
@@ -280,11 +300,7 @@ def agreement(prompts: Sequence[Turn]) -> dict[str, dict[str, Any]]:
 
 
 def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[str, Any]:
-    """Its version; and on how many prompts vLLM wrote our text, in our rounds.
-
-    Near the last token ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So
-    the rounds before that are compared.
-    """
+    """Its version; and on how many prompts vLLM wrote our text, in our rounds."""
     texts = rounds = 0
     with httpx2.Client(base_url=url, timeout=PATIENCE) as client:
         version = client.get("/version").raise_for_status().json()["version"]
@@ -296,9 +312,33 @@ def agreement_with_vllm(url: str, pair: Pair, prompts: list[list[int]]) -> dict[
             ids, _, ours = pair.rounds(prompt)
             texts += told["choices"][0]["token_ids"] == ids
             theirs = list(zip(steps["per_step_drafted"], steps["per_step_accepted"], strict=True))
-            whole = [each for each in ours if each[0] == pair.draft_length]
-            rounds += theirs[: len(whole)] == whole
+            rounds += same_rounds(theirs, ours, pair.draft_length)
     return {"vllm": version, "compared": len(prompts), "same_text": texts, "same_rounds": rounds}
+
+
+def agreement_with_llama(folder: Path, pair: Pair, prompts: list[list[int]]) -> dict[str, Any]:
+    """On how many prompts llama.cpp wrote our text, in our rounds, also near the last token: its drafts are cut too."""
+    texts = rounds = 0
+    with llama_server(folder, llama_arguments(folder, pair, "")["speculative"]) as client:
+        for prompt in prompts:
+            asked = asked_of_llama(prompt, pair.tokens) | {"stream": True, "timings_per_token": True}
+            parts = pieces_of(client.post("/completion", json=asked).raise_for_status().content)
+            ids, _, ours = pair.rounds(prompt)
+            # Its streams leave out ids of a character that several tokens write.
+            texts += "".join(part.value["content"] for part in parts) == pair.target.tokenizer.decode(ids)
+            theirs = [(step.drafted, step.accepted) for step in steps_of(parts) if step.drafted]
+            rounds += theirs == [each for each in ours if each[0]]
+    return {"compared": len(prompts), "same_text": texts, "same_rounds": rounds}
+
+
+def same_rounds(theirs: Sequence[tuple[int, int]], ours: Sequence[tuple[int, int]], draft_length: int) -> bool:
+    """Whether another system had our rounds, up to the last token.
+
+    Near it ours are shorter: vLLM drafts as many tokens as ever, and then drops those over the limit. So the rounds
+    before that are compared.
+    """
+    whole = [each for each in ours if each[0] == draft_length]
+    return list(theirs[: len(whole)]) == whole
 
 
 if __name__ == "__main__":

@@ -44,8 +44,9 @@ def measured_sections(name: str) -> dict[str, str]:
 def growth() -> str:
     """What was accepted after how much training."""
     found = read_stored(CHAT_FILE, ChatHead, "the counts")
-    said = f"""Greedy answers of at most {found.max_new_tokens} tokens to the prompts of `examples/chat-prompts.jsonl`,
-        which were not trained on; counted by `benchmarks/chat_head.py`, so no clock is in it. Tokens are counted as
+    said = f"""Greedy answers of at most {found.max_new_tokens} tokens to the prompts of
+        `assets/texts/chat_workloads.yaml`, which were not trained on; counted by
+        `benchmarks/chat_head.py`, so no clock is in it. Tokens are counted as
         often as they were read. The share of the first guesses of a round that the target accepts, the share of all
         judged guesses at draft length {SHOWN_AT}, and tokens per target call there: of the head alone, and behind
         prompt lookup."""

@@ -15,7 +15,7 @@ from specviz import __version__
 from specviz.cli.options import Command, add_prompts_file
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
 from specviz.cli.plots import check_plots
-from specviz.cli.sweep import chosen_prompts, listed
+from specviz.cli.sweep import chosen_prompts, listed, named
 from specviz.core.errors import InputError
 from specviz.core.files import content_of, write_whole
 from specviz.data.prompts.workloads import ALL_WORKLOADS
@@ -51,8 +51,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     tools = "read result files of vllm bench serve, SGLang's bench or AIPerf: with and without speculation"
     parser.add_argument("--import", dest="files", nargs=2, type=Path, metavar=("WITH", "WITHOUT"), help=tools)
     add_prompts_file(parser)
-    known = ", ".join(workload.name for workload in ALL_WORKLOADS)
-    parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=f"of {known}")
+    known = f"of {named(ALL_WORKLOADS)}"
+    parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=known)
     parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (default: all)")
     parser.add_argument("--max-new-tokens", type=int, default=64, metavar="N", help="tokens of each answer")
     parser.add_argument("--temperature", type=float, default=0.0, metavar="X", help="0 is greedy")

@@ -13,10 +13,10 @@ from contextlib import suppress
 from io import TextIOWrapper
 
 from specviz import __version__
-from specviz.cli import bench, compare, lessons, models, sweep, traces
+from specviz.cli import bench, compare, lab, lessons, models, sweep, traces
 from specviz.cli.options import Command, Parser
 from specviz.cli.output import safe
-from specviz.core.errors import DisturbedError, InputError
+from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import APP_FOLDER
 
 
@@ -34,7 +34,16 @@ def start_app(options: argparse.Namespace) -> None:
 
 
 APP = Command("app", "start the web app", start_app, _app_options, ("", "--host 0.0.0.0 --port 80"), writes_json=False)
-COMMANDS = (*models.COMMANDS, *traces.COMMANDS, compare.COMMAND, sweep.COMMAND, bench.COMMAND, *lessons.COMMANDS, APP)
+COMMANDS = (
+    *models.COMMANDS,
+    *traces.COMMANDS,
+    compare.COMMAND,
+    sweep.COMMAND,
+    bench.COMMAND,
+    *lessons.COMMANDS,
+    lab.COMMAND,
+    APP,
+)
 INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended: 128 + SIGINT
 
 
@@ -48,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except InputError as error:
         print(f"specviz: {_one_line(error)}", file=sys.stderr)
-        return 1 if isinstance(error, DisturbedError) else 2
+        return 1 if isinstance(error, UnmetError) else 2
     except BrokenPipeError:  # the program that reads our output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

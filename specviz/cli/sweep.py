@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,7 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
 from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DraftSchedule
-from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
+from specviz.data.prompts.workloads import ALL_WORKLOADS, CHAT_WORKLOADS, WORKLOADS, Workload, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.measure.sweep.rows import dump_row, names_apart
@@ -159,8 +159,8 @@ def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> 
 
 def _sweep_options(parser: argparse.ArgumentParser) -> None:
     add_pair(parser, drafts="append")
-    known = ", ".join(workload.name for workload in WORKLOADS)
-    names = f"of {known} (default: all; none with --prompts-file)"
+    names = f"of {named(WORKLOADS)} (default: all these; none with --prompts-file)"
+    names += f"; with --prompt-format chat, of {named(CHAT_WORKLOADS)}"
     parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=names)
     add_prompts_file(parser)
     parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (default: all)")
@@ -170,6 +170,10 @@ def _sweep_options(parser: argparse.ArgumentParser) -> None:
     both = "measure prompts that have a grammar both with and without it"
     parser.add_argument("--constrained", action="store_true", help=both)
     add_results(parser)
+
+
+def named(workloads: Iterable[Workload]) -> str:
+    return ", ".join(workload.name for workload in workloads)
 
 
 def sweep(options: argparse.Namespace) -> None:
@@ -198,7 +202,7 @@ def chosen_prompts(options: argparse.Namespace, otherwise: Sequence[Workload] = 
     workloads = [] if options.workload or options.prompts_file else list(otherwise)
     for name in dict.fromkeys(options.workload or ()):
         if not (workload := find_workload(name)):
-            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in ALL_WORKLOADS)}.")
+            raise InputError(f"There is no workload {name!r}: use {named(ALL_WORKLOADS)}.")
         workloads.append(workload)
     prompts = workload_prompts(workloads, options.prompts)
     return [*prompts, *(prompts_of(options.prompts_file) if options.prompts_file else ())]

@@ -19,8 +19,12 @@ class InputError(ValueError):
     """
 
 
-class DisturbedError(InputError):
-    """The input is good, but the machine was too busy to be measured; the command line exits with status 1."""
+class UnmetError(InputError):
+    """The input is good, but what was asked for did not come of it; the command line exits with status 1."""
+
+
+class DisturbedError(UnmetError):
+    """The machine was too busy to be measured."""
 
 
 def hide_folders(sentence: str) -> str:

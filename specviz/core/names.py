@@ -2,6 +2,7 @@
 
 import re
 
+from specviz.core.conversation import read_messages
 from specviz.core.trace import Trace
 
 FOLDERS = ("/", "~", "./", "../")  # how the name of a folder begins; the id of a model on the Hub begins otherwise
@@ -15,6 +16,14 @@ def short_name(name: str) -> str:
 def first_words(text: str, characters: int) -> str:
     line = " ".join(text.split())
     return f"{line[:characters]}{'…' if len(line) > characters else ''}"
+
+
+def prompt_words(trace: Trace, characters: int) -> str:
+    """How a run is named by its prompt: the first words, and of a chat those of the user's last message."""
+    text = trace.prompt.text
+    if trace.settings.prompt_format == "chat":
+        text = next((said for role, said in reversed(read_messages(text)) if role == "user"), text)
+    return first_words(text, characters)
 
 
 def is_path(name: str) -> bool:

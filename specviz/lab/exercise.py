@@ -21,10 +21,16 @@ class Finding:
 
 
 class Exercise(Protocol):
-    name: str  # of the function, too
-    kinds: Sequence[str]  # usual mistakes
+    @property
+    def name(self) -> str:
+        """Of the function, too."""
 
-    def check(self, student: Function) -> Finding: ...
+    @property
+    def kinds(self) -> Sequence[str]:
+        """Usual mistakes."""
+
+    def check(self, student: Function) -> Finding:
+        """What the function does, called with arguments of the exercise's own."""
 
 
 @dataclass(frozen=True, slots=True)

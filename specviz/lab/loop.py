@@ -16,7 +16,7 @@ WORDS = 13  # tokens of the small models
 NEW_TOKENS, DRAFT_LENGTH = 40, 4
 PROMPTS = ((3, 1, 4, 1, 5), (2, 7, 1, 8, 2, 8), (9, 9, 6))
 MOST_READS = 12 * NEW_TOKENS  # of both models: a loop that goes on after these does not end
-ENDLESS = "the loop does not end"
+ENDLESS, EMPTY = "the loop does not end", "read() was called without a token"
 PREFILL = 2  # passes over the prompt that no round needs
 
 
@@ -61,7 +61,7 @@ class SmallModel:
 
     def read(self, tokens: Sequence[int]) -> list[int]:
         if not tokens:
-            self._fail("read() was called without a token")
+            self._fail(EMPTY)
         if len(self.log) == MOST_READS:
             self._fail(ENDLESS)
         self.log.append(Read(self.is_draft, self.cache.copy(), list(tokens)))
@@ -152,6 +152,8 @@ def _problem(run: LoopRun) -> str:
     """The kind of a loop that gives no tokens; empty where it gives some, "?" for an error of its own."""
     if ENDLESS in (run.target.problem, run.draft.problem):
         return "never_ends"
+    if run.draft.problem == EMPTY and any(not read.is_draft for read in run.draft.log):
+        return "draft_not_cut"  # its cache is longer than the text, so nothing is new to it
     return "" if isinstance(run.given, list | tuple) else "?"
 
 
@@ -186,16 +188,17 @@ def _waste(run: LoopRun) -> str:
         return "target_reads_again"
     if run.draft.rows > 3 * run.rows:
         return "draft_reads_again"
-    if len(reads) <= run.calls + PREFILL:
-        return ""
-    if not any(len(read.tokens) > 1 for read in reads[1:]):
-        return "one_pass_each"
-    if not all(run.is_kept(read.cache) for read in run.round_starts):
-        return "draft_not_cut"
-    if not all(run.is_kept(read.after) for read in run.round_starts):
-        return "draft_misses_token"
     again = (now.cache == was.after[:-1] and now.tokens[0] == was.tokens[-1] for was, now in pairwise(reads))
-    return "bonus_forgotten" if any(again) else "?"
+    if any(again):
+        return "bonus_forgotten"
+    if len(reads) > run.calls + PREFILL and not any(len(read.tokens) > 1 for read in reads[1:]):
+        return "one_pass_each"
+    for start in run.round_starts:
+        if not run.is_kept(start.cache):
+            return "draft_not_cut"
+        if not run.is_kept(start.after):
+            return "draft_misses_token"
+    return "?" if len(reads) > run.calls + PREFILL else ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from specviz.core.costs import interval_of_median
 from specviz.core.drafters import Method, exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, costs, count, running, speedup_at
-from specviz.core.names import first_words, forward_in_words, pair_name, short_name
+from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
 from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
@@ -282,7 +282,7 @@ def differences(trace: Trace, other: Trace) -> str:
     settings, others, elsewhere = trace.settings, other.settings, trace.recorded_on.machine != other.recorded_on.machine
     found = {
         f"for {short_name(trace.target.name)}": trace.target.name != other.target.name,
-        f"“{first_words(trace.prompt.text, 16)}”": trace.prompt.text != other.prompt.text,
+        f"“{prompt_words(trace, 16)}”": trace.prompt.text != other.prompt.text,
         f"temperature {settings.temperature:g}": settings.temperature != others.temperature,
         settings.manner.strip(" ,"): settings.manner and settings.manner != others.manner,
         f"{settings.max_new_tokens} tokens": settings.max_new_tokens != others.max_new_tokens,

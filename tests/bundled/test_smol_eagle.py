@@ -10,15 +10,15 @@ import pytest
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import count
+from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.decoding import make_drafter
-from specviz.measure.sweep.prompt_files import read_prompt_file
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.loaded_model import LoadedModel, chat_ids
 from specviz.models.packaged import SHA256
 
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "specviz" / "gguf"
 FILE = FOLDER / f"{SMOLLM2}.gguf"
-PROMPTS = {prompt.name: prompt for prompt in read_prompt_file(Path("examples/chat-prompts.jsonl")).prompts}
+PROMPTS = {prompt.name: prompt.text for kind in CHAT_WORKLOADS for prompt in kind.all_prompts}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def smollm2() -> Iterator[LoadedModel]:
 
 @pytest.mark.parametrize("name", ["change-1", "stories-1"])
 def test_the_text_is_the_targets_own_and_the_head_is_right_now_and_then(smollm2: LoadedModel, name: str) -> None:
-    prompt, settings = chat_ids(smollm2, PROMPTS[name].messages), DecodeSettings(max_new_tokens=32)
+    prompt, settings = chat_ids(smollm2, [("user", PROMPTS[name])]), DecodeSettings(max_new_tokens=32)
     written = autoregressive_decode(smollm2, prompt, settings).output.token_ids
     for draft in ("smol-eagle", "lookup-smol-eagle"):
         trace = speculative_decode(smollm2, make_drafter(draft, smollm2), prompt, settings)

@@ -21,6 +21,7 @@ STORY = (
 )
 OPENING = STORY[: STORY.index(",")]
 ENDING = " played with the ball all day long."  # after it the first token is the end of the text
+HALF = '     "BillingAddress": "Rua dos'  # after it both models write “õ”, a character of two tokens
 OTHERS = ("The dog ran to the park and", "def add(a, b):\n    return")
 
 
@@ -103,16 +104,17 @@ def _batches(system: str, name: str, encode: Encode) -> list[Batch]:
     if name == "plain":
         return found
     others = [
+        Question("half", streamed | {"prompt": encode(HALF)}),
         Question("temperature", streamed | {"prompt": opening, "temperature": 0.8, "seed": 7}),
         Question("end", free | {"prompt": story, "max_tokens": 40}),  # the third of a draft's 4 tokens ends the text
     ]
     if name == "draft":
-        others += _others(system, streamed, opening)
+        others += _others(system, streamed, opening, encode)
         others += [Question("ended", free | {"prompt": encode(STORY + ENDING)})]
     return [*found, Batch(others), *([Batch(_errors(system, streamed, opening))] if name == "draft" else [])]
 
 
-def _others(system: str, streamed: dict[str, Any], opening: list[int]) -> list[Question]:
+def _others(system: str, streamed: dict[str, Any], opening: list[int], encode: Encode) -> list[Question]:
     chat = {"messages": [{"role": "user", "content": OPENING}]}
     whole = {key: value for key, value in streamed.items() if not key.startswith("stream")}
     found = [
@@ -122,7 +124,11 @@ def _others(system: str, streamed: dict[str, Any], opening: list[int]) -> list[Q
         Question("whole-chat", whole | chat, "/v1/chat/completions"),
     ]
     if system == "llama.cpp":
-        found += [Question("native", streamed | {"prompt": opening, "n_predict": 24}, "/completion")]
+        asked = {"native": opening, "half-native": encode(HALF)}
+        found += [
+            Question(name, streamed | {"prompt": prompt, "n_predict": 24}, "/completion")
+            for name, prompt in asked.items()
+        ]
     return found
 
 

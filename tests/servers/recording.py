@@ -62,6 +62,7 @@ def record(server: Running, out: Path) -> None:
         "batches": asked,
     }
     (out / f"{setup.stem}.json").write_text(_readable(about))
+    (out / f"{setup.stem}.log").write_text("\n".join(lines_of(server.log, LOGGED)) + "\n")
 
 
 def ask(server: Running, batch: Batch, out: Path) -> list[dict[str, Any]]:
@@ -113,10 +114,6 @@ def _wait_for_lines(server: Running) -> None:
         time.sleep(1)
 
 
-def record_log(log: Path, setup: Setup, out: Path) -> None:
-    (out / f"{setup.stem}.log").write_text("\n".join(lines_of(log, LOGGED)) + "\n")
-
-
 def _readable(about: dict[str, Any]) -> str:
     """JSON with one question on a line."""
     lines = ["{"]
@@ -130,11 +127,8 @@ def _readable(about: dict[str, Any]) -> str:
 
 
 def record_setup(setup: Setup, folder: Path, out: Path) -> None:
-    with TemporaryDirectory() as scratch:
-        log = Path(scratch) / "server.log"
-        with running(setup, folder, log) as server:
-            record(server, out)
-        record_log(log, setup, out)
+    with TemporaryDirectory() as scratch, running(setup, folder, Path(scratch) / "server.log") as server:
+        record(server, out)
 
 
 def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = print) -> None:

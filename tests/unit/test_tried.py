@@ -33,6 +33,9 @@ REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
 RUN = fake_run(REQUEST)
 
 
+CHAT = "[system]\nBe brief.\n[user]\nWhat is a tree?\n[assistant]\nA plant.\n[user]\nAnd a bush?"
+
+
 def changed(**parts: Any) -> Trace:
     """The run with other values in it, and in some of its parts."""
     inner = {name: replace(getattr(RUN, name), **its) for name, its in parts.items() if isinstance(its, dict)}
@@ -47,6 +50,8 @@ def changed(**parts: Any) -> Trace:
         (changed(target={"name": "openai-community/gpt2"}), "for openai-community/gpt2"),
         (changed(prompt={"text": "=1+1"}), "“=1+1”"),
         (changed(prompt={"text": "A text of a visitor's own"}), "“A text of a visi…”"),
+        (changed(prompt={"text": CHAT}, settings={"prompt_format": "chat"}), "“And a bush?”, as a chat"),
+        (changed(prompt={"text": CHAT}), "“[system] Be brie…”"),  # read as a text, the marks are words of it
         (changed(settings={"temperature": 0.7, "max_new_tokens": 20}), "temperature 0.7, 20 tokens"),
         (changed(settings={"tree": "2,2,1,1"}), "tree 2,2,1,1"),
         (changed(created="2020-01-01", recorded_on={"machine": "elsewhere"}), "recorded on another machine"),
@@ -56,6 +61,24 @@ def changed(**parts: Any) -> Trace:
 def test_what_else_is_different_about_a_run_is_said_in_a_few_words(run: Trace, said: str) -> None:
     assert differences(run, RUN) == said
     assert run_name(run).startswith("wren-nano, ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CHAT, "And a bush?"),
+        ("[user]\nWhat is a tree?\n[assistant]\nA plant.", "What is a tree?"),
+        ("Hi,\nyou", "Hi, you"),
+        ("[user]\n\\[user]\n[system]\nBe brief.", "[user]"),  # a message that looks like a mark
+        ("[system]\nBe brief.", "[system] Be brief."),  # nobody asked
+        ("[user]\n", "[user]"),
+    ],
+)
+def test_a_turn_of_a_chat_is_named_by_what_its_user_said_last(text: str, said: str) -> None:
+    """Before: "[user] What is…", the same words for each turn of a chat."""
+    row = TriedRun(2, Mock(trace=changed(prompt={"text": text}, settings={"prompt_format": "chat"})), None)
+    assert row.name.endswith(f" · {said}")
+    assert dict(COLUMNS)["prompt"](row) == said
 
 
 def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict
 
 from specviz.core.metrics import autoregressive_clock
+from specviz.core.names import prompt_words
 from specviz.core.readable import readable, spelled
 from specviz.core.verdict import Verdict
 from specviz.measure.paired import Comparison
@@ -70,7 +71,7 @@ def slow_motion(seconds: float) -> int:
 
 
 def _lap(lap: Comparison) -> LapPayload:
-    prompt, verdict, alone = " ".join(lap.plain.prompt.text.split()), lap.verdict, lap.plain.autoregressive
+    verdict, alone = lap.verdict, lap.plain.autoregressive
     assert alone is not None
     plain = [[(text, "plain")] for text in spelled(lap.plain_tokens)]
     clock, bursts = burst_clock(lap.speculative), burst_texts(readable(lap.speculative))
@@ -83,7 +84,7 @@ def _lap(lap: Comparison) -> LapPayload:
         lanes[wins]["flag"] = flag(verdict)
     return {
         "name": lap.name,
-        "prompt": prompt if len(prompt) <= SHOWN_PROMPT else prompt[: SHOWN_PROMPT - 1] + "…",
+        "prompt": prompt_words(lap.plain, SHOWN_PROMPT),
         "lanes": list(lanes.values()),
         "result": flag(verdict),
         "wins": wins,

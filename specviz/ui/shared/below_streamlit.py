@@ -23,7 +23,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -126,6 +126,49 @@ def let_callbacks_end() -> None:
         lock = _locks.setdefault(runner._fragment_storage, runner._session_state._lock)
         object.__setattr__(runner._session_state, "_lock", lock)
         start(runner)
+
+
+def send_what_was_drawn() -> None:
+    """From now on, what a script has drawn goes to its browser, also where the server's loop has not looked at it yet
+    when the next script begins.
+
+    Streamlit drops it where a poll comes right after a script's end. On a busy server that was one poll in seven. If
+    the whole page had been drawn, the browser lost the timer by which it polls: it never showed the end of its run.
+    """
+    ended: WeakSet[ScriptRunner] = WeakSet()  # whose last words the loop has still to hear
+
+    @instead(AppSession, "_create_scriptrunner")
+    def note_the_one_before(create: Function, session: AppSession, initial_rerun_data: RerunData) -> None:
+        if before := session._scriptrunner:
+            ended.add(before)
+            session._event_loop.call_soon_threadsafe(ended.discard, before)  # the loop gets to it after what was drawn
+        create(session, initial_rerun_data)
+
+    @instead(AppSession, "_handle_scriptrunner_event_on_event_loop")
+    def heard(take: Function, session: AppSession, sender: ScriptRunner | None, event: Any, *more: Any) -> None:
+        now = session._scriptrunner
+        if sender not in ended or event is ScriptRunnerEvent.SHUTDOWN:
+            take(session, sender, event, *more)
+            return
+        session._scriptrunner = sender
+        try:
+            take(session, sender, event, *more)
+        finally:
+            session._scriptrunner = now
+
+
+def poll_one_at_a_time() -> None:
+    """From now on, a poll is left out while the answer to the last one is on its way: the next one comes soon.
+
+    Browsers poll by the clock. A server that answers more slowly than they poll has more and more to send, and its loop
+    sends one message a turn: a class waited for minutes for what was there.
+    """
+
+    @instead(AppSession, "request_rerun")
+    def unless_busy(ask: Function, session: AppSession, client_state: ClientState | None) -> None:
+        is_poll = client_state is not None and client_state.is_auto_rerun
+        if not is_poll or (session._scriptrunner is None and session._browser_queue.is_empty()):
+            ask(session, client_state)
 
 
 # ---- sessions

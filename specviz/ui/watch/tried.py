@@ -11,7 +11,7 @@ import streamlit as st
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Estimate, count, estimated_at
-from specviz.core.names import first_words, machine_in_words, short_name
+from specviz.core.names import machine_in_words, prompt_words, short_name
 from specviz.core.verdict import Verdict, doubts, verdict_of_run
 from specviz.data.links.permalink import link_of
 from specviz.data.texts import page_texts
@@ -60,7 +60,7 @@ class TriedRun:
     def name(self) -> str:
         settings = self.shown.trace.settings
         start = "0, recorded" if self.number == 0 else str(self.number)
-        prompt = first_words(self.shown.trace.prompt.text, PROMPT_CHARACTERS)
+        prompt = prompt_words(self.shown.trace, PROMPT_CHARACTERS)
         return f"{start}: {self.draft}, {settings.draft_length}{settings.manner} · {prompt}"
 
     @property
@@ -199,7 +199,7 @@ COLUMNS: tuple[tuple[str, Callable[[TriedRun], object]], ...] = (
     ("95 % from", lambda run: run.verdict.interval[0] if run.verdict and run.verdict.interval else None),
     ("95 % to", lambda run: run.verdict.interval[1] if run.verdict and run.verdict.interval else None),
     ("time trusted", lambda run: ("yes" if run.verdict.trusted else "no") if run.verdict else None),
-    ("prompt", lambda run: first_words(run.shown.trace.prompt.text, PROMPT_CHARACTERS)),
+    ("prompt", lambda run: prompt_words(run.shown.trace, PROMPT_CHARACTERS)),
     ("temperature", lambda run: run.shown.trace.settings.temperature),
     ("target", lambda run: short_name(run.shown.trace.target.name)),
     ("at calibrated costs", lambda run: run.estimated and run.estimated.speedup),

@@ -50,6 +50,10 @@ HOW = (
     "“return_tokens”: true for ids). Totals alone can be pasted on the page Worksheet"
 )
 MARKS = "The rounds are where the server’s counters grow. The first token, and any other outside a round, has no draft."
+ENDED = (
+    "llama.cpp counts the end of a text as the target’s own token, also where the draft had guessed it: whether the "
+    "draft of the last round was right there is not reported."
+)
 JOINED = "Some parts of the stream hold several tokens: their text is cut into as many pieces."
 RANDOM_SEED = 2**32 - 1  # the server chose one and does not say which
 
@@ -102,9 +106,11 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
     end = parts[-1]
     build = first(part.system_fingerprint for part in parts) or ""
     prompt_ms = counted[-1].prompt_ms
+    steps = _steps(counted)
+    inside = steps[-1].accepted < steps[-1].drafted and stopped_by != "length"
     return SystemReport(
         f"llama.cpp {build}".strip(),
-        _steps(counted),
+        steps,
         written,
         text,
         stopped_by,
@@ -113,7 +119,7 @@ def read(pieces: Sequence[RecordPiece], given: RecordOptions) -> SystemReport:
         prefill_seconds=None if prompt_ms is None else prompt_ms / 1000,
         created=first(part.created for part in parts),
         settings=_settings(end.generation_settings),
-        notes=(MARKS, note),
+        notes=(MARKS, ENDED if inside else "", note),
     )
 
 
@@ -157,7 +163,8 @@ def _written(parts: Sequence[LlamaCppChunk], given: RecordOptions, stopped_by: s
     for part in parts:
         counted = part.timings.predicted_n - before if part.timings else 0
         before += counted
-        new = len(part.tokens) if part.tokens is not None else bool(part.text) if ahead else counted
+        # A character of several tokens comes at once, and with the id of its last token alone.
+        new = counted if not ahead else len(part.tokens) if part.tokens is not None else bool(part.text)
         if new:
             pieces.append((part.text, new))
         elif pieces:  # held back until the end, because it could have begun a stop string

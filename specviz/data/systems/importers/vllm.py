@@ -34,6 +34,7 @@ HOW = (
     "stream_options.include_usage. Totals alone can be pasted on the page Worksheet"
 )
 SILENT = f"The record has no {{}}, so it does not say what each step drafted and accepted: {HOW}."
+NOTHING = "The record says that nothing was drafted (num_spec_steps is 0)."
 FIRST = "Round 1 is the pass over the prompt: it writes the first token without a draft."
 
 
@@ -44,6 +45,7 @@ class Speculation:
     per_step_accepted: Annotated[list[Count], MostItems(MAX_TOKENS)] | None = None
     per_step_drafted: Annotated[list[Count], MostItems(MAX_TOKENS)] | None = None
     num_spec_tokens: Count | None = None
+    num_spec_steps: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ def _speculation(answers: Sequence[VllmAnswer]) -> Speculation:
     known = first(answer.metrics.speculative_decoding for answer in reversed(answers) if answer.metrics)
     if known is None:
         raise InputError(SILENT.format("metrics.speculative_decoding"))
+    if known.num_spec_steps == 0:  # then there are no lists of steps
+        raise InputError(NOTHING)
     for name in ("per_step_accepted", "per_step_drafted"):
         if getattr(known, name) is None:
             raise InputError(SILENT.format(f"metrics.speculative_decoding.{name}"))

@@ -32,6 +32,7 @@ class Request:
     survival: tuple[float, ...]
     written: float | None
     milliseconds: float | None
+    judged: bool = True  # whether a line says what was accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class DraftStatistics:
 
 def from_log(records: Sequence[str]) -> ServingCounters | None:
     requests, statistics = _requests(records), _statistics(records)
-    if requests:
+    if any(each.judged for each in requests):
         read = _combine(requests, statistics)
         spent, written = ([getattr(each, name) for each in requests] for name in ("milliseconds", "written"))
         latency = sum(spent) / 1000 / sum(written) if all(spent) and all(written) else None
@@ -57,15 +58,23 @@ def from_log(records: Sequence[str]) -> ServingCounters | None:
 
 
 def _requests(records: Sequence[str]) -> list[Request]:
+    """Those that drafted nothing have no line “draft acceptance”. The text may end before the last one's."""
     found, time = list[Request](), None
     for line in records:
         if len(line) >= MAX_LINE:
             continue
-        time = WRITTEN.search(line) or time
+        if began := WRITTEN.search(line):
+            found += [Request(0, 0, 0, (), *_times(time), judged=False)] if time else []
+            time = began
         if match := ACCEPTED.search(line):
             found.append(_request(match, time))
             time = None
     return found
+
+
+def _times(time: re.Match[str] | None) -> tuple[float | None, float | None]:
+    """Written tokens, and milliseconds."""
+    return (number(time[2], "The written tokens"), number(time[1], "The eval time")) if time else (None, None)
 
 
 def _request(match: re.Match[str], time: re.Match[str] | None) -> Request:
@@ -74,8 +83,7 @@ def _request(match: re.Match[str], time: re.Match[str] | None) -> Request:
     listed = re.search(r"acceptance rate per position = \(([^)]*)\)", match[4])
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
     rounds = accepted / (length - 1) if length and length > 1 else None
-    written, spent = (number(time[2], "The written tokens"), number(time[1], "The eval time")) if time else (None, None)
-    return Request(accepted, drafted, rounds, survival, written, spent)
+    return Request(accepted, drafted, rounds, survival, *_times(time))
 
 
 def _statistics(records: Sequence[str]) -> DraftStatistics | None:
@@ -99,9 +107,10 @@ def _combine(requests: Sequence[Request], statistics: DraftStatistics | None) ->
     accepted, drafted = sum(each.accepted for each in requests), sum(each.drafted for each in requests)
     if not drafted:
         raise InputError("“draft acceptance” says that nothing was drafted: 0 generated.")
-    if all(each.rounds for each in requests):
-        rounds = sum(each.rounds or 0 for each in requests)
-        survival = _weighted(requests, rounds)
+    judged = [each for each in requests if each.judged]
+    if all(each.rounds for each in judged):
+        rounds = sum(each.rounds or 0 for each in judged)
+        survival = _weighted(judged, rounds)
         return ServingCounters(
             "llama.cpp", 1 + accepted / rounds, drafted / rounds, survival, None, drafted, accepted,
             rates="marginal" if survival else "", convention=OWN,
@@ -112,7 +121,7 @@ def _combine(requests: Sequence[Request], statistics: DraftStatistics | None) ->
     if written is None and statistics and statistics.drafts and statistics.accepted is not None:
         return _count_by_statistics(statistics, statistics.accepted, statistics.drafted)
     counters = count_from_written("llama.cpp", drafted, accepted, written, len(requests))
-    survival = requests[0].survival if len(requests) == 1 else ()
+    survival = judged[0].survival if len(judged) == 1 else ()
     return replace(counters, survival=survival, rates="marginal" if survival else "", convention=FROM_WRITTEN)
 
 

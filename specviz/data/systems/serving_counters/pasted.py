@@ -92,9 +92,20 @@ def _values(text: str) -> list[Any]:
     streams = [read for stream in _streams(pieces) if (read := [v for v in map(_read, stream) if v is not None])]
     if not streams:
         return list(islice(chain(_parts(text), _printed(text)), MOST_PARTS))
-    # A stream repeats its running totals: its last piece that says anything about drafts.
-    last = [next((each for each in reversed(stream) if _has_value(each)), None) for stream in streams]
-    return [value for value in last if value is not None]
+    return [value for stream in streams for value in _end_of(stream)]
+
+
+def _end_of(stream: Sequence[Any]) -> list[Any]:
+    """A stream repeats its running totals: its last piece that says anything about drafts, and why the text ended."""
+    last = next((place for place in reversed(range(len(stream))) if _has_value(stream[place])), None)
+    if last is None:
+        return []
+    reasons = [each["finish_reason"] for value in stream[:last] for each in _ends(value)]
+    return [stream[last], *({"finish_reason": reason} for reason in reasons[-1:] if not _ends(stream[last]))]
+
+
+def _ends(value: Any) -> list[JsonObject]:
+    return [each for each in select_keys(list(walk_objects(value)), "finish_reason") if each["finish_reason"]]
 
 
 def _streams(pieces: Iterable[str]) -> list[list[str]]:

@@ -129,7 +129,8 @@ def limit_to_written(
     many = total.requests if counted_requests and not limited else 0
     if (limited or many) and excess <= (limited or many) * (counters.draft_length or 0):
         said = CUT_OFF if limited else PAST_ENDS
-        cut = said.format(engine=counters.engine, accepted=total.accepted, room=max(0.0, room))
+        kept = room + 1 if total.requests == 1 else room  # of one answer: its last round wrote no token of the target
+        cut = said.format(engine=counters.engine, accepted=total.accepted, room=max(0.0, kept))
         return replace(counters, notes=(*counters.notes, cut))
     if room < 0:
         raise InputError(

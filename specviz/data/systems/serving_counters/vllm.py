@@ -39,7 +39,8 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
     if drafts <= 0:
         raise InputError("spec_decode_num_drafts_total says that nothing was drafted.")
     accepted, written = sum(by_position) if accepted is None else accepted, series.total("generation_tokens")
-    share = drafting_share(drafts, accepted, written)
+    ended = series.total("request_success") or 0.0  # requests, of which each had its first token without a draft
+    share = drafting_share(drafts, accepted, written, ended)
     counters = ServingCounters(
         "llama.cpp" if series.prefix == "llamacpp" else "vLLM",
         1 + accepted / drafts,
@@ -55,7 +56,7 @@ def from_counters(series: MetricSeries) -> ServingCounters | None:
         rates="marginal" if by_position else "",
         convention=OWN,
     )
-    return _bound_by_text(counters, drafts, accepted, written)
+    return counters if written is None else _bound_by_text(counters, drafts, accepted, written - ended)
 
 
 def _read_version_0(series: MetricSeries) -> ServingCounters:
@@ -78,12 +79,12 @@ def _read_version_0(series: MetricSeries) -> ServingCounters:
     )  # fmt: skip
 
 
-def _bound_by_text(counters: ServingCounters, drafts: float, accepted: float, written: float | None) -> ServingCounters:
-    """Bounded by the written tokens. A few more are counted where limits cut drafts off: those stay.
+def _bound_by_text(counters: ServingCounters, drafts: float, accepted: float, written: float) -> ServingCounters:
+    """Bounded by the tokens that rounds wrote. A few more are counted where limits cut drafts off: those stay.
 
     Fewer written tokens than calls are of another time or another server, so they bound nothing.
     """
-    if written is None or written < drafts or drafts + accepted <= written + FIRST_TOKENS * drafts:
+    if written < drafts or drafts + accepted <= written + FIRST_TOKENS * drafts:
         return counters
     note = PAST_THE_TEXT.format(rounds=drafts, accepted=accepted, written=written)
     tokens = written / drafts

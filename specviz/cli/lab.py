@@ -1,0 +1,100 @@
+"""`specviz lab`: exercises in which students write the rules themselves, and checks that name the kind of a mistake."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from specviz.cli.options import Command
+from specviz.cli.output import print_line, print_table, write_json
+from specviz.core.errors import InputError, UnmetError
+from specviz.core.files import ASSETS, write_whole
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import dump_trace
+
+FILES = ("exercises.py", "lab.ipynb")
+STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not written"}
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    actions = (
+        "new: write the exercises into a folder; check: say what is right in a file; hint: give a hint for an "
+        "exercise; run: decode with a file's verify and the bundled models, as a trace that opens in the app"
+    )
+    parser.add_argument("action", choices=tuple(ACTIONS), help=actions)
+    parser.add_argument("what", metavar="FOLDER | FILE | NAME", help="a folder, a student's file, or an exercise")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="check: only these exercises")
+    parser.add_argument("--hint", type=int, default=1, metavar="N", help="hint: how far it goes, from 1 to 3")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="run: the seed of what is drawn")
+
+
+def new(options: argparse.Namespace) -> None:
+    folder = Path(options.what)
+    if there := [name for name in FILES if (folder / name).exists()]:
+        raise InputError(f"{folder / there[0]} is already there: name another folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            write_whole(folder / name, (ASSETS / "lab" / name).read_bytes(), 0o644)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
+    print_line(f"wrote {folder / FILES[0]} and {FILES[1]}: write the functions, then `specviz lab check {FILES[0]}`")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Print what is right; status 1 where something is not, for programs that grade."""
+    from specviz.lab.checking import check_file, lab_texts
+
+    marks = check_file(Path(options.what), options.names)
+    right = sum(mark.right for mark in marks)
+    told = {"right": right, "of": len(marks), "exercises": [asdict(mark) for mark in marks]}
+    if write_json(options.json, json.dumps(told, indent=2)):
+        titles = {name: texts.title for name, texts in lab_texts().items()}
+        print_table(("exercise", ""), [[titles[mark.exercise], STATES[mark.state]] for mark in marks])
+        for mark in marks:
+            if mark.state == "wrong":
+                print_line(f"\n{titles[mark.exercise]} ({mark.exercise}): {mark.says}")
+    if right < len(marks):
+        raise UnmetError(f"{right} of {len(marks)} exercises are right.")
+
+
+def hint(options: argparse.Namespace) -> None:
+    from specviz.lab.checking import lab_texts
+
+    if not (texts := lab_texts().get(options.what)):
+        raise InputError(f"There is no exercise {options.what[:60]!r}: use {', '.join(lab_texts())}.")
+    if not 1 <= options.hint <= len(texts.hints):
+        raise InputError(f"--hint must be from 1 to {len(texts.hints)}, not {options.hint}.")
+    print_line(texts.hints[options.hint - 1])
+
+
+def run(options: argparse.Namespace) -> None:
+    if options.json is None:
+        raise InputError("Say where to write the run: --json run.json.")
+    from specviz.lab.checking import functions_in
+
+    verify = functions_in(Path(options.what)).get("verify")
+    if not callable(verify):
+        raise InputError(f"{options.what} has no function verify.")
+    from specviz.lab.with_models import decode_with  # imports torch
+
+    trace = decode_with(verify, DecodeSettings(temperature=1.0, seed=options.seed))
+    if write_json(options.json, dump_trace(trace)):
+        print_line(f"wrote {options.json}: open it in Watch")
+
+
+ACTIONS = {"new": new, "check": check, "hint": hint, "run": run}
+
+COMMAND = Command(
+    "lab",
+    "exercises to write the rules yourself, and checks that name the kind of a mistake",
+    lambda options: ACTIONS[options.action](options),
+    _options,
+    (
+        "new my-lab",
+        "check my-lab/exercises.py",
+        "check my-lab/exercises.py verify --json marks.json",
+        "hint verify --hint 2",
+        "run my-lab/exercises.py --json run.json",
+    ),
+)

@@ -1,0 +1,118 @@
+"""A student's file, checked: every exercise that is in it, within a limit of time."""
+
+import runpy
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.data.texts import AppTexts, NonEmptyText
+from specviz.lab.exercise import Exercise, Finding, Function
+from specviz.lab.formulas import FORMULAS
+from specviz.lab.loop import LoopExercise
+from specviz.lab.sampling import SamplingExercise
+
+EXERCISES: Sequence[Exercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
+SECONDS = 20  # of one exercise
+MOST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LabTexts:
+    title: NonEmptyText
+    hints: tuple[NonEmptyText, ...]
+    kinds: dict[str, NonEmptyText]
+
+
+lab_texts = AppTexts("lab", dict[str, LabTexts])
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is said of one exercise."""
+
+    exercise: str
+    state: str  # "right", "wrong" or "not written"
+    kind: str
+    says: str
+
+    @property
+    def right(self) -> bool:
+        return self.state == "right"
+
+
+class TooLong(BaseException):
+    """A student's function took longer than an exercise may."""
+
+
+def check_file(path: Path, names: Sequence[str] = ()) -> list[Mark]:
+    """The marks of the exercises with these names, or of all. InputError: the file cannot be read or run."""
+    found = functions_in(path)
+    if unknown := sorted(set(names) - {each.name for each in EXERCISES}):
+        raise InputError(f"There is no exercise {unknown[0][:60]!r}: use {', '.join(each.name for each in EXERCISES)}.")
+    return [mark(each, found.get(each.name)) for each in EXERCISES if not names or each.name in names]
+
+
+def functions_in(path: Path) -> dict[str, Any]:
+    """What the file defines, by name; it is run for that."""
+    if not path.is_file():
+        raise InputError(f"{path} is not there.")
+    if path.stat().st_size > MOST_BYTES:
+        raise InputError(f"{path} is larger than {MOST_BYTES // 10**6} MB.")
+    try:
+        with limited(SECONDS):
+            return runpy.run_path(str(path), run_name="lab")
+    except TooLong:
+        raise InputError(f"{path} does not end by itself within {SECONDS} s.") from None
+    except SyntaxError as error:
+        raise InputError(f"{path} is no Python, line {error.lineno}: {error.msg}.") from None
+    except (Exception, SystemExit) as error:  # a student's file may do anything
+        raise InputError(f"{path} cannot be run: {type(error).__name__}: {str(error)[:200]}.") from None
+
+
+def mark(exercise: Exercise, student: object) -> Mark:
+    if not callable(student) or _is_stub(student):
+        return Mark(exercise.name, "not written", "", f"{exercise.name} is not written yet.")
+    try:
+        with limited(SECONDS):
+            found = exercise.check(student)
+    except TooLong:
+        return Mark(exercise.name, "wrong", "too_slow", f"{exercise.name} takes longer than {SECONDS} s. Does it end?")
+    return Mark(exercise.name, "right" if found.right else "wrong", found.kind, says(found))
+
+
+def says(found: Finding) -> str:
+    if found.right:
+        return "Right."
+    kinds = lab_texts()[found.exercise].kinds
+    return kinds[found.kind] if found.kind else f"Not right: {found.example}."
+
+
+def _is_stub(student: Function) -> bool:
+    """Whether it is the function of the file that the exercises come in: nothing but `raise NotImplementedError`."""
+    code = getattr(student, "__code__", None)
+    return code is not None and code.co_names == ("NotImplementedError",)
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """Raises TooLong in the block after so many seconds, where the system can do that."""
+    alarm = getattr(signal, "SIGALRM", None)
+    if alarm is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise TooLong
+
+    before: Callable[..., Any] | int | None = signal.signal(alarm, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(alarm, before)

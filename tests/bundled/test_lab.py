@@ -1,0 +1,45 @@
+"""A student's rule in the real loop, with the bundled models."""
+
+from pathlib import Path
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.core.metrics import count
+from specviz.core.trace import read_trace
+from tests.support.lab_solutions import PICK, RIGHT, VERIFY
+
+
+def decode(tmp_path: Path, code: str) -> int:
+    (tmp_path / "exercises.py").write_text(code)
+    return main(["lab", "run", str(tmp_path / "exercises.py"), "--json", str(tmp_path / "run.json"), "--seed", "3"])
+
+
+def test_a_right_rule_makes_a_run_that_opens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert decode(tmp_path, RIGHT) == 0
+    trace = read_trace(tmp_path / "run.json")
+    counts = count(trace.rounds)
+    assert counts.accepted
+    assert counts.rejected
+    assert trace.settings.temperature == 1.0
+    assert "open it in Watch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        (
+            VERIFY.replace("return len(drafted), pick(p[len(drafted)], uniform)", "return len(drafted) + 1, 0"),
+            "for accepted",
+        ),
+        ("def verify(drafted, q, p, uniform):\n    return 0, -1\n", "gives -1 for token with real models"),
+        ("def verify(drafted, q, p, uniform):\n    return 0 / 0\n", "ends in ZeroDivisionError with real models"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_one_line(
+    rule: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decode(tmp_path, PICK + rule) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert len(err.splitlines()) == 1

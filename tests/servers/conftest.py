@@ -1,0 +1,56 @@
+"""Servers of other systems, in folders that VLLM and LLAMA name. Tests of a system without a folder are skipped."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from benchmarks.peers import DRAFT, TARGET, Pair
+from specviz import load_model
+from tests.servers.questions import DRAFT_LENGTH, GREEDY, Setup, setups
+from tests.servers.recording import prompt_ids, record
+from tests.servers.running import Running, running
+from tests.support.endpoint_records import Answered, Asked, asked_of
+
+FOLDERS = {"vllm": ("VLLM", "make_vllm.sh"), "llama.cpp": ("LLAMA", "make_llama.sh")}
+
+
+def folder_of(system: str) -> Path:
+    name, script = FOLDERS[system]
+    if folder := os.environ.get(name):
+        return Path(folder).resolve()
+    pytest.skip(f"{name}=FOLDER is not given; `tests/servers/{script} FOLDER` makes such a folder")
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A running server, and what it answered just now."""
+
+    server: Running
+    batches: list[Asked]
+    log: str
+
+    @property
+    def setup(self) -> Setup:
+        return self.server.setup
+
+    @property
+    def answers(self) -> list[Answered]:
+        return [answer for batch in self.batches for answer in batch.good]
+
+
+@pytest.fixture(scope="module", params=setups(prompt_ids), ids=lambda setup: setup.stem)
+def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fresh]:
+    """Each server in turn: one runs at a time."""
+    setup: Setup = request.param
+    folder, out = folder_of(setup.system), tmp_path_factory.mktemp(setup.stem)
+    with running(setup, folder, out / "all.log") as server:
+        record(server, out)
+        yield Fresh(server, asked_of(out)[setup.stem], (out / f"{setup.stem}.log").read_text())
+
+
+@pytest.fixture(scope="session")
+def pair() -> Pair:
+    return Pair(load_model(TARGET), load_model(DRAFT), GREEDY["max_tokens"], DRAFT_LENGTH)

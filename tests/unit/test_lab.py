@@ -1,0 +1,177 @@
+"""The exercises: right solutions are never refused, and each usual mistake is called by its name."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.lab.checking import EXERCISES, check_file, lab_texts
+from specviz.lab.exercise import FormulaExercise
+from specviz.lab.sampling import SamplingExercise
+from tests.support.lab_solutions import LOOP_START, LOOPS, OTHER_LOOPS, RIGHT, VERIFIES
+
+NAMES = [exercise.name for exercise in EXERCISES]
+FORMULAS = [exercise for exercise in EXERCISES if isinstance(exercise, FormulaExercise)]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    def written(code: str) -> Path:
+        file = tmp_path / "exercises.py"
+        file.write_text(code)
+        return file
+
+    return written
+
+
+def test_right_solutions_are_right(write: Callable[[str], Path]) -> None:
+    marks = check_file(write(RIGHT))
+    assert [mark.exercise for mark in marks] == NAMES
+    assert [mark.says for mark in marks if not mark.right] == []
+
+
+@pytest.mark.parametrize("way", range(len(OTHER_LOOPS)))
+def test_a_right_loop_of_another_way_is_right(way: int, write: Callable[[str], Path]) -> None:
+    (mark,) = check_file(write(OTHER_LOOPS[way]), ["speculative_decode"])
+    assert mark.says == "Right."
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_right_verdict_is_right_with_every_seed(seed: int, write: Callable[[str], Path]) -> None:
+    """A false alarm has a probability of at most 1e-9 each."""
+    functions: dict[str, object] = {}
+    exec(RIGHT, functions)
+    assert SamplingExercise(seed=seed).check(functions["verify"]).right  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(exercise.name, kind) for exercise in FORMULAS for kind in exercise.wrong], ids="-".join
+)
+def test_the_kind_of_a_formulas_mistake_is_named(name: str, kind: str) -> None:
+    exercise = next(each for each in FORMULAS if each.name == name)
+    assert exercise.check(exercise.wrong[kind]).kind == kind
+
+
+@pytest.mark.parametrize("kind", VERIFIES)
+def test_the_kind_of_a_verdicts_mistake_is_named(kind: str, write: Callable[[str], Path]) -> None:
+    (mark,) = check_file(write(VERIFIES[kind]), ["verify"])
+    assert (mark.state, mark.kind) == ("wrong", kind)
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+def test_the_kind_of_a_loops_mistake_is_named(kind: str, write: Callable[[str], Path]) -> None:
+    old, new = LOOPS[kind]
+    assert LOOP_START.count(old) == 1
+    (mark,) = check_file(write(LOOP_START.replace(old, new)), ["speculative_decode"])
+    assert (mark.state, mark.kind) == ("wrong", kind)
+
+
+def test_every_exercise_has_ten_mistakes_and_each_its_own_sentence() -> None:
+    assert list(lab_texts()) == NAMES
+    for exercise in EXERCISES:
+        texts = lab_texts()[exercise.name]
+        assert len(exercise.kinds) >= 10
+        assert set(texts.kinds) == set(exercise.kinds)
+        assert len(set(texts.kinds.values())) == len(texts.kinds)
+        assert len(texts.hints) == 3
+
+
+def test_another_mistake_is_shown_by_an_example(write: Callable[[str], Path]) -> None:
+    (mark,) = check_file(write("def leftover(p, q):\n    return [0.5] * len(p)\n"), ["leftover"])
+    assert mark.kind == ""
+    assert re.fullmatch(r"Not right: leftover\(\[.*\]\) gives \[0\.5, .*\], and not \[.*\]\.", mark.says)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("raise KeyError(3)", "ends in KeyError"),
+        ("return None", "gives None"),
+        ("return 'all'", "gives 'all'"),
+        ("return 1, 2, 3", "gives"),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_a_function_does_is_said(name: str, body: str, says: str, write: Callable[[str], Path]) -> None:
+    (mark,) = check_file(write(f"def {name}(*_):\n    {body}\n"), [name])
+    assert mark.state == "wrong"
+    assert says in mark.says or mark.kind
+
+
+def test_a_function_that_never_ends_is_stopped(write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specviz.lab.checking.SECONDS", 1)
+    (mark,) = check_file(write("def leftover(p, q):\n    while True:\n        pass\n"), ["leftover"])
+    assert mark.kind == "too_slow"
+
+
+def test_a_function_that_catches_everything_is_stopped_too(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specviz.lab.checking.SECONDS", 1)
+    body = "    while True:\n        try:\n            x = 1\n        except Exception:\n            pass\n"
+    (mark,) = check_file(write(f"def leftover(p, q):\n{body}"), ["leftover"])
+    assert mark.kind == "too_slow"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("def (", "is no Python, line 1: "),
+        ("import nothing_of_that_name", "cannot be run: ModuleNotFoundError"),
+        ("raise SystemExit(3)", "cannot be run: SystemExit: 3"),
+    ],
+)
+def test_a_file_that_cannot_be_run_is_one_line(
+    code: str, says: str, write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", "check", str(write(code))]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "lab"
+    assert main(["lab", "new", str(folder)]) == 0
+    assert main(["lab", "new", str(folder)]) == 2
+    assert "is already there" in capsys.readouterr().err
+    marks = check_file(folder / "exercises.py")
+    assert {mark.state for mark in marks} == {"not written"}
+    assert json.loads((folder / "lab.ipynb").read_text())["nbformat"] == 4
+
+
+def test_marks_for_programs_that_grade(write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(RIGHT.replace("min(1.0, p[token] / q[token])", "p[token] / q[token]"))
+    assert main(["lab", "check", str(file), "--json", "-"]) == 1
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert (told["right"], told["of"]) == (7, 8)
+    assert told["exercises"][0] == {
+        "exercise": "acceptance_chance",
+        "state": "wrong",
+        "kind": "not_limited",
+        "says": lab_texts()["acceptance_chance"].kinds["not_limited"],
+    }
+    assert err == "specviz: 7 of 8 exercises are right.\n"
+    assert main(["lab", "check", str(write(RIGHT)), "leftover"]) == 0
+    assert "✓ right" in capsys.readouterr().out
+
+
+def test_the_notebooks_code_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """But for its last cell, which loads the models."""
+    assert main(["lab", "new", str(tmp_path / "lab")]) == 0
+    monkeypatch.chdir(tmp_path / "lab")
+    (tmp_path / "lab" / "exercises.py").write_text(RIGHT)
+    cells = [cell for cell in json.loads(Path("lab.ipynb").read_text())["cells"] if cell["cell_type"] == "code"]
+    known: dict[str, object] = {}
+    for cell in cells[:-1]:
+        exec("".join(cell["source"]), known)
+    assert capsys.readouterr().out.count(": right") == len(EXERCISES)
+    compile("".join(cells[-1]["source"]), "last cell", "exec")
