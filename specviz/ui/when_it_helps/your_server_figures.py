@@ -51,7 +51,10 @@ def _marks(places: Sequence[str], gains: Sequence[Gain], *, across: bool) -> lis
 def _points(word: VerdictWord, name: str, its: Sequence[tuple[str, Gain]], across: bool) -> plot.FigurePart:
     look, places, gains = LOOKS[word], [place for place, _ in its], [gain for _, gain in its]
     values = [gain.value for gain in gains]
-    low, high = ([(gain.interval or (gain.value,) * 2)[end] for gain in gains] for end in (0, 1))
+    above, below = (
+        [abs(gain.interval[end] - gain.value) if gain.interval else None for gain in gains] for end in (1, 0)
+    )
+    ends = {**plot.interval([], [], [], look.fill), "array": above, "arrayminus": below}
     x, y, bar, where = (values, places, "error_x", "y") if across else (places, values, "error_y", "x")
     return plot.scatter(
         name,
@@ -61,7 +64,7 @@ def _points(word: VerdictWord, name: str, its: Sequence[tuple[str, Gain]], acros
         mode="markers",
         marker=plot.marker(look.shape, 12, look.fill),
         customdata=[gain.said for gain in gains],
-        **{bar: plot.interval(values, low, high, look.fill)},
+        **{bar: ends},
     )
 
 
