@@ -155,6 +155,7 @@ NO_DOORS = {
     "cli/bench.py: file --csv": "is written",
     "cli/bench.py: file --plots": "is written",
     "cli/sweep.py: file --plots": "is written",
+    "cli/lab.py: file options.what": "a student's program: it is run, and may do what its checker may",
     "data/lessons/questions.py: reads": "a file of the app",
     "ui/be_the_draft/board.py: reads": "a file of the app",
     "ui/shared/parts.py: file_uploader key": "draws those of the pages",
