@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.errors import InputError
-from specviz.core.names import first_words
+from specviz.core.names import first_words, short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
     from specviz.measure.endpoints.sentences import name_server
 
     found = BenchFindings(result)
-    title = first_words(f"{name_server(result.with_)}, {result.with_.model}", MOST_TITLE)
+    title = first_words(f"{name_server(result.with_)}, {short_name(result.with_.model)}", MOST_TITLE)
     for name, (draw, is_known) in BENCH_FIGURES.items():
         if is_known(found):
             yield from _save(folder, name, title, draw, found)

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from specviz.measure.endpoints.result import dump_result
 from specviz.measure.sweep.table import read_frame
 from tests.conftest import AppServer, Visit
+from tests.support.bench_results import make_bench
 from tests.support.grids import grid
 from tests.support.layout import boxes_of, measured, outside, overlapping, upright
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
@@ -85,7 +87,9 @@ def test_the_next_measurement_is_folded_until_it_is_wanted_and_a_link_that_choos
     fold, start = page.get_by_text("The next measurement"), page.get_by_role("button", name="Measure here")
     expect(start).to_be_hidden()
     of_a_sweep = [tab for tab, group in TABS.items() if group == "Texts and settings"]
-    expect(page.get_by_role("tab")).to_have_text(["Texts and settings", "Drafts", "In batches", *of_a_sweep])
+    expect(page.get_by_role("tab")).to_have_text(
+        ["Texts and settings", "Drafts", "In batches", "Your server", *of_a_sweep]
+    )
     fold.click()
     expect(start).to_be_visible()
     expect(page.get_by_text("It filters none of the figures below")).to_be_visible()
@@ -127,3 +131,33 @@ def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(vi
     costs = page.locator(".chart").filter(has=page.get_by_role("img", name="Tokens per target call against the cost"))
     expect(costs.locator(".points path")).to_have_count(12)
     assert outside(costs.locator(".points path"), costs.locator(".nsewdrag")) == []
+
+
+@pytest.mark.parametrize("screen", grid(SCREENS, ("phone",)))
+def test_a_bench_of_your_server_is_opened_read_downloaded_and_cleared(
+    visit: Visit, screen: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "bench.json"
+    file.write_text(dump_result(make_bench({1: 1.6, 4: 1.01, 8: 0.8})), encoding="utf-8")
+    page = visit("when_it_helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
+    page.get_by_role("tab", name="Your server").click()
+    expect(page.get_by_text("This page never asks a server.")).to_be_visible()
+    page.locator("input[type=file][accept*=json]").set_input_files(file)
+    expect(page.get_by_text("Helps, 1.60× at concurrency 1.")).to_be_visible()
+    expect(page.get_by_text("It pays up to concurrency 1 and no longer from 8 on").first).to_be_visible()
+    charts = page.locator(".chart").filter(visible=True)
+    expect(charts).to_have_count(4)
+    expect_no_sideways_scroll(page)
+    for chart in charts.all():
+        chart.scroll_into_view_if_needed()
+        expect(chart.locator(".main-svg").first).to_be_visible()
+        wait_until_still(page)
+        assert overlapping(upright(chart.locator(WORDS))) == []
+        assert outside(chart.locator(WORDS), chart) == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").filter(visible=True).click()
+    assert len(Path(download.value.path()).read_text(encoding="utf-8").splitlines()) == 1 + 3 * 12
+    page.get_by_role("button", name="Clear my file").click()
+    expect(page.get_by_text("Helps, 1.60× at concurrency 1.")).to_be_hidden()
+    page.get_by_role("button", name="Undo clear").filter(visible=True).click()
+    expect(page.get_by_text("Helps, 1.60× at concurrency 1.")).to_be_visible()

@@ -57,7 +57,8 @@ def test_an_opened_bench_says_first_whether_it_helps_and_from_which_load_not() -
     page = opened(make_bench())
     said = tab(page)
     assert "Opened bench.json" in said
-    assert "vLLM 0.32.0, model wren-base, drafts with draft_model" in said
+    assert "vLLM 0.32.0: 12 prompts, 2 times each" in said
+    assert "Model wren-base, drafts with draft_model; asked from specviz on a machine of a test" in said
     assert ":green[**Helps, 1.60× at concurrency 1.**] It pays up to concurrency 4 and no longer from 8 on" in said
     assert said.index("Helps, 1.60×") < said.index("guesses were accepted")
     assert "Measure next: draft length" in said

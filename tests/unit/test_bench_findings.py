@@ -121,12 +121,12 @@ def test_where_it_stops_paying_is_decided_by_measured_loads_only(
     ("speedups", "sentence"),
     [
         ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on: the limit is between the two."),
-        ({1: 1.5, 4: 1.0, 8: 0.7}, "between the two; at 4 it is about even or too close to call."),
+        ({1: 1.5, 4: 1.0, 8: 0.7}, "between the two; at 4 it is about even."),
         ({1: 1.5, 8: 1.3}, "It helps at each measured concurrency, up to 8"),
         ({1: 0.8, 8: 0.7}, "It pays at none of the measured concurrencies: it hurts at 1 and 8."),
         ({1: 1.5}, "Only concurrency 1 was measured"),
         ({1: 1.0, 8: 0.7}, "It helps for sure at none of the measured concurrencies"),
-        ({1: 1.5, 8: 1.0}, "It helps up to concurrency 1. Above that, at 8 it is about even or too close to call"),
+        ({1: 1.5, 8: 1.0}, "It helps up to concurrency 1. Above that, at 8 it is about even"),
         ({1: 0.8, 8: 1.5}, "It helps at 8, hurts at 1: these loads show no one limit"),
     ],
 )
@@ -134,6 +134,13 @@ def test_the_load_from_which_it_no_longer_pays_is_said_without_a_guess(
     speedups: dict[int, float], sentence: str
 ) -> None:
     assert sentence in said(make_bench(speedups))
+
+
+def test_a_prompts_own_interval_needs_three_repeats() -> None:
+    """Found: with two repeats it reached from 0.02 to 70 times, which says nothing."""
+    for repeats, known in ((1, False), (2, False), (3, True)):
+        [load] = BenchFindings(make_bench({1: 1.5}, repeats=repeats)).loads
+        assert all((prompt.gain.interval is not None) == known for prompt in load.prompts)
 
 
 def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None:

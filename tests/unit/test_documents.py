@@ -1,5 +1,6 @@
 """What the documents name exists, and their examples work. Their figures: `test_measurements.py`."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,17 @@ from specviz.data.lessons import plans
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.links.hidden import HIDEABLE
 from specviz.data.systems.importers import SYSTEMS, RecordOptions, import_run
+from specviz.measure.endpoints.pairs import pair_answers
+from specviz.measure.endpoints.result import (
+    Accepted,
+    Answer,
+    BenchPrompt,
+    BenchResult,
+    BenchSettings,
+    Server,
+    Span,
+    read_result,
+)
 from specviz.models.draft_menu import offered_names
 from tests.support.known import known
 from tests.support.records import FakeTokenizer
@@ -106,6 +118,20 @@ def test_the_smallest_trace_is_valid_and_has_no_field_too_many() -> None:
         less = {name: value for name, value in fields.items() if name != field}
         with pytest.raises(InputError, match=f"not valid at {field}: Field required"):
             parse_trace(json.dumps(less))
+
+
+def test_the_smallest_bench_is_valid_and_every_field_of_a_bench_is_explained() -> None:
+    [smallest] = re.findall(r"```json\n(.*?)```", TEXTS["bench"], re.DOTALL)
+    result = read_result(smallest.encode())
+    assert len(pair_answers(result).pairs) == 1
+    for name in json.loads(smallest).keys() - {"schema", "answers", "prompts", "without"}:
+        less = {field: value for field, value in json.loads(smallest).items() if field != name}
+        with pytest.raises(InputError, match=f"{name}: Field required|at {name}"):
+            read_result(json.dumps(less).encode())
+    named = set(re.findall(r"`(\w+)`", TEXTS["bench"]))
+    kinds = (BenchResult, Server, BenchPrompt, BenchSettings, Accepted, Answer, Span)
+    fields = {field.name.rstrip("_") for kind in kinds for field in dataclasses.fields(kind)}
+    assert fields - named == set()
 
 
 def test_traces_md_has_a_record_of_each_system_and_each_is_read() -> None:

@@ -47,6 +47,7 @@ from specviz.ui.when_it_helps.when_it_helps_state import (
     recorded_sweep,
     studied,
 )
+from tests.support.bench_results import make_bench
 from tests.support.fake_rows import a_row, prompts_at, row_at
 from tests.support.figures import by_name, parts_of
 from tests.support.known import known
@@ -198,6 +199,9 @@ def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> Non
     assert said() == ""
 
 
+ENDS = ("png", "svg")
+
+
 def test_plots_that_cannot_be_made_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
@@ -227,6 +231,22 @@ def test_figures_are_png_and_svg_for_each_pair_of_models(tmp_path: Path) -> None
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in content
         assert b"<b>" not in content
+
+
+def test_a_benchs_figures_are_png_and_svg_and_those_without_figures_are_left_out(tmp_path: Path) -> None:
+    result = make_bench({1: 1.5, 4: 1.0, 8: 0.8}, prompts=[("$x^2$ <b>", "story"), ("plain", "code")])
+    drawn = list(plots.write_bench_plots(tmp_path, result))
+    assert sorted(path.name for path in drawn) == sorted(
+        f"{name}.{end}" for name in plots.BENCH_FIGURES for end in ENDS
+    )
+    for path in drawn:
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in content
+        assert b"<b>" not in content
+    alone = replace(result, without=None, answers=[each for each in result.answers if each.side == "with"])
+    names = {path.stem for path in plots.write_bench_plots(tmp_path, alone)}
+    assert names == {"throughput-by-concurrency", "acceptance-by-position"}
+    assert list(plots.write_bench_plots(tmp_path, replace(result, answers=[]))) == []
 
 
 def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> None:

@@ -20,7 +20,7 @@ READ_ALOUD = ("title", "aria-label", "placeholder", "alt")  # attributes of HTML
 JS_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 JS_COMMENT = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*|^//[^\n]*", re.DOTALL | re.MULTILINE)
 NAMED = re.compile(r"\{[^{}]*\}|`[^`\n]*`|\[[^\]]*\]\(|\]\([^)\s]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
-DOCUMENTS = ("measurements", "operating", "settings", "teaching", "traces")  # the others are about the code
+DOCUMENTS = ("bench", "measurements", "operating", "settings", "teaching", "traces")  # the others are about the code
 OF_OTHERS = (
     "specviz/data/systems/serving_counters/",
     "specviz/data/systems/importers/",

@@ -12,7 +12,7 @@ from statistics import geometric_mean, median
 
 from specviz.core import theory
 from specviz.core.errors import InputError
-from specviz.core.judge import HELPS, HURTS, Interval, VerdictWord
+from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD, Interval, VerdictWord
 from specviz.measure.endpoints.acceptance import AcceptanceFound, find_acceptance
 from specviz.measure.endpoints.pairs import (
     AnswerPair,
@@ -66,7 +66,8 @@ class StopsPaying:
 
     helps: list[int]
     hurts: list[int]
-    open: list[int]  # about even, or too close to call
+    even: list[int]
+    untold: list[int]
     up_to: int | None  # it helps at each measured concurrency up to this one; None: not at the lowest
     from_: int | None  # the first one at which it hurts, if it hurts at each from there on and helps at none of them
 
@@ -208,8 +209,8 @@ def stops_paying(words: dict[int, VerdictWord]) -> StopsPaying:
     begin = list(takewhile(lambda number: words[number] == HELPS, numbers))
     after = [number for number in hurts if not helps or number > max(helps)]
     from_ = after[0] if after and after == [number for number in numbers if number >= after[0]] else None
-    rest = [number for number in numbers if words[number] not in (HELPS, HURTS)]
-    return StopsPaying(helps, hurts, rest, begin[-1] if begin else None, from_)
+    even, untold = ([number for number in numbers if words[number] == word] for word in (EVEN, UNTOLD))
+    return StopsPaying(helps, hurts, even, untold, begin[-1] if begin else None, from_)
 
 
 def pairs_cut(pairs: Iterable[AnswerPair], how: str) -> int:

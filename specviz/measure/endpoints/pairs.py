@@ -15,6 +15,7 @@ from specviz.core.judge import Interval, Judgement, judge
 from specviz.measure.endpoints.result import Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
+FEWEST_REPEATS = 3  # of a prompt: the interval of two is so wide that it says nothing
 SHORTEST = 1e-7  # seconds: no clock here tells less
 Cut = Literal["", "counted", "estimated", "not cut"]
 
@@ -152,8 +153,8 @@ class PromptGain:
     @property
     def gain(self) -> Gain:
         """With the interval over its repeats: it says how steady this prompt's times are, and nothing of others."""
-        interval = interval_of_ratios([pair.ratio for pair in self.pairs]) if len(self.pairs) > 1 else None
-        return Gain(self.ratio, interval, len(self.pairs))
+        ratios = [pair.ratio for pair in self.pairs]
+        return Gain(self.ratio, interval_of_ratios(ratios) if len(ratios) >= FEWEST_REPEATS else None, len(ratios))
 
     @property
     def first_ratio(self) -> float | None:

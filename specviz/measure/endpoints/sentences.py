@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from specviz.core.judge import EVEN, UNTOLD
 from specviz.core.names import first_words
 from specviz.data.systems.bench_words import definitions as definitions
 from specviz.data.texts import Sentences, join_choices, percent
@@ -55,7 +56,8 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
     if not measured:
         yield say("nothing")
         return
-    yield say("speed", prompts=max(len(load.prompts) for load in measured), each="; ".join(map(_speed_at, measured)))
+    each = "; ".join(map(_speed_at, measured))
+    yield say("speed", prompts=max(len(load.prompts) for load in measured), each=f"{each[0].upper()}{each[1:]}")
     if all(load.speedup and load.speedup.interval is None for load in measured):
         yield say("one_prompt")
     yield _spread(found, measured[0])
@@ -107,12 +109,10 @@ def limit_in_words(found: BenchFindings) -> str:
 
 def _limit(stops: StopsPaying) -> str:
     """From which measured load it no longer pays; never between two loads by a line, and never above the last one."""
-    open_ = say("open_at", numbers=join_choices(stops.open, "and")) if stops.open else ""
+    open_ = " and ".join(_open_at(stops))
     if not stops.helps:
-        return (
-            say("never_sure", open=open_) if stops.open else say("pays_nowhere", hurts=join_choices(stops.hurts, "and"))
-        )
-    if not stops.hurts and not stops.open:
+        return say("never_sure", open=open_) if open_ else say("pays_nowhere", hurts=join_choices(stops.hurts, "and"))
+    if not stops.hurts and not open_:
         return say("pays_everywhere", most=stops.helps[-1])
     if stops.up_to == stops.helps[-1] and stops.up_to is not None:
         if stops.from_ is not None:
@@ -123,6 +123,13 @@ def _limit(stops: StopsPaying) -> str:
     hurts = say("and_hurts", hurts=join_choices(stops.hurts, "and")) if stops.hurts else ""
     helps = join_choices(stops.helps, "and")
     return say("mixed", helps=helps, hurts=hurts, open=f", and {open_}" if open_ else "")
+
+
+def _open_at(stops: StopsPaying) -> Iterator[str]:
+    """Where it neither helps nor hurts."""
+    for word, numbers in ((EVEN, stops.even), (UNTOLD, stops.untold)):
+        if numbers:
+            yield say("open_at", numbers=join_choices(numbers, "and"), word=word)
 
 
 def _others(measured: list[LoadFindings]) -> str:

@@ -4,13 +4,13 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.names import first_words
+from specviz.core.names import first_words, short_name
 from specviz.data.systems.bench_words import bench_words
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.next_steps import measure_next
 from specviz.measure.endpoints.result import SIDES
-from specviz.measure.endpoints.sentences import findings_in_words, limit_in_words, name_server
+from specviz.measure.endpoints.sentences import findings_in_words, limit_in_words
 from specviz.measure.endpoints.table import bench_rows, dump_csv
 from specviz.measure.endpoints.warnings import NAMES, bench_warnings
 from specviz.ui.shared import parts
@@ -92,11 +92,11 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
 def _where(name: str, found: BenchFindings, recorded: bool) -> str:
     result = found.result
     start = ":material/history: **Recorded**" if recorded else f":material/upload_file: **Opened {plain(name)}**"
-    server = plain(first_words(f"{name_server(result.with_)}, model {result.with_.model}", LONGEST))
+    model = plain(first_words(short_name(result.with_.model), LONGEST))
     drafts = f", drafts with {plain(first_words(result.with_.drafts, LONGEST))}" if result.with_.drafts else ""
     tool = f", with {plain(result.imported)}" if result.imported else ""
     asked = f"asked from {plain(first_words(result.client, LONGEST))}{tool} on {plain(result.created[:10])}"
-    return f"{start}: {server}{drafts}; {asked}. {plain(findings_in_words(found)[0])}"
+    return f"{start}. {plain(findings_in_words(found)[0])} Model {model}{drafts}; {asked}."
 
 
 def _headline(found: BenchFindings) -> None:

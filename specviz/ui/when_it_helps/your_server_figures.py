@@ -16,7 +16,6 @@ from specviz.ui.shared.escaping import figure_text
 HEIGHT = 330
 ROW, MOST_NAMES = 22, 40  # px; more names do not fit beside a figure
 MOST_NAME = 28  # characters
-SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
 
 
 def load_figure(loads: Sequence[LoadFindings]) -> plot.Figure:
@@ -27,26 +26,46 @@ def load_figure(loads: Sequence[LoadFindings]) -> plot.Figure:
         "", numbers, [gain.value for gain in gains], mode="lines", line={"color": plot.GREY, "width": 2},
         hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-    marks = [
-        _marks(word, [number for number, _ in its], [gain for _, gain in its], across=False)
-        for word in LOOKS
-        if (its := [(x, gain) for x, gain in zip(numbers, gains, strict=True) if gain.judged.word == word])
-    ]
     x = plot.axis("requests under way at once", type="category", categoryorder="array", categoryarray=numbers)
-    return plot.figure([line, *marks], HEIGHT, x=x, y=SPEEDUP, showlegend=True, **plot.level(1, "1×", beside=True))
+    marks, level = _marks(numbers, gains, across=False), plot.level(1, "1×", beside=True)
+    return plot.figure([line, *marks], HEIGHT, x=x, y=_speedups(gains), showlegend=True, **level)
 
 
-def _marks(word: VerdictWord, places: Sequence[str | float], gains: Sequence[Gain], *, across: bool) -> plot.FigurePart:
-    """The points that have this word, each with its interval; `across`: the speedup is on the x axis."""
-    look, values = LOOKS[word], [gain.value for gain in gains]
-    low, high = ([(gain.interval or (gain.value,) * 2)[end] for gain in gains] for end in (0, 1))
-    error = plot.interval(values, low, high, look.fill)
-    said = [gain.said for gain in gains]
-    marker = plot.marker(look.shape, 12, look.fill)
-    x, y, bar = (values, places, "error_x") if across else (places, values, "error_y")
-    where = "%{y}" if across else "%{x}"
-    hover = f"{where}: %{{customdata}}<extra></extra>"
-    return plot.scatter(word, x, y, hover, mode="markers", marker=marker, customdata=said, **{bar: error})
+def _speedups(gains: Sequence[Gain]) -> plot.FigurePart:
+    """The axis of speedups: an interval that is far wider than all values is cut, so that these are told apart."""
+    values = [gain.value for gain in gains]
+    ends = max(gain.interval[1] if gain.interval else gain.value for gain in gains)
+    return plot.axis("speedup", ticksuffix="×", range=[0, max(1.15, 1.1 * min(ends, 2 * max(values)))])
+
+
+def _marks(places: Sequence[str], gains: Sequence[Gain], *, across: bool) -> list[plot.FigurePart]:
+    """The points of each word that the judge says; `across`: the speedup is on the x axis."""
+    words: dict[tuple[VerdictWord, str], list[tuple[str, Gain]]] = {
+        (word, gain.judged.said): [] for word in LOOKS for gain in gains if gain.judged.word == word
+    }
+    for place, gain in zip(places, gains, strict=True):
+        words[gain.judged.word, gain.judged.said].append((place, gain))
+    return [_points(word, said, its, across) for (word, said), its in words.items()]
+
+
+def _points(word: VerdictWord, name: str, its: Sequence[tuple[str, Gain]], across: bool) -> plot.FigurePart:
+    look, places, gains = LOOKS[word], [place for place, _ in its], [gain for _, gain in its]
+    values = [gain.value for gain in gains]
+    above, below = (
+        [abs(gain.interval[end] - gain.value) if gain.interval else None for gain in gains] for end in (1, 0)
+    )
+    ends = {**plot.interval([], [], [], look.fill), "array": above, "arrayminus": below}
+    x, y, bar, where = (values, places, "error_x", "y") if across else (places, values, "error_y", "x")
+    return plot.scatter(
+        name,
+        x,
+        y,
+        f"%{{{where}}}: %{{customdata}}<extra></extra>",
+        mode="markers",
+        marker=plot.marker(look.shape, 12, look.fill),
+        customdata=[gain.said for gain in gains],
+        **{bar: ends},
+    )
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
@@ -55,15 +74,11 @@ def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.F
     named = _labels(load, prompts)
     labels = [named[each.prompt] for each in ordered]
     gains = [each.gain for each in ordered]
-    marks = [
-        _marks(word, [label for label, _ in its], [gain for _, gain in its], across=True)
-        for word in LOOKS
-        if (its := [(label, gain) for label, gain in zip(labels, gains, strict=True) if gain.judged.word == word])
-    ]
+    marks = _marks(labels, gains, across=True)
     fits = len(ordered) <= MOST_NAMES
     y = plot.axis(type="category", categoryorder="array", categoryarray=labels, showticklabels=fits)
     height = max(HEIGHT, 110 + ROW * len(ordered)) if fits else HEIGHT
-    return plot.figure(marks, height, x=SPEEDUP, y=y, showlegend=True, shapes=[plot.UPRIGHT])
+    return plot.figure(marks, height, x=_speedups(gains), y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
 def _labels(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> dict[int, str]:
