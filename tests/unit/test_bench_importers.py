@@ -14,8 +14,8 @@ from specviz.measure.endpoints.importers import import_files
 from specviz.measure.endpoints.result import MAX_PROMPTS, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion
 
-RECORDS = Path(__file__).parents[1] / "fixtures" / "records" / "endpoints"
-PAIR = tuple(RECORDS / f"vllm-0.32-bench-{way}.json" for way in ("with", "without"))
+RECORDS = Path(__file__).parents[1] / "fixtures" / "records" / "benches"
+PAIR = tuple(RECORDS / f"vllm-0.32-{way}.json" for way in ("with", "without"))
 STEP = 0.02
 
 
