@@ -18,7 +18,7 @@ def leftover(p, q):
     raise NotImplementedError
 
 
-def verify(drafted, q, p, uniform):
+def judge(drafted, q, p, uniform):
     """Judge one draft. Give two things: how many guesses are accepted, and the target's own token after them.
 
     drafted: the tokens. q: a row for each of them. p: a row for each of them, and one more for the token after all.

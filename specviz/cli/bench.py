@@ -35,7 +35,7 @@ from specviz.measure.paired import show_rest
 from specviz.measure.sweep.plan import SweepPrompt
 
 if TYPE_CHECKING:
-    from specviz.measure.endpoints.client import Endpoint, Question
+    from specviz.measure.endpoints.client import Asked, Endpoint
 
 SAVE_SECONDS = 2.0  # a file of many answers is not written after each
 TEMPERATURES = 100
@@ -108,7 +108,7 @@ async def _measure(
     status: StatusLine,
 ) -> BenchResult:
     from specviz.measure.endpoints.client import Endpoint, open_client
-    from specviz.measure.endpoints.turns import Bench, plan
+    from specviz.measure.endpoints.turns import BenchInTurns, plan
 
     blocks = plan(len(prompts), settings, list(addresses))
     questions = [_question(prompt, settings) for prompt in prompts]
@@ -128,7 +128,7 @@ async def _measure(
             save(done == total)
 
         try:
-            await Bench(result, endpoints, questions, blocks).measure(after_block)
+            await BenchInTurns(result, endpoints, questions, blocks).measure(after_block)
         finally:  # also after Ctrl-C, or where a server is gone
             save(True)
     return result
@@ -168,12 +168,12 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _question(prompt: SweepPrompt, settings: BenchSettings) -> "Question":
-    from specviz.measure.endpoints.client import Question
+def _question(prompt: SweepPrompt, settings: BenchSettings) -> "Asked":
+    from specviz.measure.endpoints.client import Asked
 
     if prompt.messages and settings.api == "completions":
         raise InputError(f"{prompt.name!r} is a conversation: ask it with --api chat.")
-    return Question(prompt.text, prompt.messages, settings.max_new_tokens, settings.temperature, settings.seed)
+    return Asked(prompt.text, prompt.messages, settings.max_new_tokens, settings.temperature, settings.seed)
 
 
 def _new_result(settings: BenchSettings, prompts: list[SweepPrompt], endpoints: "dict[Side, Endpoint]") -> BenchResult:

@@ -11,6 +11,7 @@ from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import ASSETS, write_whole
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace
+from specviz.data.lessons.lab_words import lab_words
 
 FILES = ("exercises.py", "lab.ipynb")
 STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not written"}
@@ -19,7 +20,7 @@ STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not w
 def _options(parser: argparse.ArgumentParser) -> None:
     actions = (
         "new: write the exercises into a folder; check: say what is right in a file; hint: give a hint for an "
-        "exercise; run: decode with a file's verify and the bundled models, as a trace that opens in the app"
+        "exercise; run: decode with a file's judge and the bundled models, as a trace that opens in the app"
     )
     parser.add_argument("action", choices=tuple(ACTIONS), help=actions)
     parser.add_argument("what", metavar="FOLDER | FILE | NAME", help="a folder, a student's file, or an exercise")
@@ -43,13 +44,13 @@ def new(options: argparse.Namespace) -> None:
 
 def check(options: argparse.Namespace) -> None:
     """Print what is right; status 1 where something is not, for programs that grade."""
-    from specviz.lab.checking import check_file, lab_texts
+    from specviz.lab.checking import check_file
 
     marks = check_file(Path(options.what), options.names)
     right = sum(mark.right for mark in marks)
     told = {"right": right, "of": len(marks), "exercises": [asdict(mark) for mark in marks]}
     if write_json(options.json, json.dumps(told, indent=2)):
-        titles = {name: texts.title for name, texts in lab_texts().items()}
+        titles = {name: texts.title for name, texts in lab_words().items()}
         print_table(("exercise", ""), [[titles[mark.exercise], STATES[mark.state]] for mark in marks])
         for mark in marks:
             if mark.state == "wrong":
@@ -59,10 +60,8 @@ def check(options: argparse.Namespace) -> None:
 
 
 def hint(options: argparse.Namespace) -> None:
-    from specviz.lab.checking import lab_texts
-
-    if not (texts := lab_texts().get(options.what)):
-        raise InputError(f"There is no exercise {options.what[:60]!r}: use {', '.join(lab_texts())}.")
+    if not (texts := lab_words().get(options.what)):
+        raise InputError(f"There is no exercise {options.what[:60]!r}: use {', '.join(lab_words())}.")
     if not 1 <= options.hint <= len(texts.hints):
         raise InputError(f"--hint must be from 1 to {len(texts.hints)}, not {options.hint}.")
     print_line(texts.hints[options.hint - 1])
@@ -73,12 +72,12 @@ def run(options: argparse.Namespace) -> None:
         raise InputError("Say where to write the run: --json run.json.")
     from specviz.lab.checking import functions_in
 
-    verify = functions_in(Path(options.what)).get("verify")
-    if not callable(verify):
-        raise InputError(f"{options.what} has no function verify.")
+    judge = functions_in(Path(options.what)).get("judge")
+    if not callable(judge):
+        raise InputError(f"{options.what} has no function judge.")
     from specviz.lab.with_models import decode_with  # imports torch
 
-    trace = decode_with(verify, DecodeSettings(temperature=1.0, seed=options.seed))
+    trace = decode_with(judge, DecodeSettings(temperature=1.0, seed=options.seed))
     if write_json(options.json, dump_trace(trace)):
         print_line(f"wrote {options.json}: open it in Watch")
 
@@ -93,8 +92,8 @@ COMMAND = Command(
     (
         "new my-lab",
         "check my-lab/exercises.py",
-        "check my-lab/exercises.py verify --json marks.json",
-        "hint verify --hint 2",
+        "check my-lab/exercises.py judge --json marks.json",
+        "hint judge --hint 2",
         "run my-lab/exercises.py --json run.json",
     ),
 )

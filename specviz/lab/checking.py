@@ -10,25 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.data.texts import AppTexts, NonEmptyText
-from specviz.lab.exercise import Exercise, Finding, Function
+from specviz.data.lessons.lab_words import lab_words
+from specviz.lab.exercise import LabExercise, LabFinding, StudentFunction
 from specviz.lab.formulas import FORMULAS
 from specviz.lab.loop import LoopExercise
 from specviz.lab.sampling import SamplingExercise
 
-EXERCISES: Sequence[Exercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
+EXERCISES: Sequence[LabExercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
 SECONDS = 20  # of one exercise
 MOST_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class LabTexts:
-    title: NonEmptyText
-    hints: tuple[NonEmptyText, ...]
-    kinds: dict[str, NonEmptyText]
-
-
-lab_texts = AppTexts("lab", dict[str, LabTexts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +64,7 @@ def functions_in(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be run: {type(error).__name__}: {str(error)[:200]}.") from None
 
 
-def mark(exercise: Exercise, student: object) -> Mark:
+def mark(exercise: LabExercise, student: object) -> Mark:
     if not callable(student) or _is_stub(student):
         return Mark(exercise.name, "not written", "", f"{exercise.name} is not written yet.")
     try:
@@ -82,17 +72,17 @@ def mark(exercise: Exercise, student: object) -> Mark:
             found = exercise.check(student)
     except TooLong:
         return Mark(exercise.name, "wrong", "too_slow", f"{exercise.name} takes longer than {SECONDS} s. Does it end?")
-    return Mark(exercise.name, "right" if found.right else "wrong", found.kind, says(found))
+    return Mark(exercise.name, "right" if found.right else "wrong", found.kind, explain(found))
 
 
-def says(found: Finding) -> str:
+def explain(found: LabFinding) -> str:
     if found.right:
         return "Right."
-    kinds = lab_texts()[found.exercise].kinds
+    kinds = lab_words()[found.exercise].kinds
     return kinds[found.kind] if found.kind else f"Not right: {found.example}."
 
 
-def _is_stub(student: Function) -> bool:
+def _is_stub(student: StudentFunction) -> bool:
     """Whether it is the function of the file that the exercises come in: nothing but `raise NotImplementedError`."""
     code = getattr(student, "__code__", None)
     return code is not None and code.co_names == ("NotImplementedError",)

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-Function = Callable[..., Any]
+StudentFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
 TOLERANCE = 1e-6
 SHOWN = 160  # characters of a value
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LabFinding:
     """What a check found. `kind` names a usual mistake; it is empty for a right solution and for any other mistake."""
 
     exercise: str
@@ -20,7 +20,7 @@ class Finding:
     example: str = ""  # what the function was given and what it did, where no usual mistake explains it
 
 
-class Exercise(Protocol):
+class LabExercise(Protocol):
     @property
     def name(self) -> str:
         """Of the function, too."""
@@ -29,7 +29,7 @@ class Exercise(Protocol):
     def kinds(self) -> Sequence[str]:
         """Usual mistakes."""
 
-    def check(self, student: Function) -> Finding:
+    def check(self, student: StudentFunction) -> LabFinding:
         """What the function does, called with arguments of the exercise's own."""
 
 
@@ -45,28 +45,28 @@ class FormulaExercise:
     """A function without chance: for the same arguments it gives the same value."""
 
     name: str
-    right: Function
-    wrong: Mapping[str, Function]  # by the kind of mistake
+    right: StudentFunction
+    wrong: Mapping[str, StudentFunction]  # by the kind of mistake
     cases: Sequence[Arguments]
 
     @property
     def kinds(self) -> Sequence[str]:
         return list(self.wrong)
 
-    def check(self, student: Function) -> Finding:
+    def check(self, student: StudentFunction) -> LabFinding:
         given = [outcome(student, case) for case in self.cases]
         expected = [outcome(self.right, case) for case in self.cases]
         differs = [not same(one, other) for one, other in zip(given, expected, strict=True)]
         if not any(differs):
-            return Finding(self.name, right=True)
+            return LabFinding(self.name, right=True)
         for kind, mistake in self.wrong.items():
             if all(same(outcome(mistake, case), one) for case, one in zip(self.cases, given, strict=True)):
-                return Finding(self.name, right=False, kind=kind)
+                return LabFinding(self.name, right=False, kind=kind)
         at = differs.index(True)
-        return Finding(self.name, right=False, example=describe(self.name, self.cases[at], given[at], expected[at]))
+        return LabFinding(self.name, right=False, example=describe(self.name, self.cases[at], given[at], expected[at]))
 
 
-def outcome(function: Function, case: Arguments) -> Any:
+def outcome(function: StudentFunction, case: Arguments) -> Any:
     """What a call gives, or which error it raises; the arguments are copies, as a function may change them."""
     try:
         return function(*map(_copied, case))

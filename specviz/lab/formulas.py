@@ -55,10 +55,10 @@ def _acceptance_cases() -> list[Arguments]:
 
 def leftover(p: Row, q: Row) -> list[float]:
     rest = [max(0.0, a - b) for a, b in zip(p, q, strict=True)]
-    return _with_sum_1(rest) if sum(rest) else list(p)
+    return _normalise(rest) if sum(rest) else list(p)
 
 
-def _with_sum_1(weights: Sequence[float]) -> list[float]:
+def _normalise(weights: Sequence[float]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
@@ -66,13 +66,13 @@ LEFTOVER: Mapping[str, Callable[..., object]] = {
     "not_normalised": lambda p, q: [max(0.0, a - b) for a, b in zip(p, q, strict=True)],
     "target_itself": lambda p, q: list(p),
     "draft_itself": lambda p, q: list(q),
-    "upside_down": lambda p, q: _with_sum_1([max(0.0, b - a) for a, b in zip(p, q, strict=True)]),
+    "upside_down": lambda p, q: _normalise([max(0.0, b - a) for a, b in zip(p, q, strict=True)]),
     "negative_kept": lambda p, q: [a - b for a, b in zip(p, q, strict=True)],
-    "absolute": lambda p, q: _with_sum_1([abs(a - b) for a, b in zip(p, q, strict=True)]),
-    "overlap": lambda p, q: _with_sum_1([min(a, b) for a, b in zip(p, q, strict=True)]),
-    "even": lambda p, q: _with_sum_1([float(a > b) for a, b in zip(p, q, strict=True)]),
-    "kept_where_larger": lambda p, q: _with_sum_1([a if a > b else 0.0 for a, b in zip(p, q, strict=True)]),
-    "equal_forgotten": lambda p, q: _with_sum_1([max(0.0, a - b) for a, b in zip(p, q, strict=True)]),
+    "absolute": lambda p, q: _normalise([abs(a - b) for a, b in zip(p, q, strict=True)]),
+    "overlap": lambda p, q: _normalise([min(a, b) for a, b in zip(p, q, strict=True)]),
+    "even": lambda p, q: _normalise([float(a > b) for a, b in zip(p, q, strict=True)]),
+    "kept_where_larger": lambda p, q: _normalise([a if a > b else 0.0 for a, b in zip(p, q, strict=True)]),
+    "equal_forgotten": lambda p, q: _normalise([max(0.0, a - b) for a, b in zip(p, q, strict=True)]),
 }
 
 

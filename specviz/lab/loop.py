@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NoReturn
 
-from specviz.lab.exercise import Finding, Function, Raised, outcome, written
+from specviz.lab.exercise import LabFinding, Raised, StudentFunction, outcome, written
 
 WORDS = 13  # tokens of the small models
 NEW_TOKENS, DRAFT_LENGTH = 40, 4
@@ -210,18 +210,18 @@ class LoopExercise:
         *("draft_misses_token", "bonus_forgotten"),
     )
 
-    def check(self, student: Function) -> Finding:
+    def check(self, student: StudentFunction) -> LabFinding:
         for prompt in PROMPTS:
             made = run(student, prompt)
             for kind_of in (_problem, _shape, _wrong_token, _waste):
                 if kind := kind_of(made):
                     if kind == "?":
-                        return Finding(self.name, right=False, example=_describe(made))
-                    return Finding(self.name, right=False, kind=kind)
-        return Finding(self.name, right=True)
+                        return LabFinding(self.name, right=False, example=_describe(made))
+                    return LabFinding(self.name, right=False, kind=kind)
+        return LabFinding(self.name, right=True)
 
 
-def run(student: Function, prompt: Sequence[int]) -> LoopRun:
+def run(student: StudentFunction, prompt: Sequence[int]) -> LoopRun:
     target, draft = pair()
     given = outcome(student, (target, draft, prompt, DRAFT_LENGTH, NEW_TOKENS))
     right, other = pair()

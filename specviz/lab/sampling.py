@@ -1,6 +1,6 @@
 """The exercise with chance: one round's verdict, compared with exact distributions of the right rule and of mistakes.
 
-`verify(drafted, q, p, uniform)` gives how many drafted tokens are accepted, and the target's own token after them. q
+`judge(drafted, q, p, uniform)` gives how many drafted tokens are accepted, and the target's own token after them. q
 has a row for each drafted token, p one more; `uniform()` is a random number from 0 to 1.
 
 A right solution is called wrong with a probability of at most `FALSE_ALARM`; the seed is fixed, so a file that passed
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 
-from specviz.lab.exercise import Finding, Function, describe, outcome
+from specviz.lab.exercise import LabFinding, StudentFunction, describe, outcome
 from specviz.lab.formulas import Row, leftover
 from specviz.measure.proof.findings import look
 
 DRAWS = 10_000
 FALSE_ALARM = 1e-9
 ROUNDING = 1e-12  # a chance that is 0
-Outcome = tuple[int, int | None]  # accepted tokens, and the token after them
+RoundOutcome = tuple[int, int | None]  # accepted tokens, and the token after them
 Seen = tuple[int | None, ...]  # both drafted tokens, and the outcome
-Chances = dict[Outcome, float]
+Chances = dict[RoundOutcome, float]
 Rule = Callable[[Sequence[int], Sequence[Row], Sequence[Row]], Chances]
 
 Q = ((0.55, 0.25, 0.15, 0.05), (0.10, 0.60, 0.05, 0.25))  # of each drafted token
@@ -64,7 +64,7 @@ def _most_probable(row: Sequence[float]) -> list[float]:
     return [float(token == best) for token in range(len(row))]
 
 
-def _no_bonus(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
+def _forget_bonus(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
     right = Chain()(drafted, q, p)
     whole = sum(chance for (accepted, _), chance in right.items() if accepted == len(drafted))
     rest = {last: chance for last, chance in right.items() if last[0] < len(drafted)}
@@ -100,7 +100,7 @@ RIGHT: Rule = Chain()
 WRONG: Mapping[str, Rule] = {
     "replaced_from_target": Chain(instead=lambda p, q: p),
     "always_accepted": Chain(chance=lambda p, q, x: 1.0),
-    "bonus_forgotten": _no_bonus,
+    "bonus_forgotten": _forget_bonus,
     "bonus_of_last_row": Chain(bonus=-1),
     "replaced_from_next_row": Chain(row=1),
     "most_probable_instead": Chain(instead=lambda p, q: _most_probable(leftover(p, q))),
@@ -116,30 +116,30 @@ WRONG: Mapping[str, Rule] = {
 
 @dataclass(frozen=True)
 class SamplingExercise:
-    name: str = "verify"
+    name: str = "judge"
     seed: int = 2211
 
     @property
     def kinds(self) -> Sequence[str]:
         return list(WRONG)
 
-    def check(self, student: Function) -> Finding:
+    def check(self, student: StudentFunction) -> LabFinding:
         counts = Counter[Seen]()
         for drafted, given in _draws(student, self.seed):
             if not (isinstance(given, tuple) and _is_outcome(given, len(drafted))):
                 example = describe(self.name, (list(drafted), "q", "p", "uniform"), given, "(accepted, token)")
-                return Finding(self.name, right=False, example=example)
+                return LabFinding(self.name, right=False, example=example)
             counts[*drafted, *given] += 1
         if _p_value(counts, RIGHT) > FALSE_ALARM:
-            return Finding(self.name, right=True)
+            return LabFinding(self.name, right=True)
         likely = {kind: _p_value(counts, rule) for kind, rule in WRONG.items()}
         best = max(likely, key=likely.__getitem__)
         if likely[best] > FALSE_ALARM:
-            return Finding(self.name, right=False, kind=best)
-        return Finding(self.name, right=False, example=_furthest(counts))
+            return LabFinding(self.name, right=False, kind=best)
+        return LabFinding(self.name, right=False, example=_furthest(counts))
 
 
-def _draws(student: Function, seed: int) -> Iterator[tuple[tuple[int, ...], object]]:
+def _draws(student: StudentFunction, seed: int) -> Iterator[tuple[tuple[int, ...], object]]:
     """Drafted tokens, drawn from q, and what the function makes of them."""
     random = Random(seed)
     for _ in range(DRAWS):

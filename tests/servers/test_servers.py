@@ -92,9 +92,7 @@ def test_bench_measures_two_servers(system: str, pair: Pair, tmp_path: Path) -> 
     for at, text in enumerate(TEXTS):
         speculative, alone = answers["with", at], answers["without", at]
         assert speculative["text"] == alone["text"]
-        # llama.cpp puts the token before a text that begins one, and vLLM does not.
-        ids = prompt_ids(text) if system == "llama.cpp" else prompt_ids(text)[1:]
-        _, _, rounds = replace(pair, tokens=BENCH_TOKENS).rounds(ids)
+        _, _, rounds = replace(pair, tokens=BENCH_TOKENS).rounds(prompt_ids(text))
         drafted, accepted = (sum(column) for column in zip(*rounds, strict=True))
         counted = speculative["accepted"]
         past_the_limit = system == "vllm"  # drafted, and counted, although there is no room for it

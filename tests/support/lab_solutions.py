@@ -17,7 +17,7 @@ def leftover(p, q):
 """
 
 VERIFY = """
-def verify(drafted, q, p, uniform):
+def judge(drafted, q, p, uniform):
     for i, token in enumerate(drafted):
         if uniform() >= min(1.0, p[i][token] / q[i][token]):
             return i, pick(leftover(p[i], q[i]), uniform)
@@ -105,7 +105,7 @@ VERIFIES = {
     "most_probable_bonus": _verify(_BONUS, "max(range(4), key=p[-1].__getitem__)"),
     "one_number": PICK
     + """
-def verify(drafted, q, p, uniform):
+def judge(drafted, q, p, uniform):
     u = uniform()
     for i, token in enumerate(drafted):
         if u >= p[i][token] / q[i][token]:
@@ -114,7 +114,7 @@ def verify(drafted, q, p, uniform):
 """,
     "goes_on": PICK
     + """
-def verify(drafted, q, p, uniform):
+def judge(drafted, q, p, uniform):
     accepted, token = 0, None
     for i, x in enumerate(drafted):
         if uniform() < p[i][x] / q[i][x]:

@@ -197,7 +197,12 @@ def timer_of(fragment: str) -> ForwardMsg:
     return ForwardMsg(auto_rerun=AutoRerun(interval=0.5, fragment_id=fragment))
 
 
-async def asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tuple[list[str], bool]:
+def asked_after_its_end(**request: Any) -> tuple[list[str], bool]:
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _asked_after_its_end(**request)).result()
+
+
+async def _asked_after_its_end(*, of_fragment: str, stopped: bool = False) -> tuple[list[str], bool]:
     """A script ends, or is `stopped`, and its visitor's next request comes before what it drew was looked at.
 
     Returns the timers that reach the browser, and whether the session still has the next script at the end.
@@ -231,7 +236,7 @@ def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_i
     """Before: on a busy server Streamlit dropped it, and with it the timer by which the page asks for its run."""
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
-    came, has_next = asyncio.run(asked_after_its_end(of_fragment="poll", stopped=stopped))
+    came, has_next = asked_after_its_end(of_fragment="poll", stopped=stopped)
     assert came == ["before", "of the next"]
     assert has_next
 
@@ -239,7 +244,7 @@ def test_what_a_script_drew_reaches_the_browser_though_a_poll_came_right_after_i
 def test_what_a_script_drew_is_dropped_where_the_whole_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     below.send_what_was_drawn()
-    assert asyncio.run(asked_after_its_end(of_fragment="")) == (["of the next"], True)
+    assert asked_after_its_end(of_fragment="") == (["of the next"], True)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import parse_address
-from specviz.measure.endpoints.client import Endpoint, Question, open_client
+from specviz.measure.endpoints.client import Asked, Endpoint, open_client
 from specviz.measure.endpoints.reading import BadAnswer, StreamedAnswer
 from tests.support.endpoint_server import JSON, FakeServer, Reply, event, running, said
 
 KEY = "sk-secret-0123456789"
-ASKED = Question("Once", (), 4, 0.0, 0)
+ASKED = Asked("Once", (), 4, 0.0, 0)
 TEXT = event({"choices": [{"text": "Once"}]})
 
 
@@ -25,7 +25,7 @@ def ask(server: FakeServer, whole: float = 20.0, **more: Any) -> StreamedAnswer:
         async with open_client(1) as http:
             endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", KEY, whole, **more)
             endpoint.model = endpoint.model or "wren"
-            return await endpoint.ask(ASKED)
+            return await endpoint.answer_to(ASKED)
 
     with running(server):
         return asyncio.run(answer())
@@ -127,7 +127,7 @@ def test_nothing_listens() -> None:
 
     async def answer() -> None:
         async with open_client(1) as http:
-            await Endpoint(parse_address(f"http://127.0.0.1:{port}", "--with"), http, "completions").ask(ASKED)
+            await Endpoint(parse_address(f"http://127.0.0.1:{port}", "--with"), http, "completions").answer_to(ASKED)
 
     with pytest.raises(BadAnswer, match=f"nothing answers at 127.0.0.1:{port}"):
         asyncio.run(answer())
@@ -139,7 +139,7 @@ def test_a_server_without_tls() -> None:
     async def answer() -> None:
         async with open_client(1) as http:
             address = parse_address(server.url.replace("http:", "https:"), "--with")
-            await Endpoint(address, http, "completions").ask(ASKED)
+            await Endpoint(address, http, "completions").answer_to(ASKED)
 
     with running(server), pytest.raises(BadAnswer, match="certificate cannot be trusted, or it does not speak TLS"):
         asyncio.run(answer())
@@ -219,7 +219,7 @@ def test_a_connection_that_the_server_had_closed_is_opened_anew() -> None:
     async def twice() -> list[str]:
         async with open_client(1) as http:
             endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", model="wren")
-            return [(await endpoint.ask(ASKED)).text for _ in range(6)]
+            return [(await endpoint.answer_to(ASKED)).text for _ in range(6)]
 
     with running(server):
         assert set(asyncio.run(twice())) == {"Once upon a time"}

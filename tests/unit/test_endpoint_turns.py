@@ -8,7 +8,7 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import parse_address
-from specviz.measure.endpoints.client import Endpoint, Question, open_client
+from specviz.measure.endpoints.client import Asked, Endpoint, open_client
 from specviz.measure.endpoints.result import (
     SIDES,
     Accepted,
@@ -19,7 +19,7 @@ from specviz.measure.endpoints.result import (
     dump_result,
     read_result,
 )
-from specviz.measure.endpoints.turns import Bench, Block, left, plan
+from specviz.measure.endpoints.turns import AskedBlock, BenchInTurns, left, plan
 from tests.support.endpoint_server import FakeServer, Reply, event, running, said
 
 PROMPTS = [BenchPrompt("one", "story", "a1"), BenchPrompt("two", "code", "b2"), BenchPrompt("three", "code", "c3")]
@@ -41,7 +41,7 @@ def measure(
     after_block: Callable[[int, int], None] = lambda done, total: None,
 ) -> BenchResult:
     found = result or begun(how)
-    questions = [Question(each.name, (), how.max_new_tokens, how.temperature, how.seed) for each in PROMPTS]
+    questions = [Asked(each.name, (), how.max_new_tokens, how.temperature, how.seed) for each in PROMPTS]
 
     async def run() -> None:
         async with open_client(max(how.concurrency)) as http:
@@ -50,7 +50,7 @@ def measure(
                 side: Endpoint(parse_address(its.url, side), http, how.api, model="wren", system="vLLM")
                 for side, its in both.items()
             }
-            await Bench(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
+            await BenchInTurns(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
 
     with running(speculative), running(plain):
         asyncio.run(run())
@@ -127,8 +127,10 @@ def measure_at(url: str, found: BenchResult) -> BenchResult:
     async def run() -> None:
         async with open_client(1) as http:
             asked = {side: Endpoint(parse_address(url, side), http, "completions", model="wren") for side in SIDES}
-            questions = [Question(each.name, (), 8, 0.0, 0) for each in PROMPTS]
-            await Bench(found, asked, questions, plan(len(PROMPTS), found.settings, SIDES)).measure(lambda *_: None)
+            questions = [Asked(each.name, (), 8, 0.0, 0) for each in PROMPTS]
+            await BenchInTurns(found, asked, questions, plan(len(PROMPTS), found.settings, SIDES)).measure(
+                lambda *_: None
+            )
 
     asyncio.run(run())
     return found
@@ -198,4 +200,4 @@ def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
     with pytest.raises(InputError, match="answers no more: it answered 503 Service Unavailable: “no memory”"):
         measure(FakeServer(answer=failing(*range(5, 99))), FakeServer(), how, found)
     assert len([answer for answer in found.answers if not answer.problem]) >= 4
-    assert left([Block(99, 1, ((0, 0),), SIDES)], found) != []
+    assert left([AskedBlock(99, 1, ((0, 0),), SIDES)], found) != []

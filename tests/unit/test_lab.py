@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from specviz.cli.main import main
-from specviz.lab.checking import EXERCISES, check_file, lab_texts
+from specviz.data.lessons.lab_words import lab_words
+from specviz.lab.checking import EXERCISES, check_file
 from specviz.lab.exercise import FormulaExercise
 from specviz.lab.sampling import SamplingExercise
 from tests.support.lab_solutions import LOOP_START, LOOPS, OTHER_LOOPS, RIGHT, VERIFIES
@@ -44,7 +45,7 @@ def test_a_right_verdict_is_right_with_every_seed(seed: int, write: Callable[[st
     """A false alarm has a probability of at most 1e-9 each."""
     functions: dict[str, object] = {}
     exec(RIGHT, functions)
-    assert SamplingExercise(seed=seed).check(functions["verify"]).right  # type: ignore[arg-type]
+    assert SamplingExercise(seed=seed).check(functions["judge"]).right  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_the_kind_of_a_formulas_mistake_is_named(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", VERIFIES)
 def test_the_kind_of_a_verdicts_mistake_is_named(kind: str, write: Callable[[str], Path]) -> None:
-    (mark,) = check_file(write(VERIFIES[kind]), ["verify"])
+    (mark,) = check_file(write(VERIFIES[kind]), ["judge"])
     assert (mark.state, mark.kind) == ("wrong", kind)
 
 
@@ -70,9 +71,9 @@ def test_the_kind_of_a_loops_mistake_is_named(kind: str, write: Callable[[str], 
 
 
 def test_every_exercise_has_ten_mistakes_and_each_its_own_sentence() -> None:
-    assert list(lab_texts()) == NAMES
+    assert list(lab_words()) == NAMES
     for exercise in EXERCISES:
-        texts = lab_texts()[exercise.name]
+        texts = lab_words()[exercise.name]
         assert len(exercise.kinds) >= 10
         assert set(texts.kinds) == set(exercise.kinds)
         assert len(set(texts.kinds.values())) == len(texts.kinds)
@@ -155,7 +156,7 @@ def test_marks_for_programs_that_grade(write: Callable[[str], Path], capsys: pyt
         "exercise": "acceptance_chance",
         "state": "wrong",
         "kind": "not_limited",
-        "says": lab_texts()["acceptance_chance"].kinds["not_limited"],
+        "says": lab_words()["acceptance_chance"].kinds["not_limited"],
     }
     assert err == "specviz: 7 of 8 exercises are right.\n"
     assert main(["lab", "check", str(write(RIGHT)), "leftover"]) == 0

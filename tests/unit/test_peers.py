@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from torch import tensor
 
-from benchmarks.peers import Answer, Clock, agreement, ask_llama, figures
+from benchmarks.peers import Answer, Clock, agreement, ask_llama, figures, same_rounds
 
 
 def answer(seconds: float, *ids: int, counts: tuple[int, int] | None = None) -> Answer:
@@ -62,3 +62,11 @@ def test_an_answer_of_llama_cpp_is_read(drafted: dict[str, int], counts: tuple[i
 
     with httpx2.Client(base_url="http://peer", transport=httpx2.MockTransport(respond)) as client:
         assert ask_llama(client, 3, [5, 6]) == Answer([1, 2, 3], 0.0125, counts)
+
+
+def test_rounds_are_the_same_up_to_the_last_token_where_ours_are_shorter():
+    ours = [(4, 4), (4, 1), (2, 2)]
+
+    assert same_rounds([(4, 4), (4, 1), (4, 3)], ours, draft_length=4), "vLLM drafts over the limit"
+    assert not same_rounds([(4, 4), (4, 2), (4, 3)], ours, draft_length=4)
+    assert not same_rounds([(4, 4)], ours, draft_length=4)

@@ -10,6 +10,7 @@ from specviz.core.files import TEXTS
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
+from specviz.data.lessons.lab_words import lab_words
 from specviz.data.lessons.questions import Faq, answer_facts, faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, RUNS, story_trace
 from specviz.data.lessons.roofline import ALSO, COMPUTED, Roofline, published_peaks, roofline
@@ -168,4 +169,5 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (chat_workload_texts, _workloads),
     (system_checks, _parts),
     (bench_words, _parts),
+    (lab_words, _parts),
 )

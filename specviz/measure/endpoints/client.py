@@ -13,7 +13,7 @@ import httpx2
 
 from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import Address
-from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, said
+from specviz.measure.endpoints.reading import BadAnswer, Lines, StreamedAnswer, message_in, parse, quote
 from specviz.measure.endpoints.result import Server
 
 CONNECT = 10.0  # seconds
@@ -46,7 +46,7 @@ class Refused(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Asked:
     text: str
     messages: tuple[tuple[str, str], ...]  # of a chat; empty: the text is the user's
     max_new_tokens: int
@@ -99,7 +99,7 @@ class Endpoint:
     def server(self) -> Server:
         return Server(self.address.base, self.model, self.system, self.version, "ignore_eos" in self.fields)
 
-    async def meet(self, model: str | None, question: Question) -> None:
+    async def meet(self, model: str | None, question: Asked) -> None:
         """Find out who it is, what it takes and whether it answers. Raises Refused, a sentence with its address."""
         models = await self._models()
         names = [str(each.get("id", "")) for each in models]
@@ -114,15 +114,15 @@ class Endpoint:
             raise Refused(f"{self.address.base}: {problem}.") from None
         self.has_metrics = await self.metrics() is not None
 
-    async def _first_answer(self, question: Question) -> None:
+    async def _first_answer(self, question: Asked) -> None:
         """Ask once; a server that refuses fields beyond OpenAI's is asked without them."""
         try:
-            await self.ask(question)
+            await self.answer_to(question)
         except BadRequest:
             if not self.fields:
                 raise
             self.fields = {}
-            await self.ask(question)
+            await self.answer_to(question)
 
     def _known_model(self, model: str, models: list[dict[str, Any]]) -> str:
         """The model that was named; some servers answer to any name, so their list decides."""
@@ -165,11 +165,11 @@ class Endpoint:
         except BadAnswer:
             return None
 
-    async def ask(self, question: Question) -> StreamedAnswer:
+    async def answer_to(self, question: Asked) -> StreamedAnswer:
         """One answer, read to its end. Raises BadAnswer."""
         return (await self.listen(question)).answer()
 
-    async def listen(self, question: Question) -> Heard:
+    async def listen(self, question: Asked) -> Heard:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
         heard = self._heard(question)
         try:
@@ -189,10 +189,10 @@ class Endpoint:
             heard.problem = problem
         return heard
 
-    def _heard(self, question: Question) -> Heard:
+    def _heard(self, question: Asked) -> Heard:
         return Heard(Lines(question.max_new_tokens), question.max_new_tokens, time.perf_counter())
 
-    def _body(self, question: Question) -> dict[str, Any]:
+    def _body(self, question: Asked) -> dict[str, Any]:
         options = {"include_usage": True} | ({"continuous_usage_stats": True} if self.system == "vLLM" else {})
         body = question.body(self.api) | {"model": self.model, "stream": True, "stream_options": options}
         return body | self.fields
@@ -227,11 +227,11 @@ class Endpoint:
         status = response.status_code
         if response.is_redirect:
             other = response.headers.get("location", "")[:120].partition("?")[0]
-            raise BadAnswer(f"it sends us to {said(other)}, which is not followed: give that address")
+            raise BadAnswer(f"it sends us to {quote(other)}, which is not followed: give that address")
         if status == httpx2.codes.OK:
-            what = "a whole answer" if kind == "application/json" else said(kind or "no type")
+            what = "a whole answer" if kind == "application/json" else quote(kind or "no type")
             raise BadAnswer(f"it does not stream: it sent {what} in the place of {STREAM}")
-        text = self._without_key(said(message_in(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True))))
+        text = self._without_key(quote(message_in(await _read_at_most(response, MOST_OF_A_SENTENCE, cut=True))))
         problem = f"it answered {status} {response.reason_phrase}: {text}"
         if status in (400, 422):
             raise BadRequest(problem)
@@ -273,7 +273,7 @@ async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False)
 
 def _explain(error: httpx2.TransportError, address: Address) -> str:
     if "SSL" in str(error) or "certificate" in str(error).lower():
-        return f"its certificate cannot be trusted, or it does not speak TLS: {said(str(error))}"
+        return f"its certificate cannot be trusted, or it does not speak TLS: {quote(str(error))}"
     match error:
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             return f"nothing answers at {address.host}"

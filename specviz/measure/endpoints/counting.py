@@ -23,15 +23,15 @@ def accepted_in(pieces: Sequence[JsonObject]) -> Accepted | None:
     """
     with suppress(InputError):
         if any("draft_n" in (piece.get("timings") or {}) for piece in pieces[-3:]):
-            return _of_steps(llama_cpp.steps_of([RecordPiece("", piece) for piece in pieces]))
+            return _add_steps(llama_cpp.steps_of([RecordPiece("", piece) for piece in pieces]))
     for piece in reversed(pieces):
         with suppress(InputError):
-            if found := _of_table(list(walk_objects(piece))):
+            if found := _read_table(list(walk_objects(piece))):
                 return found
     return None
 
 
-def _of_steps(steps: Sequence[RecordStep]) -> Accepted:
+def _add_steps(steps: Sequence[RecordStep]) -> Accepted:
     judged = [step for step in steps if step.drafted]
     most = max((step.drafted for step in judged), default=0)
     return Accepted(
@@ -42,16 +42,16 @@ def _of_steps(steps: Sequence[RecordStep]) -> Accepted:
     )
 
 
-def _of_table(found: list[JsonObject]) -> Accepted | None:
+def _read_table(found: list[JsonObject]) -> Accepted | None:
     for system in (*SYSTEMS, SGLANG_ANSWER, USAGE):
         if records := records_of(system, found):
-            accepted = _of_total(read_record(records[-1]))
+            accepted = _from_total(read_record(records[-1]))
             is_told = system is not USAGE or (accepted and accepted.drafted)  # servers have its fields with zeros
             return accepted if is_told else None
     return None
 
 
-def _of_total(total: Total) -> Accepted | None:
+def _from_total(total: Total) -> Accepted | None:
     if total.drafted is None or total.accepted is None:
         return None
     at_least = list(accumulate(reversed(total.histogram)))[::-1]  # entry j: rounds that accepted j tokens or more

@@ -82,13 +82,13 @@ class StreamedAnswer:
             if is_end(line):
                 self.ended = True
             elif line.startswith(b"error:"):  # of llama.cpp's server
-                raise BadAnswer(f"it says {said(message_in(line[6:]))}")
+                raise BadAnswer(f"it says {quote(message_in(line[6:]))}")
             elif line.startswith(b"data:") and not self.ended and (data := line[5:].strip()):
                 self._read_piece(parse(data), came - self.began)
 
     def _read_piece(self, piece: JsonObject, now: float) -> None:
         if error := piece.get("error"):
-            raise BadAnswer(f"it says {said(error)}")
+            raise BadAnswer(f"it says {quote(error)}")
         self.pieces.append(piece)
         part = _read_part(piece)
         text = "".join(choice.written for choice in part.choices or [])
@@ -138,9 +138,9 @@ def parse(data: bytes) -> JsonObject:
     except UnicodeDecodeError:
         raise BadAnswer("it sent bytes that are no UTF-8 text") from None
     except (ValueError, RecursionError):
-        raise BadAnswer(f"it sent what is no JSON: {said(data)}") from None
+        raise BadAnswer(f"it sent what is no JSON: {quote(data)}") from None
     if not isinstance(value, dict):
-        raise BadAnswer(f"it sent what is no JSON object: {said(data)}")
+        raise BadAnswer(f"it sent what is no JSON object: {quote(data)}")
     return value
 
 
@@ -152,8 +152,8 @@ def message_in(content: bytes) -> Any:
         return content
 
 
-def said(what: Any) -> str:
-    """What a server said, in quotation marks, on one line and short; the message where it is an error object."""
+def quote(what: Any) -> str:
+    """What a server quote, in quotation marks, on one line and short; the message where it is an error object."""
     if isinstance(what, bytes):
         what = what.decode(errors="replace")
     if isinstance(what, dict):
@@ -171,7 +171,7 @@ def _read_part(piece: JsonObject) -> StreamPart:
     try:
         return _READ([RecordPiece("", piece)])[0]
     except InputError:
-        raise BadAnswer(f"it sent a part that is no answer of a completion: {said(json.dumps(piece))}") from None
+        raise BadAnswer(f"it sent a part that is no answer of a completion: {quote(json.dumps(piece))}") from None
 
 
 def _prompt_tokens(piece: JsonObject) -> int | None:

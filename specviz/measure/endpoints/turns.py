@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 
 from specviz.core.errors import InputError
-from specviz.measure.endpoints.client import Endpoint, Heard, Question
+from specviz.measure.endpoints.client import Asked, Endpoint, Heard
 from specviz.measure.endpoints.counting import accepted_in, counted_between
 from specviz.measure.endpoints.reading import BadAnswer
 from specviz.measure.endpoints.result import MAX_ANSWERS, SIDES, Answer, BenchResult, BenchSettings, Side, Span
@@ -29,21 +29,21 @@ Pages = dict[Side, str | None]  # /metrics of each server
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AskedBlock:
     number: int
     concurrency: int
     jobs: tuple[tuple[int, int], ...]  # each a prompt's place and its repeat
     order: tuple[Side, ...]
 
 
-def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[Block]:
+def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[AskedBlock]:
     """All blocks, in the order in which they are measured. InputError: they have more answers than a file may hold."""
     answers = sum(len(sides) * prompts * _times(prompts, settings.repeats, each) for each in settings.concurrency)
     if answers > MAX_ANSWERS:
         raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
     numbers = count()
     return [
-        Block(next(numbers), concurrency, jobs, _order(sum(jobs[0]) if concurrency == 1 else place, sides))
+        AskedBlock(next(numbers), concurrency, jobs, _order(sum(jobs[0]) if concurrency == 1 else place, sides))
         for concurrency in settings.concurrency
         for place, jobs in enumerate(_chunks(_jobs(prompts, settings.repeats, concurrency), concurrency))
     ]
@@ -71,7 +71,7 @@ def _order(place: int, sides: Sequence[Side]) -> tuple[Side, ...]:
     return tuple(sides if place % 2 == 0 else reversed(sides))
 
 
-def left(blocks: Sequence[Block], result: BenchResult) -> list[Block]:
+def left(blocks: Sequence[AskedBlock], result: BenchResult) -> list[AskedBlock]:
     """The blocks that the result does not hold whole, on every side."""
     held = {(answer.block, answer.side, answer.prompt, answer.repeat) for answer in result.answers}
     return [
@@ -82,13 +82,13 @@ def left(blocks: Sequence[Block], result: BenchResult) -> list[Block]:
 
 
 @dataclass
-class Bench:
+class BenchInTurns:
     """Measures blocks, and adds what it finds to a result. `questions` has one question for each prompt."""
 
     result: BenchResult
     endpoints: Mapping[Side, Endpoint]
-    questions: Sequence[Question]
-    blocks: Sequence[Block]
+    questions: Sequence[Asked]
+    blocks: Sequence[AskedBlock]
 
     def __post_init__(self) -> None:
         last = max((answer.began + answer.seconds for answer in self.result.answers), default=0.0)
@@ -110,18 +110,18 @@ class Bench:
             after_block(done + 1, len(todo))
         await self._repeat_failed()
 
-    async def _warm_up(self, block: Block) -> None:
+    async def _warm_up(self, block: AskedBlock) -> None:
         """As many requests as will be under way, of each server, and of several kinds; nothing of them is kept."""
         many = max(block.concurrency, min(WARM, len(self.questions)))
         jobs = [(place * len(self.questions) // many % len(self.questions), 0) for place in range(many)]
         for side in block.order:
-            await self._ask(side, jobs, block.concurrency)
+            await self._hear(side, jobs, block.concurrency)
 
-    async def _measure(self, block: Block) -> None:
+    async def _measure(self, block: AskedBlock) -> None:
         answers, spans = list[Answer](), list[Span]()
         for side in block.order:
             before = await self._pages()
-            heard = await self._ask(side, block.jobs, block.concurrency)
+            heard = await self._hear(side, block.jobs, block.concurrency)
             after = await self._pages()
             found = [self._answer(side, block, job, each) for job, each in zip(block.jobs, heard, strict=True)]
             self._check_life(side, found)
@@ -152,7 +152,7 @@ class Bench:
                 note = f"{side}: {failures} repeated at the end, {how}: {problems[0]}"
                 self.result.notes.append(note[:500])
 
-    async def _ask(self, side: Side, jobs: Sequence[tuple[int, int]], concurrency: int) -> list[Heard]:
+    async def _hear(self, side: Side, jobs: Sequence[tuple[int, int]], concurrency: int) -> list[Heard]:
         """What was heard of each job, with at most so many under way."""
         room, endpoint = asyncio.Semaphore(concurrency), self.endpoints[side]
 
@@ -166,7 +166,7 @@ class Bench:
     async def _pages(self) -> Pages:
         return {side: await endpoint.metrics() for side, endpoint in self.endpoints.items()}
 
-    def _answer(self, side: Side, block: Block, job: tuple[int, int], heard: Heard) -> Answer:
+    def _answer(self, side: Side, block: AskedBlock, job: tuple[int, int], heard: Heard) -> Answer:
         began = max(0.0, round(heard.began - self._began, 6))
         place = (side, *job, block.concurrency, block.number, began)
         try:
@@ -188,7 +188,7 @@ class Bench:
         )
 
     def _spans(
-        self, asked: Side, block: Block, answers: Sequence[Answer], before: Pages, after: Pages
+        self, asked: Side, block: AskedBlock, answers: Sequence[Answer], before: Pages, after: Pages
     ) -> Iterator[Span]:
         """What each server counted meanwhile: the one that was asked, and the one that should have rested."""
         kinds = {self.result.prompts[answer.prompt].workload for answer in answers}

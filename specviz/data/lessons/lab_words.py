@@ -1,0 +1,15 @@
+"""The words of the exercises of `specviz lab` (assets/texts/lab.yaml)."""
+
+from dataclasses import dataclass
+
+from specviz.data.texts import AppTexts, NonEmptyText
+
+
+@dataclass(frozen=True, slots=True)
+class LabWords:
+    title: NonEmptyText
+    hints: tuple[NonEmptyText, ...]  # from small to large
+    kinds: dict[str, NonEmptyText]  # what is said of each usual mistake
+
+
+lab_words = AppTexts("lab", dict[str, LabWords])  # by the exercise
