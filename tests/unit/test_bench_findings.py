@@ -143,6 +143,21 @@ def test_a_prompts_own_interval_needs_three_repeats() -> None:
         assert all((prompt.gain.interval is not None) == known for prompt in load.prompts)
 
 
+def test_an_answer_that_came_all_at_once_is_in_no_ratio_and_said() -> None:
+    """A busy server can write an answer and send it later: its parts then come in one moment."""
+
+    def lumped(answer: Answer) -> Answer:
+        held = answer.side == "without" and answer.prompt == 0
+        return replace(answer, first=answer.seconds - 0.0005) if held else answer
+
+    whole = BenchFindings(make_bench())
+    found = BenchFindings(change(make_bench(), lumped))
+    left_out = [pair for pair in whole.paired.pairs if pair.with_.prompt == 0]
+    assert found.paired.lumps == len(left_out)
+    assert len(found.paired.pairs) == len(whole.paired.pairs) - len(left_out)
+    assert "sent it all at once" in said(change(make_bench(), lumped))
+
+
 def test_throughput_is_of_neighbouring_blocks_and_no_failed_one_counts() -> None:
     result = make_bench({4: 2.0}, noise=0, repeats=3)
     [load] = BenchFindings(result).loads

@@ -7,15 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Literal, Self
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import Interval, Judgement, judge
-from specviz.measure.endpoints.result import Answer, BenchResult, Side
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
 FEWEST_REPEATS = 3  # of a prompt: the interval of two is so wide that it says nothing
+LUMP = 0.2  # of the median time of a token: a server that is busy may hold an answer back, and send it all at once
 SHORTEST = 1e-7  # seconds: no clock here tells less
 Cut = Literal["", "counted", "estimated", "not cut"]
 
@@ -94,6 +95,7 @@ class Paired:
     short: int  # pairs that are left out: fewer tokens than `FEWEST_TOKENS`, or no time between them
     uncounted: int  # pairs that are left out: a server does not say how many tokens it wrote
     single: int  # answers without a partner
+    lumps: int = 0  # pairs that are left out: one of the answers came all at once
 
 
 def pair_answers(result: BenchResult) -> Paired:
@@ -109,7 +111,22 @@ def pair_answers(result: BenchResult) -> Paired:
             pairs.append(pair)
         else:
             short += 1
-    return Paired(pairs, short, uncounted, len(found) - len(both) if result.without else 0)
+    steady = _drop_lumps(pairs)
+    return Paired(steady, short, uncounted, len(found) - len(both) if result.without else 0, len(pairs) - len(steady))
+
+
+def _drop_lumps(pairs: Sequence[AnswerPair]) -> list[AnswerPair]:
+    """The pairs whose answers came token by token, or round by round: only such times say how long a token takes."""
+    times: dict[tuple[Side, int], list[float]] = defaultdict(list)
+    for pair in pairs:
+        for side in SIDES:
+            times[side, pair.with_.concurrency].append(pair.timed[side].token_seconds)
+    least = {place: LUMP * median(its) for place, its in times.items()}
+    return [
+        pair
+        for pair in pairs
+        if all(pair.timed[side].token_seconds >= least[side, pair.with_.concurrency] for side in SIDES)
+    ]
 
 
 def _pair(ours: Answer, plain: Answer) -> AnswerPair | None:
