@@ -6,6 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -39,12 +40,16 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 2.0  # a file of many answers is not written after each
 TEMPERATURES = 100
+LONGEST_DRAFTS = 300  # characters
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     servers = parser.add_argument_group("servers")
     servers.add_argument("--with", dest="with_", metavar="URL", help="the server with speculative decoding")
     servers.add_argument("--without", metavar="URL", help="the same model without it; one server alone has no ratio")
+    servers.add_argument(
+        "--drafts", metavar="TEXT", default="", help="how the first one drafts, for the record: servers do not say"
+    )
     servers.add_argument("--model", metavar="NAME", help="as the servers call it (default: their only one)")
     servers.add_argument("--api", choices=("completions", "chat"), default="completions", help="of OpenAI's format")
     servers.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the servers' key")
@@ -117,7 +122,7 @@ async def _measure(
         for endpoint in endpoints.values():
             status.show(f"asking {endpoint.address.base}")
             await endpoint.meet(options.model, min(questions, key=lambda each: len(each.text)))
-        result = _begun(options.json, _new_result(settings, prompts, endpoints))
+        result = _begun(options.json, _new_result(settings, prompts, endpoints, options))
         save = _saver(options.json, result)
         save(True)  # a file that cannot be written is found now
         began = monotonic()
@@ -183,7 +188,7 @@ def _new_result(settings: BenchSettings, prompts: list[SweepPrompt], endpoints: 
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
         settings,
-        endpoints["with"].server,
+        replace(endpoints["with"].server, drafts=options.drafts[:LONGEST_DRAFTS]),
         without.server if without else None,
         [BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
     )

@@ -35,10 +35,11 @@ def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(
     servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = ["--json", str(tmp_path / "bench.json"), "--csv", str(tmp_path / "rows.csv")]
-    assert main([*urls(servers), *ASKED, "--concurrency", "1,2", *files]) == 0
+    assert main([*urls(servers), *ASKED, "--concurrency", "1,2", "--drafts", "wren-nano", *files]) == 0
     found = read_result((tmp_path / "bench.json").read_bytes())
     assert found.settings.concurrency == [1, 2]
     assert (found.with_.system, found.with_.version) == ("vLLM", "0.32.0")
+    assert found.with_.drafts == "wren-nano"
     assert len(found.answers) == 2 * (3 + 6)
     assert {prompt.workload for prompt in found.prompts} == {"story"}
     out = capsys.readouterr().out
