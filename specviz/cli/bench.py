@@ -181,7 +181,12 @@ def _question(prompt: SweepPrompt, settings: BenchSettings) -> "Asked":
     return Asked(prompt.text, prompt.messages, settings.max_new_tokens, settings.temperature, settings.seed)
 
 
-def _new_result(settings: BenchSettings, prompts: list[SweepPrompt], endpoints: "dict[Side, Endpoint]") -> BenchResult:
+def _new_result(
+    settings: BenchSettings,
+    prompts: list[SweepPrompt],
+    endpoints: "dict[Side, Endpoint]",
+    options: argparse.Namespace,
+) -> BenchResult:
     without = endpoints.get("without")
     return BenchResult(
         1,
