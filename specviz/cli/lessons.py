@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from specviz.cli.options import Command
-from specviz.cli.output import print_line, safe, write_file
+from specviz.cli.output import print_line, safe, write_bytes, write_file
 from specviz.core.errors import InputError
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
@@ -13,6 +13,7 @@ from specviz.data.lessons.text_check import text_problems
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site
 from specviz.player.offline import lesson_page, offline_page
+from specviz.player.scorm import scorm_package
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 
 
@@ -26,6 +27,8 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         "-o", "--out", type=Path, required=True, metavar="PAGE.html", help="the file or folder to write"
     )
     parser.add_argument("--notes", type=Path, metavar="FILE.html", help="lesson: also write the notes and the key")
+    package = "lesson: write a SCORM 1.2 package, a zip that learning systems take, with questions at its end"
+    parser.add_argument("--scorm", action="store_true", help=package)
     _add_address(parser)
 
 
@@ -35,6 +38,8 @@ def _add_address(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
+    if options.scorm and options.what[0] != "lesson":
+        raise InputError("--scorm is for a lesson: export lesson PLAN --scorm -o lesson.zip.")
     if options.what == ["site"]:
         size = write_site(options.out)
         print_line(
@@ -50,6 +55,10 @@ def export(options: argparse.Namespace) -> None:
         if options.notes:
             write_file(options.notes, key_html(plan))
             print_line(f"wrote {options.notes}: notes and key for the teacher")
+        if options.scorm:
+            write_bytes(options.out, scorm_package(plan, options.address))
+            print_line(f"wrote {options.out}: a SCORM 1.2 package, to be uploaded as it is")
+            return
         page = lesson_page(plan, options.address)
     else:
         raise InputError("export takes one trace file, the word “lesson” and one plan, “live” or “site”.")
@@ -122,7 +131,11 @@ COMMANDS = (
         "write a saved trace, or a lesson, as one HTML page that plays offline",
         export,
         _export_options,
-        ("run.json -o run.html", "lesson ten-minutes -o lesson.html --notes notes.html"),
+        (
+            "run.json -o run.html",
+            "lesson ten-minutes -o lesson.html --notes notes.html",
+            "lesson ten-minutes --scorm -o lesson.zip",
+        ),
         writes_json=False,
     ),
     Command(

@@ -105,8 +105,12 @@ def write_json(path: str | None, text: str) -> bool:
 
 
 def write_file(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 

@@ -1,5 +1,6 @@
 """What the stage plays with no network and no server: a run or a lesson as one HTML file, a run in a notebook."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import chain
@@ -15,6 +16,7 @@ from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
+from specviz.data.lessons.story import Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
 from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
@@ -24,6 +26,7 @@ from specviz.player.sheet import PAGE_NAMES
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 ONE_LENGTH = "This file has the run at one draft length: what the draft guesses at others is not in it."
+QUESTIONS = "Questions"
 PROJECT = "specviz: speculative decoding, token by token"
 
 
@@ -180,10 +183,13 @@ class OfflineLesson(TypedDict):
     moments: list[OfflineMoment | None]
 
 
-def lesson_page(plan: LessonPlan, address: str | None = None) -> str:
+def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequence[Question] = ()) -> str:
     """The HTML of a page with all moments of a plan.
 
-    `address` is that of Watch on a server that students can reach; what does not work offline then links there.
+    Args:
+        plan: the lesson.
+        address: that of Watch on a server that students can reach; what does not work offline then links there.
+        questions: asked at the end; with some, the page tells a learning system around it how far its reader is.
 
     Raises:
         InputError: the page would be larger than 2 MB.
@@ -192,8 +198,10 @@ def lesson_page(plan: LessonPlan, address: str | None = None) -> str:
     parts = {
         "title": escape(plan.title),
         "goals": f"<h2>Goals</h2><ul>{goals}</ul>" if goals else "",
-        "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1)),
+        "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1))
+        + (f'<li><a href="#questions">{QUESTIONS}</a></li>' if questions else ""),
         "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
+        "questions": _questions(questions),
         "footer": _footer(None),
         "stage": asset("stage/stage.html"),
         "lesson": inline_json(_played(plan)),
@@ -201,6 +209,27 @@ def lesson_page(plan: LessonPlan, address: str | None = None) -> str:
         "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
     return html_file("offline/lesson.html", parts)
+
+
+def _questions(questions: Sequence[Question]) -> str:
+    """The section with the questions; empty without any. Each option's meaning is shown once it is chosen."""
+    if not questions:
+        return ""
+    asked = "".join(_question(number, question) for number, question in enumerate(questions))
+    return (
+        f'<section class="moment" id="questions" hidden><h2 tabindex="-1">{QUESTIONS}</h2>{asked}'
+        '<p class="score" role="status"></p><nav class="way"><a href="#">All moments</a></nav></section>'
+    )
+
+
+def _question(number: int, question: Question) -> str:
+    options = "".join(
+        f'<label><input type="radio" name="question-{number}" value="{value}"> {escape(option.text.technical)}</label>'
+        f'<p class="meaning" hidden>{"Right" if option.right else "Not right"}. {escape(option.meaning.technical)}</p>'
+        for value, option in enumerate(question.options)
+    )
+    legend = f"<legend>{number + 1}. {escape(question.text.technical)}</legend>"
+    return f'<fieldset class="asked" data-right="{question.right}">{legend}{options}</fieldset>'
 
 
 def _played(plan: LessonPlan) -> OfflineLesson:

@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { Stage } from "../stage/stage.js";
+import { Course } from "./course.js";
 
 /** @import { OfflineLesson } from "../shared/payloads.js" */
 
@@ -15,6 +16,7 @@ class Lesson {
     this.player = find(document, "#player");
     /** @type {Stage | null} */
     this.stage = null;
+    this.course = document.querySelector("#questions") ? new Course(this.data.moments.length) : null;
     addEventListener("hashchange", () => this.#open(true));
     DARK.addEventListener("change", () => this.#open(false));
     this.#open(false);
@@ -28,6 +30,7 @@ class Lesson {
     const chosen = document.getElementById(location.hash.slice(1));
     const shown = chosen?.matches(".moment") ? chosen : find(document, ".start");
     for (const part of document.querySelectorAll(".start, .moment")) part.toggleAttribute("hidden", part !== shown);
+    if (shown.dataset.moment) this.course?.open(Number(shown.dataset.moment));
     const place = shown.querySelector(".place");
     if (place) this.#play(place, this.data.moments[Number(shown.dataset.moment)]);
     if (!asked) return;

@@ -1,0 +1,106 @@
+// What a learning system is told of a lesson: through SCORM 1.2's API in a window around this one, and as a message to the page that embeds it.
+
+/**
+ * SCORM 1.2, "The SCORM Run-Time Environment", chapter 3: every value is a text.
+ * @typedef {object} ScormApi
+ * @property {(nothing: "") => string} LMSInitialize
+ * @property {(name: string) => string} LMSGetValue
+ * @property {(name: string, value: string) => string} LMSSetValue
+ * @property {(nothing: "") => string} LMSCommit
+ * @property {(nothing: "") => string} LMSFinish
+ */
+
+/**
+ * @typedef {object} Progress
+ * @property {number[]} seen the moments that were opened, from 0
+ * @property {(number | null)[]} answers the first choice for each question
+ * @property {number} right how many of them are right
+ * @property {boolean} completed every moment was opened, and every question answered
+ */
+
+const MOST_WINDOWS = 10; // around this one
+
+/**
+ * The API of the nearest window around `from`, or around the window that opened it.
+ * @param {Window} from
+ * @returns {ScormApi | null}
+ */
+export function findApi(from) {
+  for (const start of [from, from.opener]) {
+    let here = /** @type {Window | null} */ (start);
+    for (let depth = 0; here && depth < MOST_WINDOWS; depth++) {
+      const found = apiIn(here);
+      if (found) return found;
+      here = here.parent === here ? null : here.parent;
+    }
+  }
+  return null;
+}
+
+/** @param {Window} where it may be of another site, which may not be looked into */
+function apiIn(where) {
+  try {
+    return /** @type {Window & { API?: ScormApi }} */ (where).API ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {number} milliseconds as SCORM writes a time, "0001:02:03.45" */
+export function timeOf(milliseconds) {
+  const hundredths = Math.min(Math.floor(milliseconds / 10), 9999 * 360000);
+  const [hours, minutes, seconds] = [hundredths / 360000, (hundredths / 6000) % 60, (hundredths / 100) % 60];
+  const two = (/** @type {number} */ number) => String(Math.floor(number)).padStart(2, "0");
+  return `${String(Math.floor(hours)).padStart(4, "0")}:${two(minutes)}:${two(seconds)}.${two(hundredths % 100)}`;
+}
+
+export class Lms {
+  /** @param {Window} where the lesson's */
+  constructor(where) {
+    this.where = where;
+    this.api = findApi(where);
+    this.began = Date.now();
+    this.api?.LMSInitialize("");
+    if (this.api?.LMSGetValue("cmi.core.lesson_status") === "not attempted") this.#set("cmi.core.lesson_status", "incomplete");
+    where.addEventListener("pagehide", () => this.#finish());
+  }
+
+  /**
+   * What an earlier visit told; null where there is none, or what is there is something else.
+   * @returns {Progress | null}
+   */
+  earlier() {
+    try {
+      const told = JSON.parse(this.api?.LMSGetValue("cmi.suspend_data") || "null");
+      return told && Array.isArray(told.seen) && Array.isArray(told.answers) ? told : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** @param {Progress} progress */
+  tell(progress) {
+    const { answers, right, completed } = progress;
+    this.#set("cmi.suspend_data", JSON.stringify(progress));
+    if (answers.some((answer) => answer !== null)) {
+      this.#set("cmi.core.score.min", "0");
+      this.#set("cmi.core.score.max", "100");
+      this.#set("cmi.core.score.raw", String(Math.round((100 * right) / answers.length)));
+    }
+    if (completed) this.#set("cmi.core.lesson_status", "completed"); // what was completed once stays so
+    this.api?.LMSCommit("");
+    if (this.where.parent !== this.where) this.where.parent.postMessage({ type: "specviz-lesson", ...progress }, "*");
+  }
+
+  /** @param {string} name @param {string} value */
+  #set(name, value) {
+    this.api?.LMSSetValue(name, value);
+  }
+
+  #finish() {
+    this.#set("cmi.core.session_time", timeOf(Date.now() - this.began));
+    this.#set("cmi.core.exit", "suspend");
+    this.api?.LMSFinish("");
+    this.api = null;
+  }
+}

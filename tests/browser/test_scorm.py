@@ -1,0 +1,122 @@
+"""A SCORM package in a small run-time: walked, answered, left, taken up again; an embedding page hears of it."""
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, FrameLocator, Page, Route, expect
+
+from specviz.data.lessons.plans import find_plan
+from specviz.data.lessons.story import quiz
+from specviz.player.scorm import scorm_package
+from tests.support.known import known
+from tests.support.visitor import DESK, PHONE, SHOTS, expect_no_sideways_scroll, shot
+
+PLAN = known(find_plan("ten-minutes"))
+SITE = "http://lms.example"
+# A learning system as SCORM 1.2 has it: a window with an API, which keeps what it is told, and the lesson in a frame.
+SYSTEM = """<!doctype html><title>LMS</title><script>
+const values = JSON.parse(localStorage.values ?? '{"cmi.core.lesson_status": "not attempted"}');
+const calls = [], heard = [];
+addEventListener("message", (event) => heard.push(event.data));
+window.API = {
+  LMSInitialize: () => (calls.push("initialize"), "true"),
+  LMSGetValue: (name) => values[name] ?? "",
+  LMSSetValue: (name, value) => ((values[name] = value), "true"),
+  LMSCommit: () => ((localStorage.values = JSON.stringify(values)), "true"),
+  LMSFinish: () => (calls.push("finish"), (localStorage.values = JSON.stringify(values)), "true"),
+};
+</script><iframe src="lesson/index.html" style="width:100%;height:96vh;border:0"></iframe>"""
+
+
+@pytest.fixture
+def served(context: BrowserContext) -> BrowserContext:
+    """The system and the package's files, without a network."""
+    with zipfile.ZipFile(io.BytesIO(scorm_package(PLAN))) as archive:
+        files = {f"/lesson/{name}": archive.read(name) for name in archive.namelist()}
+    files["/"] = SYSTEM.encode()
+    files["/course"] = SYSTEM.replace("window.API", "window.none").encode()
+
+    def fulfill(route: Route) -> None:
+        content = files.get(route.request.url.removeprefix(SITE).partition("#")[0])
+        route.fulfill(status=200 if content else 404, content_type="text/html; charset=utf-8", body=content or b"")
+
+    context.route(f"{SITE}/**", fulfill)
+    return context
+
+
+def lesson_in(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe")
+
+
+def told(page: Page) -> dict[str, str]:
+    values: dict[str, str] = page.evaluate("values")
+    return values
+
+
+def answer(frame: FrameLocator, number: int, *, right: bool) -> None:
+    question = quiz()[number]
+    chosen = question.right if right else (question.right + 1) % len(question.options)
+    frame.locator("fieldset.asked").nth(number).locator("input").nth(chosen).check()
+    expect(frame.locator("fieldset.asked").nth(number).locator(".meaning:not([hidden])")).to_have_count(1)
+
+
+def test_a_lesson_is_walked_answered_left_and_taken_up_again(served: BrowserContext) -> None:
+    page, problems = served.new_page(), list[Any]()
+    page.on("pageerror", lambda error: problems.append(error))
+    page.goto(f"{SITE}/")
+    frame = lesson_in(page)
+    expect(frame.locator(".moments li")).to_have_count(len(PLAN.moments) + 1)
+    assert told(page)["cmi.core.lesson_status"] == "incomplete"
+    for moment in PLAN.moments[:-1]:
+        frame.get_by_role("link", name=moment.title).first.click()
+        expect(frame.get_by_role("heading", name=moment.title)).to_be_visible()
+        frame.get_by_role("link", name="All moments").first.click()
+    frame.get_by_role("link", name="Questions").click()
+    answer(frame, 0, right=False)
+    answer(frame, 0, right=True)  # only the first choice counts
+    answer(frame, 1, right=True)
+    expect(frame.locator(".score")).to_have_text(f"2 of {len(quiz())} answered, 1 right at the first choice.")
+    page.goto(f"{SITE}/")  # left, and opened again
+    expect(lesson_in(page).locator(".moments li")).to_have_count(len(PLAN.moments) + 1)
+    values = told(page)
+    assert values["cmi.core.lesson_status"] == "incomplete"
+    assert values["cmi.core.score.raw"] == str(round(100 / len(quiz())))
+    frame.get_by_role("link", name="Questions").click()
+    expect(frame.locator(".score")).to_have_text(f"2 of {len(quiz())} answered, 1 right at the first choice.")
+    for number in range(2, len(quiz())):
+        answer(frame, number, right=True)
+    assert told(page)["cmi.core.lesson_status"] == "incomplete"  # one moment was not opened
+    frame.get_by_role("link", name="All moments").last.click()
+    frame.get_by_role("link", name=PLAN.moments[-1].title).first.click()
+    expect(frame.get_by_role("heading", name=PLAN.moments[-1].title)).to_be_visible()
+    values = told(page)
+    assert values["cmi.core.lesson_status"] == "completed"
+    assert values["cmi.core.score.raw"] == str(round(100 * (len(quiz()) - 1) / len(quiz())))
+    assert problems == []
+
+
+def test_a_page_that_embeds_the_lesson_hears_how_far_its_reader_is(served: BrowserContext) -> None:
+    page = served.new_page()
+    page.goto(f"{SITE}/course")
+    frame = lesson_in(page)
+    frame.get_by_role("link", name="Questions").click()
+    answer(frame, 0, right=True)
+    page.wait_for_function("heard.at(-1)?.right === 1")
+    last: dict[str, Any] = page.evaluate("heard.at(-1)")
+    assert last["type"] == "specviz-lesson"
+    assert last["answers"] == [quiz()[0].right, *[None] * (len(quiz()) - 1)]
+    assert last["completed"] is False
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_questions_are_read_on_a_desk_and_on_a_phone(served: BrowserContext, size: Any) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    page = served.new_page()
+    page.set_viewport_size(size)
+    page.goto(f"{SITE}/lesson/index.html#questions")
+    page.locator("fieldset.asked input").nth(1).check()
+    expect(page.locator(".score")).to_contain_text("1 of ")
+    expect_no_sideways_scroll(page)
+    shot(page, f"scorm-questions-{size['width']}")

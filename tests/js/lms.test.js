@@ -1,0 +1,96 @@
+// What a learning system is told: the API that is found, the times, the values of SCORM 1.2.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Lms, findApi, timeOf } from "../../assets/browser/offline/lms.js";
+
+/** @param {Record<string, string>} values */
+function system(values) {
+  /** @type {string[]} */
+  const calls = [];
+  const api = {
+    LMSInitialize: () => (calls.push("initialize"), "true"),
+    LMSGetValue: (/** @type {string} */ name) => values[name] ?? "",
+    LMSSetValue: (/** @type {string} */ name, /** @type {string} */ value) => ((values[name] = value), "true"),
+    LMSCommit: () => (calls.push("commit"), "true"),
+    LMSFinish: () => (calls.push("finish"), "true"),
+  };
+  return { api, calls, values };
+}
+
+/**
+ * A window with these windows around it, the outermost last.
+ * @param {object[]} around
+ */
+function inside(...around) {
+  /** @type {unknown[]} */
+  const told = [];
+  const windows = [{ told }, ...around];
+  /** @type {Map<string, () => void>} */
+  const heard = new Map();
+  windows.forEach((each, i) => Object.assign(each, { parent: windows[i + 1] ?? each, postMessage: (/** @type {unknown} */ message) => told.push(message) }));
+  const here = Object.assign(windows[0] ?? {}, { addEventListener: (/** @type {string} */ name, /** @type {() => void} */ then) => heard.set(name, then) });
+  return { here: /** @type {any} */ (here), heard };
+}
+
+test("the API of the nearest window around, or of the window that opened this one", () => {
+  const [near, far] = [system({}).api, system({}).api];
+  assert.equal(findApi(inside({ API: near }, { API: far }).here), near);
+  assert.equal(findApi(inside({}, { API: far }).here), far);
+  assert.equal(findApi(inside({}).here), null);
+  const { here } = inside();
+  here.opener = inside({ API: far }).here;
+  assert.equal(findApi(here), far);
+});
+
+test("a window of another site is passed over", () => {
+  const closed = new Proxy({}, { get: (target, name) => { if (name === "API") throw new Error("another origin"); return Reflect.get(target, name); } });
+  const { api } = system({});
+  assert.equal(findApi(inside(closed, { API: api }).here), api);
+});
+
+test("times as SCORM writes them", () => {
+  assert.equal(timeOf(0), "0000:00:00.00");
+  assert.equal(timeOf(61_230), "0000:01:01.23");
+  assert.equal(timeOf(3_600_000 * 27 + 59_999), "0027:00:59.99");
+});
+
+test("a lesson begins as incomplete, ends as completed, and tells its score and its place", () => {
+  const { api, calls, values } = system({ "cmi.core.lesson_status": "not attempted" });
+  const { here, heard } = inside({ API: api });
+  const lms = new Lms(here);
+  assert.deepEqual(calls, ["initialize"]);
+  assert.equal(values["cmi.core.lesson_status"], "incomplete");
+  lms.tell({ seen: [0], answers: [null, null, null], right: 0, completed: false });
+  assert.equal(values["cmi.core.score.raw"], undefined); // nothing is answered: no score, not a score of 0
+  lms.tell({ seen: [0, 1], answers: [1, 0, 2], right: 2, completed: true });
+  assert.equal(values["cmi.core.score.raw"], "67");
+  assert.deepEqual([values["cmi.core.score.min"], values["cmi.core.score.max"]], ["0", "100"]);
+  assert.equal(values["cmi.core.lesson_status"], "completed");
+  assert.ok((values["cmi.suspend_data"] ?? "").length < 4096);
+  assert.deepEqual(lms.earlier(), { seen: [0, 1], answers: [1, 0, 2], right: 2, completed: true });
+  heard.get("pagehide")?.();
+  assert.match(values["cmi.core.session_time"] ?? "", /^\d{4}:\d\d:\d\d\.\d\d$/);
+  assert.deepEqual(calls, ["initialize", "commit", "commit", "finish"]);
+});
+
+test("an opened lesson stays completed, and what is no progress is no progress", () => {
+  const { api, values } = system({ "cmi.core.lesson_status": "completed", "cmi.suspend_data": "{" });
+  const lms = new Lms(inside({ API: api }).here);
+  lms.tell({ seen: [0], answers: [null], right: 0, completed: false });
+  assert.equal(values["cmi.core.lesson_status"], "completed");
+  for (const odd of ["{", "17", "[]", '{"seen": 3, "answers": []}']) {
+    values["cmi.suspend_data"] = odd;
+    assert.equal(lms.earlier(), null);
+  }
+});
+
+test("without a system the page that embeds it is told, and a page alone tells nobody", () => {
+  const { here } = inside({});
+  new Lms(here).tell({ seen: [0], answers: [1], right: 1, completed: true });
+  assert.deepEqual(here.told, [{ type: "specviz-lesson", seen: [0], answers: [1], right: 1, completed: true }]);
+  const { here: alone } = inside();
+  new Lms(alone).tell({ seen: [], answers: [], right: 0, completed: false });
+  assert.deepEqual(alone.told, []);
+});

@@ -1,0 +1,72 @@
+"""A lesson as a SCORM 1.2 package: what is in the zip, and what its manifest says."""
+
+import io
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.data.lessons.plans import LessonPlan, all_plans
+from specviz.data.lessons.story import quiz
+from specviz.player.offline import lesson_page
+from specviz.player.scorm import ADL, CP, scorm_package
+
+
+def unpacked(package: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
+def test_the_manifest_names_one_page_which_is_there(plan: LessonPlan) -> None:
+    """The order of elements, the required attributes and the values are those of ADL's schema for SCORM 1.2."""
+    files = unpacked(scorm_package(plan))
+    root = ElementTree.fromstring(files["imsmanifest.xml"])
+    assert root.tag == f"{{{CP}}}manifest"
+    assert root.get("identifier") == f"specviz-{plan.name}"
+    assert [child.tag.rpartition("}")[2] for child in root] == ["metadata", "organizations", "resources"]
+    assert [child.text for child in root[0]] == ["ADL SCORM", "1.2"]
+    (organisation,) = root[1]
+    assert root[1].get("default") == organisation.get("identifier")
+    title, item = organisation
+    assert title.text == plan.title
+    (resource,) = root[2]
+    assert item.get("identifierref") == resource.get("identifier")
+    assert resource.get(f"{{{ADL}}}scormtype") == "sco"
+    assert resource.get("type") == "webcontent"
+    assert {each.get("href") for each in resource} == {resource.get("href")} == set(files) - {"imsmanifest.xml"}
+
+
+@pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
+def test_the_page_has_every_moment_and_every_question(plan: LessonPlan) -> None:
+    page = unpacked(scorm_package(plan))["index.html"].decode()
+    assert page.count('<fieldset class="asked"') == len(quiz())
+    assert page.count('class="meaning"') == sum(len(question.options) for question in quiz())
+    assert page.count("data-moment=") == len(plan.moments)
+    assert '<fieldset class="asked"' not in lesson_page(plan)  # a lesson for a file has no questions
+
+
+def test_the_same_lesson_gives_the_same_bytes() -> None:
+    plan = all_plans()[0]
+    assert scorm_package(plan) == scorm_package(plan)
+
+
+def test_the_command_writes_a_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "lesson.zip"
+    assert main(["export", "lesson", "ten-minutes", "--scorm", "-o", str(out)]) == 0
+    assert "a SCORM 1.2 package" in capsys.readouterr().out
+    assert set(unpacked(out.read_bytes())) == {"imsmanifest.xml", "index.html"}
+
+
+@pytest.mark.parametrize("what", [["live"], ["assets/traces/first.json"]])
+def test_only_a_lesson_can_be_a_package(what: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", *what, "--scorm", "-o", str(tmp_path / "out")]) == 2
+    assert "--scorm is for a lesson" in capsys.readouterr().err
+
+
+def test_a_package_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "lesson", "ten-minutes", "--scorm", "-o", str(tmp_path / "none" / "l.zip")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
