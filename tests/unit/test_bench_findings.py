@@ -8,7 +8,7 @@ import pytest
 
 from specviz.measure.endpoints.acceptance import find_acceptance
 from specviz.measure.endpoints.findings import BenchFindings, stops_paying
-from specviz.measure.endpoints.next_steps import length_option, lookup_option
+from specviz.measure.endpoints.next_steps import length_option, lengths_in_words, lookup_option
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS, pair_answers
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Side, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion, definitions, dump_csv, table
@@ -202,6 +202,40 @@ def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() ->
 )
 def test_counts_and_written_tokens_are_compared(counts: Accepted, sentence: str) -> None:
     assert sentence in said(of_pair(make_answer("with", STEP / 2, accepted=counts), make_answer("without", STEP)))
+
+
+def test_an_answer_without_counts_beside_answers_with_counts_drafted_nothing() -> None:
+    """llama.cpp leaves its counts out of an answer for which nothing was drafted: its passes are plain ones."""
+    whole = make_bench({1: 1.2}, repeats=1)
+    last = len(whole.prompts) - 1
+    found = find_acceptance(change(whole, lambda a: replace(a, accepted=None) if a.prompt == last else a))
+    everything = find_acceptance(whole)
+    assert found
+    assert everything
+    assert found.whole.answers == everything.whole.answers
+    assert found.whole.written == everything.whole.written
+    assert found.whole.rounds is not None
+    assert found.whole.rounds < (everything.whole.rounds or 0)
+    assert found.whole.passes is not None
+    assert found.whole.passes > found.whole.rounds
+
+
+@pytest.mark.parametrize(
+    ("lengths", "said_as"), [([2], "2"), ([2, 3], "2 or 3"), ([1, 2, 4, 5], "1, 2, 4 or 5"), ([1, 2, 3, 4], "1 to 4")]
+)
+def test_many_draft_lengths_in_a_row_are_a_span(lengths: list[int], said_as: str) -> None:
+    assert lengths_in_words(lengths) == said_as
+
+
+def test_where_most_guesses_are_accepted_no_other_draft_is_suggested() -> None:
+    """With n-grams most passes have no draft at all; those that have one can be right every time."""
+    rare = Accepted(4, 4, 1, [1, 1, 1, 1])
+    result = make_bench({1: 0.8}, repeats=1)
+    told = said(
+        change(result, lambda a: replace(a, accepted=rare if a.prompt == 0 else None) if a.side == "with" else a)
+    )
+    assert "4 of 4 guesses were accepted" in told
+    assert "Few guesses are accepted" not in told
 
 
 def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() -> None:

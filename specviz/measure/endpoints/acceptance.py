@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from specviz.data.systems.serving_counters.counters import ServingCounters, checked
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Span
 
+NOTHING = Accepted(0, 0, 0)  # of an answer without counts beside answers with counts: llama.cpp leaves out zeros
 Source = Literal["answers", "counters"]
 KEY = TypeVar("KEY", bound=Hashable)
 
@@ -95,8 +96,8 @@ class AcceptanceFound:
 
 def find_acceptance(result: BenchResult) -> AcceptanceFound | None:
     """Of the server with speculation; None: nothing says what was accepted."""
-    own = [answer for answer in result.done() if answer.side == "with" and answer.accepted]
-    if own:
+    own = [answer for answer in result.done() if answer.side == "with"]
+    if any(answer.accepted for answer in own):
         workloads = [prompt.workload for prompt in result.prompts]
         return AcceptanceFound(
             "answers",
@@ -133,7 +134,7 @@ def _grouped(items: list[ITEM], key: Callable[[ITEM], KEY], tally: Callable[[lis
 def tally_answers(answers: list[Answer]) -> Tally:
     known = all(answer.tokens is not None for answer in answers)
     written = sum(answer.tokens or 0 for answer in answers) if known else None
-    return _tally([answer.accepted for answer in answers if answer.accepted], written, _answering(answers))
+    return _tally([answer.accepted or NOTHING for answer in answers], written, _answering(answers))
 
 
 def _tally_spans(spans: list[Span], result: BenchResult) -> Tally:

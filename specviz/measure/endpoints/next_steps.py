@@ -3,15 +3,17 @@
 The options are those of vLLM 0.32, llama.cpp's server 11434 and SGLang 0.5; of other systems they are described.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from specviz.core.judge import UNTOLD
 from specviz.data.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, RoundCost
 from specviz.measure.worksheet.low_acceptance import is_low
 
+MOST_NAMED = 3  # draft lengths
 MOST_STEPS = 3
 MOST_RUNNING = 1_024  # the last batch size of a schedule
+FEW = 0.5  # of the guesses: where more are accepted, another draft is not the first thing to try
 HALF = 4  # times as many prompts: an interval is half as wide
 
 say = Sentences("bench-next")
@@ -30,11 +32,12 @@ def _suggest_length(found: BenchFindings) -> Iterator[str]:
     if not found.rounds:
         return
     first, system = found.rounds[0], found.result.with_.system.lower()
-    if is_low(first.found):
+    rate = found.acceptance.whole.rate if found.acceptance else None
+    if is_low(first.found) and (rate or 0) < FEW:
         yield say("lookup", option=lookup_option(system, first.found.draft_length))
     if others := _other_lengths(first):
         full, best = first.found.draft_length, others[-1]
-        yield say("length", others=join_choices(others), length=full, option=length_option(system, best))
+        yield say("length", others=lengths_in_words(others), length=full, option=length_option(system, best))
 
 
 def _other_lengths(cost: RoundCost) -> list[int]:
@@ -42,6 +45,12 @@ def _other_lengths(cost: RoundCost) -> list[int]:
     full = cost.found.draft_length
     others = [length for length in cost.best_lengths if length != full] or [full // 2]
     return [length for length in others if length]
+
+
+def lengths_in_words(lengths: Sequence[int]) -> str:
+    """ "2 or 3", and "1 to 17" for many in a row."""
+    in_a_row = list(lengths) == list(range(lengths[0], lengths[-1] + 1))
+    return f"{lengths[0]} to {lengths[-1]}" if in_a_row and len(lengths) > MOST_NAMED else join_choices(lengths)
 
 
 def length_option(system: str, length: int) -> str:

@@ -8,7 +8,7 @@ from specviz.data.systems.bench_words import definitions as definitions
 from specviz.data.texts import Sentences, join_choices, percent
 from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, RoundCost, StopsPaying
-from specviz.measure.endpoints.next_steps import measure_next
+from specviz.measure.endpoints.next_steps import lengths_in_words, measure_next
 from specviz.measure.endpoints.pairs import Gain
 from specviz.measure.endpoints.result import BenchResult, Server
 from specviz.measure.endpoints.sameness import Sameness, TextDifference
@@ -238,5 +238,5 @@ def _alpha(cost: RoundCost) -> str:
 def _best_length(cost: RoundCost) -> str:
     length, others = cost.found.draft_length, [each for each in cost.best_lengths if each != cost.found.draft_length]
     if length in cost.best_lengths:
-        return say("keep", length=length, others=say("nearly", others=join_choices(others)) if others else "")
-    return say("shorter_length", length=length, others=join_choices(others))
+        return say("keep", length=length, others=say("nearly", others=lengths_in_words(others)) if others else "")
+    return say("shorter_length", length=length, others=lengths_in_words(others))
