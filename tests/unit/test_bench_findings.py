@@ -1,6 +1,5 @@
 """What a bench says, against benches with a known truth: ratios, intervals, where it stops paying, texts, counts."""
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -122,7 +121,7 @@ def test_where_it_stops_paying_is_decided_by_measured_loads_only(
     [
         ({1: 1.5, 8: 0.7}, "It pays up to concurrency 1 and no longer from 8 on: the limit is between the two."),
         ({1: 1.5, 4: 1.0, 8: 0.7}, "between the two; at 4 it is about even."),
-        ({1: 1.5, 8: 1.3}, "It helps at each measured concurrency, up to 8"),
+        ({1: 1.5, 8: 1.3}, "It helps a user at each measured concurrency, up to 8"),
         ({1: 0.8, 8: 0.7}, "It pays at none of the measured concurrencies: it hurts at 1 and 8."),
         ({1: 1.5}, "Only concurrency 1 was measured"),
         ({1: 1.0, 8: 0.7}, "It helps for sure at none of the measured concurrencies"),
@@ -195,8 +194,8 @@ def test_no_count_is_said_to_be_unknown_and_a_resting_server_counts_nothing() ->
     ("counts", "sentence"),
     [
         (Accepted(40, 22, 10), "exactly the 33 tokens"),
-        (Accepted(40, 24, 10), "2 tokens more than the 33 that were written: the limit cut them off"),
-        (Accepted(40, 12, 10), "agree with the 33 written tokens if 10 passes of the target checked no draft"),
+        (Accepted(40, 24, 10), "2 more than the 33 that were written, which the limit cut off"),
+        (Accepted(40, 12, 10), "and 10 of passes without a draft"),
         (Accepted(40, 32, 10), "10 tokens more than the 33 that were written, which is more than the limit can"),
     ],
 )
@@ -246,9 +245,9 @@ def test_the_cost_of_a_round_is_its_tokens_over_the_speedup_with_its_interval() 
     low, high = load.speedup.interval
     assert cost.cost == pytest.approx(3 / load.speedup.value)
     assert cost.interval == pytest.approx((3 / high, 3 / low))
-    alpha = cost.alpha_at(cost.cost)
-    assert alpha
-    assert math.fsum(alpha**power for power in range(5)) == pytest.approx(cost.cost)
+    assert cost.share_needed
+    assert 1 + 4 * cost.share_needed == pytest.approx(cost.cost)  # of four guesses a round
+    assert 1 + 4 * cost.share == pytest.approx(cost.tokens)
 
 
 def test_rounds_faster_than_a_plain_step_are_refused_and_said() -> None:
@@ -330,7 +329,7 @@ def test_what_makes_the_figures_doubtful_is_said_first(
 @pytest.mark.parametrize(
     ("system", "length", "lookup"),
     [
-        ("vllm", '"num_speculative_tokens": 3}', '"method": "ngram"'),
+        ("vllm", '"num_speculative_tokens": 3 in', '"method": "ngram"'),
         ("llama.cpp", "--spec-draft-n-max 3", "--spec-type ngram-simple"),
         ("sglang", "--speculative-num-steps 3", "--speculative-algorithm NGRAM"),
         ("LM Studio", "number of guesses", "prompt lookup"),

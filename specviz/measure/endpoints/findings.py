@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import takewhile
 from statistics import geometric_mean, median
 
-from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD, Interval, VerdictWord
 from specviz.measure.endpoints.acceptance import AcceptanceFound, find_acceptance
@@ -82,9 +81,21 @@ class RoundCost:
     interval: Interval | None  # from the speedup's: the counts are exact
     lengths: list[Length]
 
-    def alpha_at(self, cost: float) -> float | None:
-        """The acceptance per judgement that breaks even, every judgement alike; None: none is enough."""
-        return theory.break_even_acceptance(self.found.draft_length, 0.0, cost)
+    @property
+    def drafted(self) -> float:
+        """Guesses a round, on average."""
+        return self.found.counters.draft_length or self.found.draft_length
+
+    @property
+    def share_needed(self) -> float | None:
+        """The share of the guesses that breaks even, as `share` counts it; None: even all of them are too few."""
+        needed = (self.cost - 1) / self.drafted
+        return needed if needed <= 1 else None
+
+    @property
+    def share(self) -> float:
+        """The share of the guesses that was accepted."""
+        return (self.tokens - 1) / self.drafted
 
     @property
     def best_lengths(self) -> list[int]:
@@ -111,6 +122,13 @@ class BenchFindings:
         return [
             _load(self.result, number, [gain for gain in gains if gain.concurrency == number]) for number in numbers
         ]
+
+    def gains_by_kind(self, load: LoadFindings) -> dict[str, Gain]:
+        """The speedup on each kind of text, in the order of the prompts."""
+        ratios: dict[str, list[float]] = {}
+        for prompt in load.prompts:
+            ratios.setdefault(self.result.prompts[prompt.prompt].workload, []).append(prompt.ratio)
+        return {kind: gain for kind, its in ratios.items() if (gain := Gain.from_ratios(its))}
 
     @property
     def measured(self) -> list[LoadFindings]:

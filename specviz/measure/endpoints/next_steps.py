@@ -25,7 +25,7 @@ def measure_next(found: BenchFindings) -> list[str]:
     acceptance = found.acceptance
     if acceptance and not acceptance.whole.drafted and not found.measured:
         return [say("same_server")]
-    return [*_suggest_length(found), *_suggest_load(found), *_suggest_prompts(found)][:MOST_STEPS]
+    return [*_suggest_load(found), *_suggest_length(found), *_suggest_prompts(found)][:MOST_STEPS]
 
 
 def _suggest_length(found: BenchFindings) -> Iterator[str]:
@@ -79,6 +79,8 @@ def _suggest_load(found: BenchFindings) -> Iterator[str]:
         yield say("loads", numbers=",".join(str(number * measured[0]) for number in (1, 4, 16)))
     if stops is None or stops.up_to is None:
         return
+    if len(measured) > 1 and stops.up_to == measured[-1]:
+        yield say("loads", numbers=",".join(str(times * measured[-1]) for times in (2, 4)))
     above = [number for number in measured if number > stops.up_to]
     if above and above[0] > stops.up_to + 1:
         yield say("between", numbers=(stops.up_to + above[0]) // 2)

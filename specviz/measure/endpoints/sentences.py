@@ -1,8 +1,8 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from specviz.core.judge import EVEN, UNTOLD
+from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import first_words
 from specviz.data.systems.bench_words import definitions as definitions
 from specviz.data.texts import Sentences, join_choices, percent
@@ -27,8 +27,13 @@ def conclusion(result: BenchResult) -> list[str]:
 
 
 def findings_in_words(found: BenchFindings) -> list[str]:
-    sentences = [_asked(found.result), *_speeds(found), _same(found), *_accepted(found), *_costs(found)]
-    return [sentence for sentence in sentences if sentence]
+    return [*filter(None, [_asked(found.result), *_speeds(found)]), *details_in_words(found)]
+
+
+def details_in_words(found: BenchFindings) -> list[str]:
+    """What was found beside the speedups at each concurrency, which a table may have."""
+    spread = [_spread(found, found.measured[0]), _describe_kinds(found, found.measured[0])] if found.measured else []
+    return [sentence for sentence in (*spread, _same(found), *_accepted(found), *_costs(found)) if sentence]
 
 
 def name_server(server: Server) -> str:
@@ -60,9 +65,12 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
     yield say("speed", prompts=max(len(load.prompts) for load in measured), each=f"{each[0].upper()}{each[1:]}")
     if all(load.speedup and load.speedup.interval is None for load in measured):
         yield say("one_prompt")
-    yield _spread(found, measured[0])
     yield limit_in_words(found)
-    yield _others(measured)
+    yield from losses_in_words(found)
+    if throughput := _list_gains([(load, load.throughput) for load in measured]):
+        yield say("throughput", each=throughput)
+    if first := _list_gains([(load, load.first) for load in measured]):
+        yield say("first", each=first)
 
 
 def _speed_at(load: LoadFindings) -> str:
@@ -132,13 +140,30 @@ def _open_at(stops: StopsPaying) -> Iterator[str]:
             yield say("open_at", numbers=join_choices(numbers, "and"), word=word)
 
 
-def _others(measured: list[LoadFindings]) -> str:
-    throughput = [say("gain_at", gain=_gain(load.throughput), load=load) for load in measured if load.throughput]
-    first = [say("gain_at", gain=_gain(load.first), load=load) for load in measured if load.first]
-    if not throughput and not first:
+def losses_in_words(found: BenchFindings) -> Iterator[str]:
+    """What a user's speedup alone would hide: a first token that comes later, and what all users together get."""
+    later = [(load, load.first) for load in found.measured if load.first and load.first.judged.word == HURTS]
+    if later:
+        yield say("first_later", each=_list_gains(later))
+    words: dict[str, list[int]] = {}
+    for load in found.measured:
+        if load.throughput and load.throughput.interval:
+            words.setdefault(load.throughput.judged.word, []).append(load.concurrency)
+    if set(words) - {HELPS}:
+        each = [say("all_users_at", word=word, numbers=join_choices(its, "and")) for word, its in words.items()]
+        yield say("all_users", each=", ".join(each))
+
+
+def _list_gains(gains: Sequence[tuple[LoadFindings, Gain | None]]) -> str:
+    return ", ".join(say("gain_at", gain=_gain(gain), load=load) for load, gain in gains if gain)
+
+
+def _describe_kinds(found: BenchFindings, load: LoadFindings) -> str:
+    gains = found.gains_by_kind(load)
+    if len(gains) < 2:
         return ""
-    unknown = say("unknown")
-    return say("others", throughput=", ".join(throughput) or unknown, first=", ".join(first) or unknown)
+    each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
+    return say("by_kind", concurrency=load.concurrency, each=", ".join(each))
 
 
 def _gain(gain: Gain | None) -> str:
@@ -195,7 +220,7 @@ def _accepted(found: BenchFindings) -> Iterator[str]:
         tokens = say("tokens", tokens=tally.tokens_a_round, per=per) if tally.tokens_a_round else ""
         rates = ", ".join(map(percent, tally.survival[:8])) + (", …" if len(tally.survival) > 8 else "")
         positions = say("positions", rates=rates) if tally.survival else ""
-        source = "answers" if its.source == "answers" else "server’s counters"
+        source = "answers" if its.source == "answers" else "counters"
         yield say("accepted", tally=tally, source=source, tokens=tokens, positions=positions, kinds=_kinds(its))
         yield _agreement(tally)
 
@@ -226,13 +251,10 @@ def _costs(found: BenchFindings) -> Iterator[str]:
     first, last = costs[0], costs[-1]
     loaded = say("loaded", cost=last) if last is not first else ""
     interval = say("interval", low=first.interval[0], high=first.interval[1]) if first.interval else ""
-    yield say("round", cost=first, interval=interval, alpha=_alpha(first), loaded=loaded)
+    needed, length = first.share_needed, first.found.draft_length
+    share = say("never", length=length) if needed is None else say("share", share=needed)
+    yield say("round", cost=first, interval=interval, share=share, had=say("had", share=first.share), loaded=loaded)
     yield _best_length(first)
-
-
-def _alpha(cost: RoundCost) -> str:
-    alpha, length = cost.alpha_at(cost.cost), cost.found.draft_length
-    return say("never", length=length) if alpha is None else say("alpha", alpha=alpha, length=length)
 
 
 def _best_length(cost: RoundCost) -> str:

@@ -69,7 +69,7 @@ def _doubt_pairs(found: BenchFindings) -> Iterator[str]:
     if its.short:
         yield say("short", short=its.short, fewest=FEWEST_TOKENS)
     if its.lumps:
-        yield say("lumps", lumps=its.lumps)
+        yield say("lumps", lumps=its.lumps, all=len(its.pairs) + its.lumps)
     if its.uncounted:
         yield say("uncounted", uncounted=its.uncounted)
     if its.single:

@@ -10,7 +10,12 @@ from specviz.data.texts import page_texts
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.next_steps import measure_next
 from specviz.measure.endpoints.result import SIDES
-from specviz.measure.endpoints.sentences import findings_in_words, limit_in_words
+from specviz.measure.endpoints.sentences import (
+    details_in_words,
+    findings_in_words,
+    limit_in_words,
+    losses_in_words,
+)
 from specviz.measure.endpoints.table import bench_rows, dump_csv
 from specviz.measure.endpoints.warnings import NAMES, bench_warnings
 from specviz.ui.shared import parts
@@ -39,7 +44,8 @@ def show_your_server(state: YourServer) -> None:
     with st.container():  # always there, so that what stands below keeps its place
         if not benches:
             st.markdown(SAYS["server_what"])
-        else:
+        _measure_yours(state)
+        if benches:
             name = _choose(state, list(benches))
             _show_bench(name, benches[name], recorded=state.opened is None or name != state.opened[0])
     _files(state)
@@ -54,10 +60,18 @@ def _choose(state: YourServer, names: list[str]) -> str:
     return state.shown
 
 
-def _files(state: YourServer) -> None:
+def _measure_yours(state: YourServer) -> None:
     def load(file: UploadedFile) -> None:
         state.open(file.getvalue(), file_label(file.name))
 
+    with st.expander("Measure your own servers", expanded=not state.benches()):
+        st.caption(SAYS["server_never"])
+        st.code(COMMAND, language="bash")
+        more: Options = {"take": load, "problems": state.problems, "type": "json"}
+        parts.file_uploader("Open its bench.json", key="when_it_helps_bench", **more)
+
+
+def _files(state: YourServer) -> None:
     with st.container(horizontal=True, key="when_it_helps_bench_files"):
         if state.opened:
             found = state.opened[1]
@@ -68,18 +82,15 @@ def _files(state: YourServer) -> None:
             button("Clear my file", "when_it_helps_bench_clear", state.clear, icon="delete")
         elif state.cleared:
             button("Undo clear", "when_it_helps_bench_undo", state.undo_clear, icon="undo")
-    st.caption(SAYS["server_never"])
-    st.code(COMMAND, language="bash")
-    more: Options = {"take": load, "problems": state.problems, "type": "json"}
-    parts.file_uploader("Open its bench.json", key="when_it_helps_bench", **more)
 
 
 def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
-    st.caption(_where(name, found, recorded))
+    st.caption(f"{_where(name, found, recorded)}{' ' + SAYS['server_recorded'] if recorded else ''}")
     _headline(found)
     notices(bench_warnings(found))
     _charts(found, name)
-    for sentence in findings_in_words(found)[1:]:
+    _loads_table(found)
+    for sentence in details_in_words(found):
         st.markdown(f"- {plain(sentence)}")
     if steps := measure_next(found):
         st.markdown("\n".join(f"- :material/arrow_forward: {plain(step)}" for step in steps))
@@ -102,6 +113,7 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
     if not found.measured or found.measured[0].speedup is None:
+        st.markdown(plain(findings_in_words(found)[1]))  # why there is no speedup
         return
     first = found.measured[0]
     assert first.speedup
@@ -111,6 +123,8 @@ def _headline(found: BenchFindings) -> None:
     look = first.speedup.judged.look
     said = f"{first.speedup.judged.headline} at concurrency {first.concurrency}."
     st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(limit_in_words(found))}")
+    for loss in filter(None, losses_in_words(found)):
+        st.markdown(f":material/warning: {plain(loss)}")
 
 
 def _charts(found: BenchFindings, name: str) -> None:
@@ -143,6 +157,33 @@ def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
     key = f"when_it_helps_bench_load-{name}-{len(loads)}"
     chosen = st.segmented_control("Prompts at concurrency", list(known), default=loads[0].concurrency, key=key)
     return known.get(chosen or 0, loads[0])
+
+
+LOADS = {
+    **numbers(TIMES, "speedup"),
+    **numbers(TIMES, "95 % from", "to", explanation="Of the speedup over the prompts."),
+    **numbers("%.1f", *(f"one user, tokens / s {name}" for name in NAMES.values())),
+    **numbers("%.1f", *(f"all users, tokens / s {name}" for name in NAMES.values())),
+    **numbers("%.0f", *(f"first token, ms {name}" for name in NAMES.values())),
+    **numbers("%.2f", *(f"answer, s {name}" for name in NAMES.values())),
+}
+
+
+def _loads_table(found: BenchFindings) -> None:
+    """Each concurrency with both servers: rates are means over prompts, times are medians."""
+    rows: list[dict[str, Any]] = []
+    for load in found.loads:
+        gain = load.speedup
+        low, high = (gain.interval if gain else None) or (None, None)
+        row: dict[str, Any] = {"concurrency": load.concurrency, "speedup": gain.value if gain else None}
+        row |= {"95 % from": low, "to": high}
+        for side, its in load.sides.items():
+            row[f"one user, tokens / s {NAMES[side]}"] = its.tokens_per_second
+            row[f"all users, tokens / s {NAMES[side]}"] = its.throughput
+            row[f"first token, ms {NAMES[side]}"] = None if its.first is None else 1000 * its.first
+            row[f"answer, s {NAMES[side]}"] = its.latency
+        rows.append(row)
+    data_table(rows, "server_loads_table", columns=LOADS)
 
 
 COLUMNS = {

@@ -62,10 +62,16 @@ def _points(word: VerdictWord, name: str, its: Sequence[tuple[str, Gain]], acros
         y,
         f"%{{{where}}}: %{{customdata}}<extra></extra>",
         mode="markers",
-        marker=plot.marker(look.shape, 12, look.fill),
+        marker=plot.marker(_shape(gains[0]), 12, look.fill),
         customdata=[gain.said for gain in gains],
         **{bar: ends},
     )
+
+
+def _shape(gain: Gain) -> str:
+    """Of the mark; hollow for what only looks so, without an interval."""
+    shape, judged = gain.judged.look.shape, gain.judged
+    return shape if judged.basis == "interval" or shape.endswith("-open") else f"{shape}-open"
 
 
 def prompts_figure(load: LoadFindings, prompts: Sequence[BenchPrompt]) -> plot.Figure:
@@ -107,12 +113,16 @@ def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
     survival = found.whole.survival
     kinds = {name: tally.rate for name, tally in found.by_workload.items() if tally.rate is not None}
     if survival:
-        places, rates, title = [str(place) for place in range(1, len(survival) + 1)], list(survival), "position"
-        y = plot.axis("share of rounds that accept it", range=[0, 1.03], tickformat=".0%")
+        places, rates, title = (
+            [str(place) for place in range(1, len(survival) + 1)],
+            list(survival),
+            "place of the guess in the draft",
+        )
+        y = plot.axis("rounds that accept it", range=[0, 1.03], tickformat=".0%")
     elif kinds:
         places, rates, title = [figure_text(name[:MOST_NAME]) for name in kinds], list(kinds.values()), "kind of text"
         y = plot.axis("accepted / guesses", range=[0, 1.03], tickformat=".0%")
     else:
         return None
-    bars = plot.bars("", places, rates, "%{x}: %{y:.0%}<extra></extra>", marker={"color": plot.BLUE, "opacity": 0.85})
+    bars = plot.bars("", places, rates, "%{x}: %{y:.0%}<extra></extra>", marker={"color": plot.BLUE})
     return plot.figure([bars], HEIGHT, x=plot.axis(title, type="category"), y=y, showlegend=False)
