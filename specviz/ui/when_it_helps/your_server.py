@@ -159,30 +159,26 @@ def _choose_load(loads: list[LoadFindings], name: str) -> LoadFindings:
     return known.get(chosen or 0, loads[0])
 
 
+RATES = ("one user, tokens / s", "all users, tokens / s", "answer, s")
 LOADS = {
-    **numbers(TIMES, "speedup"),
-    **numbers(TIMES, "95 % from", "to", explanation="Of the speedup over the prompts."),
-    **numbers("%.1f", *(f"one user, tokens / s {name}" for name in NAMES.values())),
-    **numbers("%.1f", *(f"all users, tokens / s {name}" for name in NAMES.values())),
-    **numbers("%.0f", *(f"first token, ms {name}" for name in NAMES.values())),
-    **numbers("%.2f", *(f"answer, s {name}" for name in NAMES.values())),
+    **numbers("%.1f", *RATES[:2]),
+    **numbers("%.2f", RATES[2]),
+    **numbers("%.0f", "first token, ms"),
+    **numbers(TIMES, "speedup", "95 % from", "to", explanation="One user’s, over the prompts."),
 }
 
 
 def _loads_table(found: BenchFindings) -> None:
-    """Each concurrency with both servers: rates are means over prompts, times are medians."""
+    """A row for each concurrency and server: rates are means over prompts, times are medians."""
     rows: list[dict[str, Any]] = []
-    for load in found.loads:
-        gain = load.speedup
+    for load, side in ((each, side) for each in found.loads for side in each.sides):
+        its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
-        row: dict[str, Any] = {"concurrency": load.concurrency, "speedup": gain.value if gain else None}
-        row |= {"95 % from": low, "to": high}
-        for side, its in load.sides.items():
-            row[f"one user, tokens / s {NAMES[side]}"] = its.tokens_per_second
-            row[f"all users, tokens / s {NAMES[side]}"] = its.throughput
-            row[f"first token, ms {NAMES[side]}"] = None if its.first is None else 1000 * its.first
-            row[f"answer, s {NAMES[side]}"] = its.latency
-        rows.append(row)
+        times = None if its.first is None else 1000 * its.first
+        values = its.tokens_per_second, its.throughput, its.latency
+        row: dict[str, Any] = {"concurrency": load.concurrency, "server": NAMES[side]}
+        row |= dict(zip(RATES, values, strict=True)) | {"first token, ms": times}
+        rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
     data_table(rows, "server_loads_table", columns=LOADS)
 
 
