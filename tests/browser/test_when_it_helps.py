@@ -141,6 +141,7 @@ def test_a_bench_of_your_server_is_opened_read_downloaded_and_cleared(
     file.write_text(dump_result(make_bench({1: 1.6, 4: 1.01, 8: 0.8})), encoding="utf-8")
     page = visit("when_it_helps", CHART, viewport=SCREENS[screen], has_touch=screen == "phone")
     page.get_by_role("tab", name="Your server").click()
+    page.get_by_text("Measure your own servers").click()
     expect(page.get_by_text("This page never asks a server.")).to_be_visible()
     page.locator("input[type=file][accept*=json]").set_input_files(file)
     expect(page.get_by_text("Helps, 1.60× at concurrency 1.")).to_be_visible()
