@@ -1,13 +1,15 @@
 """A server of OpenAI's format for tests, which answers as it is told: well, or in any of the wrong ways."""
 
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 STREAM = {"Content-Type": "text/event-stream"}
 JSON = {"Content-Type": "application/json"}
 WORDS = ("Once", " upon", " a", " time", " there", " was", " a", " cat", ".", " The", " end")
@@ -100,6 +102,12 @@ class FakeServer:
             per = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
             lines += [f'{per}{{position="{place}"}} {self.rounds}.0' for place in positions]
         return "\n".join(lines)
+
+
+def run_alone(work: Coroutine[Any, Any, T]) -> T:
+    """What it gives. `asyncio.run` would drop the loop that a library has made for this thread, and leave it open."""
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(work)
 
 
 @contextmanager

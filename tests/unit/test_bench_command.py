@@ -145,6 +145,11 @@ def test_a_file_that_cannot_be_written_is_found_before_anything_is_measured(
     assert len(servers[0].asked) == 1  # whether it answers
 
 
+def hear_ctrl_c() -> None:
+    """A shell's background jobs, and what they start, do not hear it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
     """The server itself presses Ctrl-C in the second prompt's answer, and then never ends it."""
     file, pressed, done = tmp_path / "bench.json", list[int](), Event()
@@ -162,7 +167,7 @@ def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on(tmp_path: P
     speculative = FakeServer(answer=answer)
     with running(speculative), running(FakeServer()) as plain:
         command = [sys.executable, "-m", "specviz", *urls((speculative, plain)), *ASKED, "--json", str(file)]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
         pressed.append(process.pid)
         _, said_last = process.communicate(timeout=120)
         done.set()

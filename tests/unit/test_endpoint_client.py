@@ -1,6 +1,5 @@
 """A server that misbehaves gets one sentence, within bounds of bytes, memory and time; the key is in none of them."""
 
-import asyncio
 import itertools
 import socket
 import tracemalloc
@@ -13,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import parse_address
 from specviz.measure.endpoints.client import Asked, Endpoint, open_client
 from specviz.measure.endpoints.reading import BadAnswer, StreamedAnswer
-from tests.support.endpoint_server import JSON, FakeServer, Reply, event, running, said
+from tests.support.endpoint_server import JSON, FakeServer, Reply, event, run_alone, running, said
 
 KEY = "sk-secret-0123456789"
 ASKED = Asked("Once", (), 4, 0.0, 0)
@@ -28,7 +27,7 @@ def ask(server: FakeServer, whole: float = 20.0, **more: Any) -> StreamedAnswer:
             return await endpoint.answer_to(ASKED)
 
     with running(server):
-        return asyncio.run(answer())
+        return run_alone(answer())
 
 
 def endless(part: bytes) -> Iterator[bytes]:
@@ -130,7 +129,7 @@ def test_nothing_listens() -> None:
             await Endpoint(parse_address(f"http://127.0.0.1:{port}", "--with"), http, "completions").answer_to(ASKED)
 
     with pytest.raises(BadAnswer, match=f"nothing answers at 127.0.0.1:{port}"):
-        asyncio.run(answer())
+        run_alone(answer())
 
 
 def test_a_server_without_tls() -> None:
@@ -142,7 +141,7 @@ def test_a_server_without_tls() -> None:
             await Endpoint(address, http, "completions").answer_to(ASKED)
 
     with running(server), pytest.raises(BadAnswer, match="certificate cannot be trusted, or it does not speak TLS"):
-        asyncio.run(answer())
+        run_alone(answer())
 
 
 def test_an_answer_has_its_text_tokens_and_times() -> None:
@@ -181,7 +180,7 @@ async def _met(server: FakeServer, model: str | None = None) -> Endpoint:
 
 def meet(server: FakeServer, model: str | None = None) -> Endpoint:
     with running(server):
-        return asyncio.run(_met(server, model))
+        return run_alone(_met(server, model))
 
 
 def test_a_server_says_who_it_is() -> None:
@@ -222,7 +221,7 @@ def test_a_connection_that_the_server_had_closed_is_opened_anew() -> None:
             return [(await endpoint.answer_to(ASKED)).text for _ in range(6)]
 
     with running(server):
-        assert set(asyncio.run(twice())) == {"Once upon a time"}
+        assert set(run_alone(twice())) == {"Once upon a time"}
 
 
 def test_the_key_goes_with_each_request() -> None:

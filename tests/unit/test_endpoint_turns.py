@@ -1,6 +1,5 @@
 """A bench in turns: who is asked when, what its counters say, what is left after a stop, what is repeated."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from specviz.measure.endpoints.result import (
     read_result,
 )
 from specviz.measure.endpoints.turns import AskedBlock, BenchInTurns, left, plan
-from tests.support.endpoint_server import FakeServer, Reply, event, running, said
+from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
 
 PROMPTS = [BenchPrompt("one", "story", "a1"), BenchPrompt("two", "code", "b2"), BenchPrompt("three", "code", "c3")]
 
@@ -53,7 +52,7 @@ def measure(
             await BenchInTurns(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
 
     with running(speculative), running(plain):
-        asyncio.run(run())
+        run_alone(run())
     return found
 
 
@@ -132,7 +131,7 @@ def measure_at(url: str, found: BenchResult) -> BenchResult:
                 lambda *_: None
             )
 
-    asyncio.run(run())
+    run_alone(run())
     return found
 
 
