@@ -96,9 +96,8 @@ def measure(options: argparse.Namespace) -> BenchResult:
     from specviz.measure.endpoints.turns import ServerGone  # imports httpx2
 
     try:
-        # With a loop of its own the thread's current one, if any, stays as it is.
-        with status_line(lines=True) as status, asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-            return runner.run(_measure(addresses, settings, prompts, key, options, status))
+        with status_line(lines=True) as status:
+            return asyncio.run(_measure(addresses, settings, prompts, key, options, status))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_explain_resume(options.json)) from None
     except ServerGone as error:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -104,10 +105,14 @@ class FakeServer:
         return "\n".join(lines)
 
 
-def run_alone(work: Coroutine[Any, Any, T]) -> T:
-    """What it gives. `asyncio.run` would drop the loop that a library has made for this thread, and leave it open."""
-    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        return runner.run(work)
+def run_alone(work: Callable[[], T]) -> T:
+    """What it gives, run in a thread: the main one may have a loop, of the browser for example."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    return run_alone(lambda: asyncio.run(work))
 
 
 @contextmanager

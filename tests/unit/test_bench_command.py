@@ -14,10 +14,14 @@ import pytest
 
 from specviz.cli.main import main
 from specviz.measure.endpoints.result import read_result
-from tests.support.endpoint_server import FakeServer, Reply, event, running, said
+from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
 
 KEY = "sk-secret-0123456789"
 ASKED = ["--workload", "story", "--prompts", "3", "--max-new-tokens", "8"]
+
+
+def bench(arguments: list[str]) -> int:
+    return run_alone(lambda: main(arguments))
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(
     servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = ["--json", str(tmp_path / "bench.json"), "--csv", str(tmp_path / "rows.csv")]
-    assert main([*urls(servers), *ASKED, "--concurrency", "1,2", "--drafts", "wren-nano", *files]) == 0
+    assert bench([*urls(servers), *ASKED, "--concurrency", "1,2", "--drafts", "wren-nano", *files]) == 0
     found = read_result((tmp_path / "bench.json").read_bytes())
     assert found.settings.concurrency == [1, 2]
     assert (found.with_.system, found.with_.version) == ("vLLM", "0.32.0")
@@ -51,7 +55,7 @@ def test_a_bench_ends_with_a_table_a_conclusion_and_its_files(
 def test_json_on_standard_output_has_the_result_and_its_conclusion(
     servers: tuple[FakeServer, FakeServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*urls(servers), *ASKED, "--json", "-"]) == 0
+    assert bench([*urls(servers), *ASKED, "--json", "-"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["schema"] == 1
     assert all(sentence.endswith(".") for sentence in told["conclusion"])
@@ -60,7 +64,7 @@ def test_json_on_standard_output_has_the_result_and_its_conclusion(
 def test_one_server_alone_is_measured(
     servers: tuple[FakeServer, FakeServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*urls(servers)[:3], *ASKED]) == 0
+    assert bench([*urls(servers)[:3], *ASKED]) == 0
     assert "speedup" not in capsys.readouterr().out.splitlines()[0]
 
 
@@ -69,12 +73,12 @@ def test_a_chat_is_asked_as_messages(
 ) -> None:
     file = tmp_path / "prompts.jsonl"
     file.write_text('{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}\n')
-    assert main([*urls(servers), "--prompts-file", str(file), "--api", "chat"]) == 0
+    assert bench([*urls(servers), "--prompts-file", str(file), "--api", "chat"]) == 0
     assert servers[0].asked[-1]["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hi"},
     ]
-    assert main([*urls(servers), "--prompts-file", str(file)]) == 2
+    assert bench([*urls(servers), "--prompts-file", str(file)]) == 2
     assert "is a conversation: ask it with --api chat" in capsys.readouterr().err
 
 
@@ -86,10 +90,10 @@ def test_the_key_is_sent_and_is_in_no_file_and_no_line(
 ) -> None:
     monkeypatch.setenv("BENCH_KEY", KEY)
     file = tmp_path / "bench.json"
-    assert main([*urls(servers), *ASKED, "--key-env", "BENCH_KEY", "--json", str(file)]) == 0
+    assert bench([*urls(servers), *ASKED, "--key-env", "BENCH_KEY", "--json", str(file)]) == 0
     assert servers[0].keys[-1] == f"Bearer {KEY}"
     servers[1].answer = lambda _: said(f"no such key: {KEY}", 401)
-    assert main([*urls(servers), *ASKED, "--key-env", "BENCH_KEY"]) == 2
+    assert bench([*urls(servers), *ASKED, "--key-env", "BENCH_KEY"]) == 2
     out, err = capsys.readouterr()
     assert "no such key: …" in err
     assert KEY not in out + err + file.read_text()
@@ -118,7 +122,7 @@ def test_the_key_is_sent_and_is_in_no_file_and_no_line(
     ],
 )
 def test_bad_input_is_one_line(options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", *options]) == 2
+    assert bench(["bench", *options]) == 2
     out, err = capsys.readouterr()
     problem = [line for line in err.splitlines() if not line.startswith("progress: ")]
     assert len(problem) == 1
@@ -130,9 +134,9 @@ def test_a_file_of_another_bench_is_not_touched(
     servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bench.json"
-    assert main([*urls(servers), *ASKED, "--json", str(file)]) == 0
+    assert bench([*urls(servers), *ASKED, "--json", str(file)]) == 0
     before = file.read_bytes()
-    assert main([*urls(servers), *ASKED, "--json", str(file), "--repeats", "2"]) == 2
+    assert bench([*urls(servers), *ASKED, "--json", str(file), "--repeats", "2"]) == 2
     assert f"{file} holds another bench (its settings differ): name another file" in capsys.readouterr().err
     assert file.read_bytes() == before
 
@@ -140,7 +144,7 @@ def test_a_file_of_another_bench_is_not_touched(
 def test_a_file_that_cannot_be_written_is_found_before_anything_is_measured(
     servers: tuple[FakeServer, FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*urls(servers), *ASKED, "--json", str(tmp_path / "none" / "bench.json")]) == 2
+    assert bench([*urls(servers), *ASKED, "--json", str(tmp_path / "none" / "bench.json")]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert len(servers[0].asked) == 1  # whether it answers
 
@@ -176,5 +180,5 @@ def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on(tmp_path: P
             f"specviz: stopped before it was done; what was measured is in {file}; the same command measures the rest."
         )
         assert len(read_result(file.read_bytes()).answers) == 2
-        assert main(command[3:]) == 0
+        assert bench(command[3:]) == 0
     assert len(read_result(file.read_bytes()).answers) == 6

@@ -12,7 +12,7 @@ from specviz.core.errors import InputError
 from specviz.measure.endpoints.address import parse_address
 from specviz.measure.endpoints.client import Asked, Endpoint, open_client
 from specviz.measure.endpoints.reading import BadAnswer, StreamedAnswer
-from tests.support.endpoint_server import JSON, FakeServer, Reply, event, run_alone, running, said
+from tests.support.endpoint_server import JSON, FakeServer, Reply, event, run_async, running, said
 
 KEY = "sk-secret-0123456789"
 ASKED = Asked("Once", (), 4, 0.0, 0)
@@ -27,7 +27,7 @@ def ask(server: FakeServer, whole: float = 20.0, **more: Any) -> StreamedAnswer:
             return await endpoint.answer_to(ASKED)
 
     with running(server):
-        return run_alone(answer())
+        return run_async(answer())
 
 
 def endless(part: bytes) -> Iterator[bytes]:
@@ -129,7 +129,7 @@ def test_nothing_listens() -> None:
             await Endpoint(parse_address(f"http://127.0.0.1:{port}", "--with"), http, "completions").answer_to(ASKED)
 
     with pytest.raises(BadAnswer, match=f"nothing answers at 127.0.0.1:{port}"):
-        run_alone(answer())
+        run_async(answer())
 
 
 def test_a_server_without_tls() -> None:
@@ -141,7 +141,7 @@ def test_a_server_without_tls() -> None:
             await Endpoint(address, http, "completions").answer_to(ASKED)
 
     with running(server), pytest.raises(BadAnswer, match="certificate cannot be trusted, or it does not speak TLS"):
-        run_alone(answer())
+        run_async(answer())
 
 
 def test_an_answer_has_its_text_tokens_and_times() -> None:
@@ -180,7 +180,7 @@ async def _met(server: FakeServer, model: str | None = None) -> Endpoint:
 
 def meet(server: FakeServer, model: str | None = None) -> Endpoint:
     with running(server):
-        return run_alone(_met(server, model))
+        return run_async(_met(server, model))
 
 
 def test_a_server_says_who_it_is() -> None:
@@ -221,7 +221,7 @@ def test_a_connection_that_the_server_had_closed_is_opened_anew() -> None:
             return [(await endpoint.answer_to(ASKED)).text for _ in range(6)]
 
     with running(server):
-        assert set(run_alone(twice())) == {"Once upon a time"}
+        assert set(run_async(twice())) == {"Once upon a time"}
 
 
 def test_the_key_goes_with_each_request() -> None:

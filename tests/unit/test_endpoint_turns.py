@@ -19,7 +19,7 @@ from specviz.measure.endpoints.result import (
     read_result,
 )
 from specviz.measure.endpoints.turns import AskedBlock, BenchInTurns, left, plan
-from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
+from tests.support.endpoint_server import FakeServer, Reply, event, run_async, running, said
 
 PROMPTS = [BenchPrompt("one", "story", "a1"), BenchPrompt("two", "code", "b2"), BenchPrompt("three", "code", "c3")]
 
@@ -52,7 +52,7 @@ def measure(
             await BenchInTurns(found, asked, questions, plan(len(PROMPTS), how, SIDES)).measure(after_block)
 
     with running(speculative), running(plain):
-        run_alone(run())
+        run_async(run())
     return found
 
 
@@ -131,7 +131,7 @@ def measure_at(url: str, found: BenchResult) -> BenchResult:
                 lambda *_: None
             )
 
-    run_alone(run())
+    run_async(run())
     return found
 
 
