@@ -9,7 +9,7 @@
 # make audit  whether a pinned package has a known vulnerability
 # make lock   write the lock files again, after a change of the requirements
 # make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
-# make test-servers VLLM=folder LLAMA=folder  vLLM and llama.cpp's server asked anew, before a release: ten minutes
+# make test-servers VLLM=folder LLAMA=folder  vLLM and llama.cpp's server asked again, before a release: ten minutes
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501

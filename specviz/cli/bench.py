@@ -79,7 +79,8 @@ def bench(options: argparse.Namespace) -> None:
         from specviz.measure.endpoints.importers import import_files
 
         result = import_files(*(content_of(path, MOST_MEGABYTES * 10**6) for path in options.files))
-        write_json(options.json, dump_result(result))
+        if options.json != "-":  # there `show` writes it, with its conclusion
+            write_json(options.json, dump_result(result))
     elif options.with_:
         result = measure(options)
     else:

@@ -70,14 +70,18 @@ def hint(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> None:
     if options.json is None:
         raise InputError("Say where to write the run: --json run.json.")
-    from specviz.lab.checking import functions_in
+    from specviz.lab.checking import SECONDS_OF_A_RUN, TooLong, functions_in, limited
 
     judge = functions_in(Path(options.what)).get("judge")
     if not callable(judge):
         raise InputError(f"{options.what} has no function judge.")
     from specviz.lab.with_models import decode_with  # imports torch
 
-    trace = decode_with(judge, DecodeSettings(temperature=1.0, seed=options.seed))
+    try:
+        with limited(SECONDS_OF_A_RUN):
+            trace = decode_with(judge, DecodeSettings(temperature=1.0, seed=options.seed))
+    except TooLong:
+        raise InputError(f"judge takes longer than {SECONDS_OF_A_RUN} s with real models. Does it end?") from None
     if write_json(options.json, dump_trace(trace)):
         print_line(f"wrote {options.json}: open it in Watch")
 

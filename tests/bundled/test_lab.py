@@ -25,6 +25,14 @@ def test_a_right_rule_makes_a_run_that_opens(tmp_path: Path, capsys: pytest.Capt
     assert "open it in Watch" in capsys.readouterr().out
 
 
+def test_a_rule_that_never_ends_is_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specviz.lab.checking.SECONDS_OF_A_RUN", 1)
+    assert decode(tmp_path, "def judge(drafted, q, p, uniform):\n    while True:\n        pass\n") == 2
+    assert "judge takes longer than 1 s with real models" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("rule", "says"),
     [

@@ -1,4 +1,4 @@
-// What a learning system is told: the API that is found, the times, the values of SCORM 1.2.
+// What a lesson tells a learning system: the API that is found, the times, the values of SCORM 1.2.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -86,7 +86,7 @@ test("an opened lesson stays completed, and what is no progress is no progress",
   }
 });
 
-test("without a system the page that embeds it is told, and a page alone tells nobody", () => {
+test("without a system the page that embeds it hears of it, and a page alone tells nobody", () => {
   const { here } = inside({});
   new Lms(here).tell({ seen: [0], answers: [1], right: 1, completed: true });
   assert.deepEqual(here.told, [{ type: "specviz-lesson", seen: [0], answers: [1], right: 1, completed: true }]);

@@ -1,4 +1,4 @@
-"""vLLM and llama.cpp, asked anew: what the program reads of their answers, and their rounds beside ours."""
+"""vLLM and llama.cpp, asked again: what the program reads of their answers, and their rounds beside ours."""
 
 import json
 import subprocess

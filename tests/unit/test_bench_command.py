@@ -16,6 +16,7 @@ from specviz.cli.main import main
 from specviz.measure.endpoints.result import read_result
 from tests.support.endpoint_server import FakeServer, Reply, event, run_alone, running, said
 
+RECORDS = Path(__file__).parents[1] / "fixtures" / "records"
 KEY = "sk-secret-0123456789"
 ASKED = ["--workload", "story", "--prompts", "3", "--max-new-tokens", "8"]
 
@@ -59,6 +60,14 @@ def test_json_on_standard_output_has_the_result_and_its_conclusion(
     told = json.loads(capsys.readouterr().out)
     assert told["schema"] == 1
     assert all(sentence.endswith(".") for sentence in told["conclusion"])
+
+
+def test_imported_files_are_one_json_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    files = sorted(str(path) for path in (RECORDS / "benches").glob("*.json"))
+    assert bench(["bench", "--import", files[0], files[-1], "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["imported"]
+    assert told["conclusion"]
 
 
 def test_one_server_alone_is_measured(

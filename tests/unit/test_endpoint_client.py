@@ -211,7 +211,7 @@ def test_a_server_without_a_list_says_itself_that_it_has_no_such_model() -> None
         meet(FakeServer(models=()), "x")
 
 
-def test_a_connection_that_the_server_had_closed_is_opened_anew() -> None:
+def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
     """llama.cpp closes each connection after a stream, although it says that it keeps it."""
     server = FakeServer(closes=True)
 

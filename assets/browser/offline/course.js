@@ -1,4 +1,4 @@
-// A lesson in a learning system: which moments were opened, the questions at its end, and what the system is told of them.
+// A lesson in a learning system: which moments were opened, the questions at its end, and what of them the system hears.
 
 import { find } from "../shared/dom.js";
 import { Lms } from "./lms.js";

@@ -1,4 +1,4 @@
-// What a learning system is told of a lesson: through SCORM 1.2's API in a window around this one, and as a message to the page that embeds it.
+// What a lesson tells a learning system: through SCORM 1.2's API in a window around this one, and as a message to the page that embeds it.
 
 /**
  * SCORM 1.2, "The SCORM Run-Time Environment", chapter 3: every value is a text.

@@ -62,7 +62,7 @@ def _from_total(total: Total) -> Accepted | None:
 def counted_between(before: str, after: str) -> tuple[int | None, Accepted | None]:
     """What a server's page /metrics counted meanwhile: the tokens that it wrote, and what was drafted and accepted.
 
-    Raises InputError where a counter became smaller: the server was started anew.
+    Raises InputError where a counter became smaller: the server was started again.
     """
     series = MetricSeries(f"{before}\n{after}", [])
     written, drafted = series.total("generation_tokens"), series.total("num_draft_tokens")

@@ -104,13 +104,6 @@ class Answer:
     accepted: Accepted | None = None  # in the answer itself; None: see `Span`
     problem: Sentence = ""
 
-    @property
-    def token_seconds(self) -> float | None:
-        """The time per output token: (last − first) / (tokens − 1). None for one token, or where none are counted."""
-        if self.first is None or not self.tokens or self.tokens < 2 or self.seconds <= self.first:
-            return None
-        return (self.seconds - self.first) / (self.tokens - 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Span:

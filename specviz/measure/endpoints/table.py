@@ -70,8 +70,7 @@ def bench_rows(result: BenchResult) -> list[BenchRow]:
 def _row(result: BenchResult, answers: Sequence[Answer], found: PromptGain | None) -> BenchRow:
     prompt, done = result.prompts[answers[0].prompt], [answer for answer in answers if not answer.problem]
     own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
-    counted = [answer for answer in own["with"] if answer.accepted]
-    tally = tally_answers(counted) if counted else None
+    tally = tally_answers(own["with"]) if any(answer.accepted for answer in own["with"]) else None
     gain = found.gain if found else None
     low, high = gain.interval if gain and gain.interval else (None, None)
     token_seconds = {side: found.token_seconds(side) if found else _token_seconds(own[side]) for side in SIDES}
