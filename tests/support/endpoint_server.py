@@ -48,7 +48,8 @@ class FakeServer:
     models: tuple[str, ...] = ("wren",)
     answer: Answer | None = None  # instead of its own
     refuses: tuple[str, ...] = ()  # fields of a request
-    closes: bool = False  # the connection after each stream, without a word
+    closes: bool = False  # a connection that has had a stream, without a word when the next request comes
+    dropped: int = 0  # requests that met such a connection
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     written: int = 0
@@ -121,12 +122,18 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        streamed = False  # on this connection
 
         def do_GET(self) -> None:
             self._send(server.reply(self.path, {}))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if server.closes and self.streamed:
+                server.dropped += 1
+                self.close_connection = True
+                return
+            self.streamed = True
             server.keys.append(self.headers.get("Authorization", ""))
             with server.lock:
                 server.at_once += 1
@@ -148,7 +155,7 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
                     self.wfile.flush()
                 if not reply.cut:
                     self.wfile.write(b"0\r\n\r\n")
-            self.close_connection = self.close_connection or reply.cut or (server.closes and reply.headers != JSON)
+            self.close_connection = self.close_connection or reply.cut
 
         def log_message(self, *_: Any) -> None:
             """Says nothing."""

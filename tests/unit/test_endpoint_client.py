@@ -222,6 +222,7 @@ def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
 
     with running(server):
         assert set(run_async(twice())) == {"Once upon a time"}
+    assert server.dropped
 
 
 def test_the_key_goes_with_each_request() -> None:
