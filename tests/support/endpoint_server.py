@@ -48,8 +48,8 @@ class FakeServer:
     models: tuple[str, ...] = ("wren",)
     answer: Answer | None = None  # instead of its own
     refuses: tuple[str, ...] = ()  # fields of a request
-    closes: bool = False  # a connection that has had a stream, without a word when the next request comes
-    dropped: int = 0  # requests that met such a connection
+    closes: bool = False  # a connection that has had an answer, without a word when a question comes on it
+    dropped: int = 0  # questions that met such a connection
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     written: int = 0
@@ -122,18 +122,17 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        streamed = False  # on this connection
+        used = False  # this connection
 
         def do_GET(self) -> None:
             self._send(server.reply(self.path, {}))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if server.closes and self.streamed:
+            if server.closes and self.used:
                 server.dropped += 1
                 self.close_connection = True
                 return
-            self.streamed = True
             server.keys.append(self.headers.get("Authorization", ""))
             with server.lock:
                 server.at_once += 1
@@ -149,6 +148,7 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
             for name, value in (reply.headers | {"Transfer-Encoding": "chunked"}).items():  # type: ignore[operator]
                 self.send_header(name, value)
             self.end_headers()
+            self.used = True
             with suppress(OSError):  # the client has gone
                 for part in reply.body:
                     self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))

@@ -212,13 +212,17 @@ def test_a_server_without_a_list_says_itself_that_it_has_no_such_model() -> None
 
 
 def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
-    """llama.cpp closes each connection after a stream, although it says that it keeps it."""
+    """llama.cpp closes connections although it says that it keeps them."""
     server = FakeServer(closes=True)
 
     async def twice() -> list[str]:
         async with open_client(1) as http:
             endpoint = Endpoint(parse_address(server.url, "--with"), http, "completions", model="wren")
-            return [(await endpoint.answer_to(ASKED)).text for _ in range(6)]
+            texts = list[str]()
+            for _ in range(3):
+                assert await endpoint.metrics()  # leaves a connection for the next question
+                texts.append((await endpoint.answer_to(ASKED)).text)
+            return texts
 
     with running(server):
         assert set(run_async(twice())) == {"Once upon a time"}
