@@ -8,7 +8,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner
-from streamlit.runtime.state import SessionState
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -26,6 +26,7 @@ PATCHED = (
     (AppSession, "request_rerun"),
     (ScriptRunner, "start"),
     (SessionState, "_call_callbacks"),
+    (SafeSessionState, "on_script_will_rerun"),
 )
 
 

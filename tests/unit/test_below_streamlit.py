@@ -190,6 +190,69 @@ def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessio
     return runner._session_state
 
 
+CLICK = WidgetState(id="$$ID-button", trigger_value=True)
+
+
+def message(field: str, *clicks: WidgetState, fragment: str = "") -> ClientState:
+    """What a browser sends: its field's value, and a click once."""
+    states = WidgetStates(widgets=[WidgetState(id="$$ID-field", string_value=field), *clicks])
+    return ClientState(widget_states=states, fragment_id=fragment)
+
+
+async def _begun(messages: list[ClientState], order: list[int]) -> None:
+    """A script is made for each message before the first one begins; these begin."""
+    nothing: Any = Mock()
+    session = AppSession(ScriptData("app.py"), nothing, nothing, nothing, {})
+    session._fragment_storage.register("part", lambda: None)
+    scripts: list[Any] = []
+    for each in messages:
+        session.request_rerun(each)
+        scripts.append(session._scriptrunner)
+    asked = [script._requests._rerun_data.widget_states for script in scripts]
+    for place in order:
+        scripts[place]._session_state.on_script_will_rerun(asked[place])
+    session._script_event_loop.close()
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
+    """What each script took."""
+    found: list[list[object]] = []
+
+    def note(_: SessionState, states: WidgetStates, **__: object) -> None:
+        found.append([each.string_value or each.trigger_value for each in states.widgets])
+
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    monkeypatch.setattr(SessionState, "on_script_will_rerun", note)
+    below.take_once_what_came()
+    return found
+
+
+def in_a_thread(*of: Any) -> None:
+    with ThreadPoolExecutor(1) as thread:  # a browser's loop may hold this one
+        thread.submit(asyncio.run, _begun(*of)).result()
+
+
+@pytest.mark.parametrize("fragment", ["", "part"])
+def test_a_click_is_not_lost_though_the_next_message_came_before_its_script_had_begun(
+    taken: list[list[object]], fragment: str
+) -> None:
+    """Before: on a busy server a button did nothing if something else of its page was reported right after it."""
+    in_a_thread([message("old", CLICK, fragment=fragment), message("new")], [1])
+    assert taken == [["new", True]]
+
+
+def test_a_script_that_begins_late_puts_nothing_older_back(taken: list[list[object]]) -> None:
+    """Before: a file that was opened while an older script was about to begin was closed again, without a word."""
+    in_a_thread([message("old", CLICK), message("new")], [1, 0])
+    assert taken == [["new", True], ["new"]]
+
+
+def test_what_a_part_that_is_gone_reports_is_left_out(taken: list[list[object]]) -> None:
+    in_a_thread([message("old", CLICK), message("new", fragment="gone")], [0])
+    assert taken == [["old", True]]
+
+
 # ---- sessions
 
 

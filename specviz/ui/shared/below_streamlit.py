@@ -7,7 +7,7 @@ changed what it needs. A test of the structure keeps these names out of every ot
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -18,13 +18,15 @@ from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.fragment import FragmentStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
-from streamlit.runtime.state import SessionState
+from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value as is_click
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
@@ -126,6 +128,61 @@ def let_callbacks_end() -> None:
         lock = _locks.setdefault(runner._fragment_storage, runner._session_state._lock)
         object.__setattr__(runner._session_state, "_lock", lock)
         start(runner)
+
+
+def take_once_what_came() -> None:
+    """From now on, the script that begins first takes all that its browser has sent, and no other takes it again.
+
+    Streamlit gives each script what came in one message. If the next message came before that script had begun, its
+    clicks were lost; and a script that began late put older values in place of newer ones, so that a file that had just
+    been opened was closed again.
+    """
+    came: WeakKeyDictionary[FragmentStorage, _Came] = WeakKeyDictionary()  # by what each session has one of
+
+    @instead(AppSession, "request_rerun")
+    def note(ask: Function, session: AppSession, client_state: ClientState | None) -> None:
+        if client_state and (not client_state.fragment_id or session.has_fragment(client_state.fragment_id)):
+            came.setdefault(session._fragment_storage, _Came()).note(client_state.widget_states)
+        ask(session, client_state)
+
+    @instead(ScriptRunner, "start")
+    def start(begin: Function, runner: ScriptRunner) -> None:
+        object.__setattr__(runner._session_state, "_came", came.setdefault(runner._fragment_storage, _Came()))
+        begin(runner)
+
+    @instead(SafeSessionState, "on_script_will_rerun")
+    def take(begin: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
+        if fresh_widget_states is not None:
+            fresh_widget_states = state._came.take() or fresh_widget_states
+        begin(state, fresh_widget_states, **replayed)
+
+
+class _Came:
+    """The values of one browser's widgets: what no script has taken, and what the last one took, without its clicks."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting: WidgetStates | None = None
+        self._taken: WidgetStates | None = None
+
+    def note(self, states: WidgetStates) -> None:
+        with self._lock:
+            self._waiting = _both(self._waiting or WidgetStates(), states)
+
+    def take(self) -> WidgetStates | None:
+        with self._lock:
+            took, self._waiting = self._waiting or self._taken, None
+            if took:
+                self._taken = WidgetStates(widgets=[each for each in took.widgets if not is_click(each)])
+            return took
+
+
+def _both(older: WidgetStates, newer: WidgetStates) -> WidgetStates:
+    """What the newer message says, and what only the older one says: a click is sent once."""
+    states: dict[str, WidgetState] = {each.id: each for each in older.widgets}
+    clicked = {id for id, each in states.items() if is_click(each)}
+    states.update({each.id: each for each in newer.widgets if each.id not in clicked or is_click(each)})
+    return WidgetStates(widgets=states.values())
 
 
 def send_what_was_drawn() -> None:
