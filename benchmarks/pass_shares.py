@@ -32,7 +32,7 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.models.devices import describe_machine
 from specviz.models.forward import LightForward
 from specviz.models.llama import Layer, Linear, Llama, Rotary
-from specviz.models.llama_weights import pack_if_faster
+from specviz.models.llama_weights import linear
 from specviz.models.loaded_model import Dtype
 
 FORMATS: tuple[Dtype, ...] = ("float32", "bfloat16")
@@ -112,10 +112,10 @@ def parts_of(model: Llama, tokens: int, past: int) -> dict[str, Part]:
 
 def tiny(model: Llama) -> Llama:
     """A model with as many layers and the same calls, and with nearly no arithmetic."""
-    dtype = model.embedding.dtype
+    dtype = model.norm.dtype
 
     def matrix(rows: int) -> Linear:
-        return pack_if_faster(Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None))
+        return linear(torch.full((rows, TINY), 0.125, dtype=dtype))
 
     norm = torch.ones(TINY, dtype=dtype)
     layer = Layer(norm, matrix(3 * TINY), None, None, matrix(TINY), norm, matrix(2 * TINY), matrix(TINY))
@@ -146,7 +146,7 @@ def whole(model: Llama, tokens: int, past: int) -> Part:
 
 def products(model: Llama, tokens: int, _past: int) -> Part:
     """Every matrix once, in the order of a pass."""
-    widths, dtype = {linear.weight.shape[1] for linear in linears(model)}, model.embedding.dtype
+    widths, dtype = {linear.weight.shape[1] for linear in linears(model)}, model.norm.dtype
     inputs = {width: torch.ones(tokens, width, dtype=dtype) for width in widths}
     calls = [(linear, inputs[linear.weight.shape[1]]) for linear in linears(model)]
 
@@ -159,10 +159,10 @@ def products(model: Llama, tokens: int, _past: int) -> Part:
 
 def attention(model: Llama, tokens: int, past: int) -> Part:
     """The new keys and values of every layer are stored, and the queries ask all."""
-    cache, dtype = model.cache(), model.embedding.dtype
+    cache, dtype = model.cache(), model.norm.dtype
     cache.reserve(past)
     cache.length = past
-    alone = model.output.rows_are_independent
+    alone = model.rows_are_independent
     seen = cache.open(tokens, alone)
     cache.store.fill_(0.1)
     texts, each = (tokens, 1) if alone else (1, tokens)

@@ -1,7 +1,7 @@
 """A causal language model that reads several texts in one pass, as a server does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Self
 
 import torch
@@ -22,13 +22,13 @@ PADDING = 0  # a token id: what a text reads where it has nothing to read and ot
 class BatchLlama(Llama):
     """The light forward pass over several texts. They share the matrices: no token looks at another text."""
 
-    batch: BatchKeyValues
+    batch: BatchKeyValues = field(kw_only=True)
 
     @classmethod
     def of(cls, llama: Llama, texts: int) -> Self:
         """The same weights, to read so many texts."""
-        own = {field.name: getattr(llama, field.name) for field in fields(llama)}
-        return cls(**own, batch=BatchKeyValues(len(llama.layers), texts, llama.kv_heads, llama.size, llama.embedding))
+        own = {each.name: getattr(llama, each.name) for each in fields(llama)}
+        return cls(**own, batch=BatchKeyValues(len(llama.layers), texts, llama.kv_heads, llama.size, llama.norm))
 
     def hidden_of_batch(self, ids: Tensor) -> Tensor:
         """Read tokens, (texts, n), each text after its own part of the cache.
@@ -40,7 +40,7 @@ class BatchLlama(Llama):
         """
         places, mask = self.batch.reserve(ids.shape[1])
         rotation = self.rotary.at(places, self.batch.end)
-        x = self._run_layers(self.embedding[ids.flatten()], self.batch.write, rotation, mask, self.batch.texts)
+        x = self._run_layers(self.embed(ids.flatten()), self.batch.write, rotation, mask, self.batch.texts)
         return x.view(*ids.shape, -1)
 
 

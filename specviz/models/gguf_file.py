@@ -29,6 +29,7 @@ SCALARS = dict(enumerate("BbHhIif?")) | {10: "Q", 11: "q", 12: "d"}  # a field's
 TEXT, LIST = 8, 9
 _NAMES = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K")
 PACKINGS = [GGMLQuantizationType[name] for name in _NAMES]
+UNROUNDED = PACKINGS[:3]
 EMBEDDING = "token_embd.weight"
 PART = 2**22  # numbers that are unpacked at a time
 
@@ -60,9 +61,16 @@ class GgufFile:
         packed = whole[stored.start :].view(rows, stored.row_bytes)
         unpacked, step = torch.empty(rows, columns, dtype=dtype), max(1, PART // columns)
         for first in range(0, rows, step):
-            numbers = dequantize(packed[first : first + step].clone().numpy(), stored.packing)
-            unpacked[first : first + step] = torch.from_numpy(numbers)
+            numbers = torch.from_numpy(dequantize(packed[first : first + step].clone().numpy(), stored.packing))
+            few_bits = dtype == torch.float32 and stored.packing not in UNROUNDED
+            unpacked[first : first + step] = _rounded(numbers) if few_bits else numbers
         return unpacked.view(stored.shape)
+
+
+def _rounded(numbers: Tensor) -> Tensor:
+    """To the nearest float16, which changes a number of a few bits by a 2000th at most; then it can be packed."""
+    rounded = numbers.half()
+    return rounded.float() if bool(rounded.isfinite().all()) else numbers
 
 
 def read_gguf(path: Path) -> GgufFile:

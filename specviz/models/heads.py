@@ -50,7 +50,7 @@ from specviz.models.catalogue import (
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.key_values import KeyValues
 from specviz.models.llama import Linear, Llama
-from specviz.models.llama_weights import build, stored_fast
+from specviz.models.llama_weights import build, linear
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
 from specviz.models.packing import plain
 
@@ -112,7 +112,7 @@ class MedusaHeads:
 
         Row i is about the token i + 2 places after the one that gave the state: the next one is the target's own.
         """
-        inner = F.silu(self.up(state)).view(self.depths, -1, 1)
+        inner = F.silu(self.up(state[None])).view(self.depths, -1, 1)
         changes = torch.bmm(self.down, inner)[:, :, 0]
         return self.output(state + changes)
 
@@ -166,19 +166,19 @@ def _checked(name: str, of: str, digest: str, target: LoadedModel) -> Llama:
 
 
 def eagle(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> EagleHead:
-    from_state = Linear(stored_fast(weights["from_state.weight"]), None)
+    from_state = linear(weights["from_state.weight"])
     if VOCABULARY not in weights:
         body = build(config, weights)
-        return EagleHead(from_state, replace(body, output=_output(target, body.embedding.dtype)), body.embedding)
-    words, from_token = weights[VOCABULARY].long(), Linear(stored_fast(weights["from_token.weight"]), None)
-    rows = plain(target.output)[words].to(from_token.weight.dtype)
+        return EagleHead(from_state, replace(body, output=_output(target, body.norm.dtype)), body.embedding)
+    words, from_token = weights[VOCABULARY].long(), linear(weights["from_token.weight"])
+    rows = plain(target.output)[words].to(weights["from_token.weight"].dtype)
     body = build(config, weights | {"model.embed_tokens.weight": rows})
     return EagleHead(from_state, body, target.embedding, from_token, words)
 
 
 def medusa(config: Mapping[str, Any], weights: HeadWeights, target: Llama) -> MedusaHeads:
-    up = Linear(stored_fast(weights["up.weight"]), weights["up.bias"])
-    return MedusaHeads(up, weights["down.weight"], _output(target, up.weight.dtype))
+    up = linear(weights["up.weight"], weights["up.bias"])
+    return MedusaHeads(up, weights["down.weight"], _output(target, weights["up.weight"].dtype))
 
 
 def _format(weight: Tensor, dtype: str) -> torch.dtype:
@@ -187,6 +187,4 @@ def _format(weight: Tensor, dtype: str) -> torch.dtype:
 
 def _output(target: Llama, dtype: torch.dtype) -> Linear:
     """The target's output embedding: its own matrix, or a copy where the head has another number format."""
-    if target.output.weight.dtype == dtype:
-        return target.output
-    return Linear(stored_fast(plain(target.output).to(dtype)), None)
+    return target.output if target.norm.dtype == dtype else linear(plain(target.output).to(dtype))

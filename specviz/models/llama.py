@@ -77,7 +77,7 @@ class Rotary:
 class Llama:
     """All weights, and the few numbers that they do not say."""
 
-    embedding: Tensor  # (vocabulary, hidden)
+    embedding: Tensor  # (vocabulary, hidden), in the fewest bits that hold it
     layers: list[Layer]
     norm: Tensor
     output: Linear  # to the vocabulary; its matrix is the embedding's where the two are tied
@@ -86,9 +86,14 @@ class Llama:
     size: int  # numbers in a head
     eps: float  # of the norms
     rotary: Rotary  # what turns a head's numbers by its token's place
+    rows_are_independent: bool = False  # of every matrix, see `Linear`
 
     def cache(self) -> KeyValues:
-        return KeyValues(len(self.layers), self.kv_heads, self.size, self.embedding)
+        return KeyValues(len(self.layers), self.kv_heads, self.size, self.norm)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """What stands for each token before the first layer, (n, hidden)."""
+        return self.embedding[ids].to(self.norm.dtype)
 
     def hidden(
         self, ids: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
@@ -101,7 +106,7 @@ class Llama:
             positions: (n,) places in the text; None: one after the other, after the cache's.
             mask: (n, cache length + n), true where a token may look; None: at itself and everything before it.
         """
-        return self.run_layers(self.embedding[ids], cache, positions, mask)
+        return self.run_layers(self.embed(ids), cache, positions, mask)
 
     def run_layers(
         self, x: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
@@ -113,7 +118,7 @@ class Llama:
         """
         past, count = cache.length, len(x)
         end = past + count
-        alone = count <= ROUND and self.output.rows_are_independent
+        alone = count <= ROUND and self.rows_are_independent
         # A token of a tree sees its text and its path one after the other, as if nothing stood between them.
         paths = (~mask).byte().argsort(stable=True) if alone and mask is not None else None
         seen = cache.open(count, alone, paths)
@@ -166,6 +171,8 @@ class Llama:
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019)."""
+        if x.dtype == torch.float32:
+            return F.rms_norm(x, weight.shape, weight, self.eps)
         wide = F.rms_norm(x.float(), weight.shape, eps=self.eps)  # bfloat16 has too few digits for the squares
         return weight * wide.to(x.dtype)
 
@@ -179,4 +186,4 @@ def _mlp(layer: Layer, x: Tensor) -> Tensor:
 def _rotate(heads: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
     """Turn each pair of numbers (i, i + size / 2) of a head by its position's angle (Su et al. 2021)."""
     cos, sin = rotation
-    return heads * cos + heads.roll(heads.shape[-1] // 2, -1) * sin
+    return torch.addcmul(heads * cos, heads.roll(heads.shape[-1] // 2, -1), sin)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specviz.models.devices import processor
 from specviz.models.llama import Layer, Linear, Llama, Rotary
-from specviz.models.packing import packed, packs
+from specviz.models.packing import PackedLinear, fits, packed
 
 if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
     from transformers import PreTrainedModel
@@ -22,8 +22,8 @@ def stored_fast(matrix: Tensor) -> Tensor:
     A forward pass over 1 to 17 tokens multiplies a very flat matrix by each float32 weight. On an AMD EPYC the order by
     columns is faster: on the bundled target by 8 % for one token and by 16 % for five, measured with transformers'
     forward pass. On an Intel Xeon the order by rows takes 1.15 times as long for one token, but 0.70, 0.75 and 0.88
-    times as long for two, three and five, measured with the light forward pass. bfloat16 uses other code: see
-    `specviz.models.packing`.
+    times as long for two, three and five, measured with the light forward pass. A matrix that is packed needs none of
+    this: see `specviz.models.packing`.
     """
     on_cpu = matrix.dtype == torch.float32 and matrix.device.type == "cpu"
     return matrix.t().contiguous().t() if on_cpu and "AMD" in processor() else matrix.contiguous()
@@ -59,25 +59,34 @@ def explain_unsupported(config: Config) -> str | None:
 def build(config: Config, weights: Weights) -> Llama:
     """Join the matrices that read the same input, of an architecture that `explain_unsupported` has no objection to.
 
-    Every entry of the mapping is replaced by a view of the joined matrix, which is stored by `stored_fast`. So whoever
-    holds the mapping holds nothing twice, unless matrices are packed: those are copies.
+    A joined matrix is packed, or its entries in the mapping are replaced by views of it. So whoever holds the mapping
+    holds nothing twice, unless matrices are packed: those are copies.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
-    embedding = _matrix(weights, "model.embed_tokens")
     tied = bool(config.get("tie_word_embeddings")) or "lm_head.weight" not in weights
-    output = embedding if tied else _matrix(weights, "lm_head")
+    output = _linear(weights, "model.embed_tokens" if tied else "lm_head")
+    embedding, norm = weights["model.embed_tokens.weight"], weights["model.norm.weight"]
+    if isinstance(output, PackedLinear) and fits(embedding):
+        embedding = embedding.half()
+    layers = [_layer(weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))]
+    matrices = [output, *(each for layer in layers for each in matrices_of(layer))]
     return Llama(
         embedding=embedding,
-        layers=[_layer(weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
-        norm=weights["model.norm.weight"],
-        output=pack_if_faster(Linear(output, None)),
+        layers=layers,
+        norm=norm,
+        output=output,
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
         eps=float(config["rms_norm_eps"]),
-        rotary=Rotary(frequencies(config["rope_parameters"], size).to(embedding.device), embedding.dtype),
+        rotary=Rotary(frequencies(config["rope_parameters"], size).to(norm.device), norm.dtype),
+        rows_are_independent=all(each.rows_are_independent for each in matrices),
     )
+
+
+def matrices_of(layer: Layer) -> list[Linear]:
+    return [part for each in fields(layer) if isinstance(part := getattr(layer, each.name), Linear)]
 
 
 def tensors_of(layer: Layer) -> list[Tensor]:
@@ -129,21 +138,18 @@ def _layer(weights: Weights, at: str) -> Layer:
 
 
 def _linear(weights: Weights, *names: str) -> Linear:
+    """Their matrices, one below the other; each entry becomes a view of the result, unless that is packed."""
     biases = [weights[f"{name}.bias"] for name in names if f"{name}.bias" in weights]
-    return pack_if_faster(Linear(_matrix(weights, *names), torch.cat(biases) if biases else None))
-
-
-def pack_if_faster(linear: Linear) -> Linear:
-    return packed(linear) if packs(linear.weight) else linear
-
-
-def _matrix(weights: Weights, *names: str) -> Tensor:
-    """Their matrices, one below the other; each entry becomes a view of the result."""
     parts = [weights[f"{name}.weight"] for name in names]
-    rows, joined = [len(part) for part in parts], torch.cat(parts)
-    del parts  # before the next copy
-    joined, start = stored_fast(joined), 0
-    for name, count in zip(names, rows, strict=True):
-        weights[f"{name}.weight"] = joined[start : start + count]
-        start += count
+    rows = [len(part) for part in parts]
+    joined = linear(torch.cat(parts), torch.cat(biases) if biases else None)
+    if not isinstance(joined, PackedLinear):
+        for name, view in zip(names, joined.weight.split(rows), strict=True):
+            weights[f"{name}.weight"] = view
     return joined
+
+
+def linear(matrix: Tensor, bias: Tensor | None = None) -> Linear:
+    """Packed where that is possible, else in the order that is fast here."""
+    made = packed(Linear(matrix, bias))
+    return made if isinstance(made, PackedLinear) else Linear(stored_fast(matrix), bias)

@@ -1,12 +1,15 @@
-"""Matrices in the order that oneDNN multiplies fastest, where the processor multiplies bfloat16 by itself.
+"""Matrices with 16 bits a weight, multiplied in float32 by FBGEMM, which comes with PyTorch on x86 processors.
 
-A weight is then read once for all tokens of a pass. And one row of a bfloat16 product had the same bits whatever rows
-were beside it, on a processor with AMX (`benchmarks/exactness.py`): `F.linear` promises neither. The two operators are
-private to torch, whose own compiler uses them. So each matrix is compared with `F.linear` when it is packed, and stays
-as it is where they are missing or wrong.
+A pass over a few tokens spends its time fetching weights. Here it fetches half as much, and once for all its tokens. A
+row of the product has the same bits whatever rows are beside it, which `F.linear` does not promise. Only a matrix whose
+weights fit into 16 bits is packed, as those of nearly every published model do; the others stay as they are, and so do
+all where the operators are missing or wrong. torch says that it will remove them: its newer ones do the same, but take
+12 µs more for each of some 50 products of a small model's pass (`torch.ops.quantized.linear_dynamic_fp16`).
 """
 
 import os
+import warnings
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar
 
@@ -16,43 +19,60 @@ from torch import Tensor
 from specviz.models.llama import Linear
 
 OFF = "SPECVIZ_PACKED"  # "0" leaves every matrix as it is
-MOST_APART = 0.02  # as a share of the largest number: bfloat16 rounds by up to 0.4 %
+MOST_LOST = 2.0**-25  # of a weight: float16 has no smaller steps than twice that, and bfloat16 has
+MOST_APART = 1e-5  # of two products in float32, as a share of the largest number
+ROWS = 4096  # that are looked at together: a large vocabulary's matrix is not copied whole
 
 
+@dataclass(frozen=True, slots=True)
 class PackedLinear(Linear):
-    """The same product. `weight` has its shape and its number format; only oneDNN can read its numbers."""
+    """The same product. `weight` tells its shape and its memory; only FBGEMM can read its numbers."""
 
+    numbers: Tensor  # opaque
     rows_are_independent: ClassVar[bool] = True
 
     def __call__(self, x: Tensor) -> Tensor:
-        made: Tensor = torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
-        return made
-
-
-def packs(matrix: Tensor) -> bool:
-    """Whether a matrix of this number format and device is worth packing here."""
-    return matrix.dtype == torch.bfloat16 and matrix.device.type == "cpu" and multiplies_bfloat16()
+        return torch.fbgemm_linear_fp16_weight_fp32_activation(x, self.numbers, self.bias)
 
 
 def packed(linear: Linear) -> Linear:
     """The matrix packed, if that gives the same products up to rounding; else as it is."""
-    x = torch.randn(2, linear.weight.shape[1], generator=torch.Generator().manual_seed(0)).to(linear.weight.dtype)
-    try:
-        made = PackedLinear(torch.ops.mkldnn._reorder_linear_weight(linear.weight.contiguous()), linear.bias)
-        ours, expected = made(x).float(), linear(x).float()
-    except (AttributeError, RuntimeError):  # this torch has no such operators, or they refuse this matrix
+    matrix = linear.weight
+    if matrix.dtype != torch.float32 or matrix.device.type != "cpu" or not (is_able() and fits(matrix)):
         return linear
-    close = torch.allclose(ours, expected, rtol=0, atol=MOST_APART * float(expected.abs().max()))
-    return made if close else linear
+    shape = torch.empty_like(matrix, dtype=torch.float16, device="meta")
+    made = PackedLinear(shape, linear.bias, torch.fbgemm_pack_gemm_matrix_fp16(matrix.contiguous()))
+    return made if _agree(made, linear) else linear
+
+
+def fits(matrix: Tensor) -> bool:
+    """Whether 16 bits hold each weight."""
+    return all(bool(((part.half().float() - part).abs() <= MOST_LOST).all()) for part in matrix.split(ROWS))
 
 
 def plain(linear: Linear) -> Tensor:
     """The matrix as rows of numbers, (out, in)."""
-    return linear.weight.to_dense() if isinstance(linear, PackedLinear) else linear.weight
+    if not isinstance(linear, PackedLinear):
+        return linear.weight
+    return replace(linear, bias=None)(torch.eye(linear.weight.shape[1])).t().contiguous()
 
 
 @cache
-def multiplies_bfloat16() -> bool:
-    """Whether the processor does by itself, so that bfloat16 pays."""
-    able = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    return bool(able) and os.environ.get(OFF) != "0"
+def is_able() -> bool:
+    """Whether this torch has the operators, and they multiply."""
+    if os.environ.get(OFF) == "0":
+        return False
+    linear = Linear(torch.ones(8, 8), None)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*deprecated", category=UserWarning)  # torch says it once
+        try:
+            numbers = torch.fbgemm_pack_gemm_matrix_fp16(linear.weight)
+            return _agree(PackedLinear(linear.weight, None, numbers), linear)
+        except (AttributeError, RuntimeError):
+            return False
+
+
+def _agree(one: Linear, other: Linear) -> bool:
+    x = torch.randn(2, other.weight.shape[1], generator=torch.Generator().manual_seed(0))
+    made, expected = one(x), other(x)
+    return torch.allclose(made, expected, rtol=0, atol=MOST_APART * float(expected.abs().max()))

@@ -15,13 +15,13 @@ from torch import Tensor
 from specviz import autoregressive_decode, speculative_decode
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
-from specviz.models import llama_weights, packing, transformers_models
+from specviz.models import packing, transformers_models
 from specviz.models.cached_model import tree_mask
 from specviz.models.forward import LightForward, is_packed
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
 from specviz.models.loading import read_model
-from specviz.models.packing import PackedLinear, packed, packs, plain
+from specviz.models.packing import PackedLinear, packed, plain
 from tests.support.tiny_models import save, tiny_model
 
 LONG = torch.randint(7, (700,), generator=torch.Generator().manual_seed(3))
@@ -52,7 +52,8 @@ def light(dtype: torch.dtype = torch.float32) -> LightForward:
 
     layers = [Layer(*(changed(getattr(layer, each.name)) for each in fields(layer))) for layer in llama.layers]
     parts = {name: changed(getattr(llama, name)) for name in ("embedding", "norm", "output")}
-    return LightForward(replace(llama, layers=layers, rotary=Rotary(llama.rotary.frequencies, dtype), **parts))
+    rotary = Rotary(llama.rotary.frequencies, dtype)
+    return LightForward(replace(llama, layers=layers, rotary=rotary, rows_are_independent=True, **parts))
 
 
 @pytest.fixture
@@ -122,83 +123,109 @@ def test_what_was_rejected_leaves_no_trace() -> None:
     assert torch.equal(reader.read(LONG[30:33]), other.read(LONG[30:33]))
 
 
-def matrix(rows: int = 64, columns: int = 32, bias: bool = True) -> Linear:
-    generator = torch.Generator().manual_seed(0)
-    numbers = torch.randn(rows, columns + 1, generator=generator)
-    return Linear(numbers[:, :columns].contiguous(), numbers[:, columns].contiguous() if bias else None)
+def matrix(bias: bool = True) -> Linear:
+    """Of numbers with 16 bits."""
+    numbers = torch.randn(64, 33, generator=torch.Generator().manual_seed(0)).bfloat16().float()
+    return Linear(numbers[:, :32].contiguous(), numbers[:, 32].contiguous() if bias else None)
+
+
+@pytest.fixture
+def able() -> Iterator[None]:
+    """What a processor can do is asked once; here again in each test, and after it."""
+    packing.is_able.cache_clear()
+    yield
+    packing.is_able.cache_clear()
 
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_packed_matrix_gives_the_same_products(bias: bool) -> None:
-    """In float32, which every processor with oneDNN can pack; elsewhere the matrix stays, and gives them too."""
-    given = matrix(bias=bias)
-    x = torch.randn(3, 32)
-    torch.testing.assert_close(packed(given)(x), given(x), rtol=1e-4, atol=1e-4)
-    assert torch.equal(plain(packed(given)), given.weight)
+    """Also where the processor cannot pack: then the matrix stays, and gives them too."""
+    given = matrix(bias)
+    made, x = packed(given), torch.randn(40, 32, generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(made(x), given(x), rtol=1e-4, atol=1e-5)
+    assert torch.equal(plain(made), given.weight)
+    if made.rows_are_independent:
+        assert all(torch.equal(made(x[:rows]), made(x)[:rows]) for rows in range(1, 41))
+        assert made.weight.nbytes == given.weight.nbytes // 2
 
 
+@pytest.mark.parametrize("number", [1 + 2**-12, 1e6, float("inf"), float("nan")])
+def test_a_number_of_more_bits_leaves_its_matrix_as_it_is(number: float) -> None:
+    given = matrix()
+    given.weight[3, 5] = number
+    assert packed(given) is given
+
+
+@pytest.mark.usefixtures("able")
 def test_operators_that_are_missing_leave_a_matrix_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(*_: object) -> Tensor:
-        raise RuntimeError("mkldnn_reorder_linear_weight: unsupported")
+    def none(*_: object) -> object:
+        raise RuntimeError("This PyTorch installation was not built with FBGEMM operators")
 
     given = matrix()
-    monkeypatch.setattr(packing.torch.ops.mkldnn, "_reorder_linear_weight", none)
+    monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", none)
     assert packed(given) is given
-    monkeypatch.setattr(packing.torch.ops, "mkldnn", object())
+    packing.is_able.cache_clear()
+    monkeypatch.delattr(torch, "fbgemm_pack_gemm_matrix_fp16")
     assert packed(given) is given
 
 
-def test_operators_that_multiply_wrongly_leave_a_matrix_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize("wrong", [1.1, float("nan")])
+def test_operators_that_multiply_wrongly_leave_a_matrix_as_it_is(wrong: float, monkeypatch: pytest.MonkeyPatch) -> None:
     given = matrix()
-    monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: 1.1 * given(x))
-    monkeypatch.setattr(packing.torch.ops.mkldnn, "_reorder_linear_weight", lambda weight: weight)
+    monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: wrong * Linear(torch.ones(8, 8), None)(x))
     assert packed(given) is given
 
 
-@pytest.mark.parametrize(("avx512", "amx", "switch", "expected"), [
-    (True, False, None, True),
-    (False, True, None, True),
-    (False, False, None, False),
-    (True, True, "0", False),
-])  # fmt: skip
-def test_bfloat16_is_packed_where_the_processor_multiplies_it(
-    avx512: bool, amx: bool, switch: str | None, expected: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packing.multiplies_bfloat16.cache_clear()
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
-    if switch is not None:
-        monkeypatch.setenv(packing.OFF, switch)
-    half = torch.zeros(4, 4, dtype=torch.bfloat16)
-    assert packs(half) == expected
-    assert not packs(half.float())
-    packing.multiplies_bfloat16.cache_clear()
+@pytest.mark.usefixtures("able")
+def test_an_operator_that_is_wrong_for_one_matrix_only_leaves_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = matrix()
+    monkeypatch.setattr(packing, "is_able", lambda: True)
+    monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)
+    monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: 1.001 * given(x))
+    assert packed(given) is given
 
 
-def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In float32, which every processor with oneDNN can pack; elsewhere nothing is packed, and the text is the same."""
+@pytest.mark.usefixtures("able")
+def test_the_operator_can_switch_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = matrix()
+    monkeypatch.setenv(packing.OFF, "0")
+    assert packed(given) is given
+
+
+def of_16_bits(seed: int, folder: Path) -> Path:
+    model = tiny_model(seed=seed)
+    for each in model.model.parameters():
+        each.data = each.data.bfloat16().float()
+    return save(model, folder)
+
+
+@pytest.mark.usefixtures("able")
+def test_a_packed_model_writes_the_text_of_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = DecodeSettings(max_new_tokens=20)
-    expected = autoregressive_decode(tiny_model(seed=1), [1, 2, 3], settings).output.token_ids
-    monkeypatch.setattr(llama_weights, "packs", lambda _: True)
-    trace = speculative_decode(tiny_model(seed=1), ModelDrafter(tiny_model(seed=2)), [1, 2, 3], settings)
-    assert trace.output.token_ids == expected
+    target, draft = (str(of_16_bits(seed, tmp_path / str(seed))) for seed in (1, 2))
+    trace = speculative_decode(read_model(target), ModelDrafter(read_model(draft)), [1, 2, 3], settings)
+    monkeypatch.setenv(packing.OFF, "0")
+    packing.is_able.cache_clear()
+    as_it_is = read_model(target)
+    assert not is_packed(as_it_is.forward)
+    assert autoregressive_decode(as_it_is, [1, 2, 3], settings).output.token_ids == trace.output.token_ids
 
 
 def test_a_packed_model_is_in_memory_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    folder = save(tiny_model(seed=1), tmp_path / "tiny")
+    folder = of_16_bits(1, tmp_path / "tiny")
     light_of = transformers_models._light
-    as_it_is = read_model(str(folder)).model.lm_head.weight.clone()
-    monkeypatch.setattr(llama_weights, "packs", lambda _: True)
-    monkeypatch.setattr(packing.torch.ops.mkldnn, "_reorder_linear_weight", lambda weight: weight)
-    monkeypatch.setattr(PackedLinear, "__call__", Linear.__call__)
     made = []
+    monkeypatch.setattr(packing, "is_able", lambda: True)
+    monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)  # on any processor
+    monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: Linear(self.numbers, self.bias)(x))
     monkeypatch.setattr(transformers_models, "_light", lambda model: made.append(ref(model)) or light_of(model))
     loaded = read_model(str(folder))
     gc.collect()
     assert is_packed(loaded.forward)
     assert [model() for model in made] == [None]
-    assert torch.equal(loaded.model.lm_head.weight, as_it_is)  # who asks for transformers' model has it
-    assert loaded.model is loaded.model
+    assert loaded.bytes < sum(each.numel() for each in loaded.model.parameters()) * 3  # bytes a weight
+    assert loaded.model is loaded.model  # who asks for transformers' model has it
 
 
 def test_a_matrix_that_is_used_twice_is_counted_once() -> None:

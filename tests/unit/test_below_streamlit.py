@@ -224,7 +224,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
 
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     monkeypatch.setattr(SessionState, "on_script_will_rerun", note)
-    below.take_once_what_came()
+    below.hand_over_once()
     return found
 
 

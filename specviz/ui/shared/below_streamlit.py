@@ -130,7 +130,7 @@ def let_callbacks_end() -> None:
         start(runner)
 
 
-def take_once_what_came() -> None:
+def hand_over_once() -> None:
     """From now on, the script that begins first takes all that its browser has sent, and no other takes it again.
 
     Streamlit gives each script what came in one message. If the next message came before that script had begun, its

@@ -35,7 +35,7 @@ def guard_the_doors() -> None:
     below.store_only_who_saw_a_page()
     below.bound_what_waits(MOST_WAITING)
     below.let_callbacks_end()
-    below.take_once_what_came()
+    below.hand_over_once()
     below.send_what_was_drawn()
     below.poll_one_at_a_time()
 
