@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { csvOf } from "../../assets/browser/live/csv.js";
-import { draftName } from "../../assets/browser/live/names.js";
 import { sentOf } from "../../assets/browser/live/sent.js";
 import { judged, studentT, timedOf } from "../../assets/browser/live/timing.js";
 import { COLUMNS, cellsOf } from "../../assets/browser/live/tried.js";
 import { comparedInWords, firstWords, machineInWords, resultOf } from "../../assets/browser/live/words.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
+import { draftName } from "../../assets/browser/trace/names.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
 import { running } from "../../assets/browser/trace/running.js";

@@ -55,7 +55,7 @@ def test_the_page_holds_the_run_and_no_address() -> None:
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
     assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(RECORDED.rounds)
     assert "3.20 tokens per target call; 44 of 54 judged guesses accepted." in page
-    assert len(page.encode()) < 300_000
+    assert len(page.encode()) < 340_000
     page = offline_page(RECORDED, address='https://example.org/?prompt="><script>')
     assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page
     assert "&lt;b&gt;" in page_that_says("<b>")

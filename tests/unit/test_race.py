@@ -122,6 +122,7 @@ def test_a_prompt_without_drafts_or_with_one_repeat_says_less() -> None:
     assert ONE.verdict.interval is None
     assert rows([ONE])[0]["speedup"] == "3.00×"
     assert lanes(ONE)["laps"][0]["result"] == "speculative looks faster: 3.00×"
+    assert lanes(ONE)["pair"] == "D → target, γ = 3, temperature 0"
 
 
 def lanes(found: Comparison) -> Any:

@@ -1,34 +1,13 @@
 /** What a run is called, and what is different about it: as in specviz/core/names.py and specviz/player/data.py. */
 
+import { draftName, shortName } from "../trace/names.js";
 import { firstWords } from "./words.js";
 
 /** @import { DecodeSettings, Trace } from "../shared/payloads.js" */
 
-const PATH = /^(\/|~|\.{1,2}\/|.:\/)/; // how the name of a folder or a file begins
-const LAYERS = "early-exit:";
-const LOOKUP = ["lookup", "prompt-lookup"];
 const PROMPT_CHARACTERS = 16;
 
 /** @typedef {{ settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> }} Usual the defaults, and the words for other values */
-
-/**
- * The name; of a folder or a file only the last part.
- * @param {string} name
- */
-export function shortName(name) {
-  const path = name.replaceAll("\\", "/");
-  return (PATH.test(path) && path.replace(/\/+$/, "").split("/").at(-1)) || name;
-}
-
-/** @param {Trace} trace */
-export function draftName({ drafter }) {
-  if (!drafter) return "no draft";
-  const { kind, name } = drafter;
-  if (kind === LOOKUP[1] || LOOKUP.includes(name)) return "prompt lookup";
-  if (!name.startsWith(LAYERS)) return shortName(name);
-  const layers = name.slice(LAYERS.length);
-  return `early exit, ${layers} ${layers === "1" ? "layer" : "layers"}`;
-}
 
 /** @param {Trace} trace */
 export function runName(trace) {

@@ -2,8 +2,8 @@
 
 import { element } from "../shared/dom.js";
 import { UNKNOWN, percent, times } from "../shared/numbers.js";
+import { draftName, shortName } from "../trace/names.js";
 import { csvOf } from "./csv.js";
-import { draftName, shortName } from "./names.js";
 import { timedOf } from "./timing.js";
 import { countsOf, firstWords } from "./words.js";
 

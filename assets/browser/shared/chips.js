@@ -74,8 +74,13 @@ function draftTokens(texts) {
  * A token's text, cut where it is long.
  * @param {string} text
  */
+export function shownText(text) {
+  return shorten(visible(text), CHIP_LENGTH);
+}
+
+/** @param {string} text */
 export function tokenText(text) {
-  return element("bdi", "", shorten(visible(text), CHIP_LENGTH));
+  return element("bdi", "", shownText(text));
 }
 
 /**

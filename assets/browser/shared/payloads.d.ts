@@ -371,6 +371,7 @@ export interface PublishedMachine {
 
 export interface RacePayload {
   run_id: string;
+  pair: string;
   badge: string;
   place: number | null;
   end: number;

@@ -9,7 +9,7 @@ import { prefersReducedMotion } from "../shared/dom.js";
 /** @typedef {"toggle" | "first" | "back" | "forward" | "roundBack" | "roundForward" | "last"} Move */
 
 /** @type {Record<Phase, number>} milliseconds at 1× that each phase stays on screen */
-const DWELL = { propose: 750, check: 650, judge: 1150 };
+export const DWELL = { propose: 750, check: 650, judge: 1150 };
 
 export class Playhead {
   /**

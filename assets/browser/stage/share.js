@@ -1,5 +1,6 @@
 // The link to the run on screen: copied, shown where nothing may be copied, and opened from a page that frames the stage.
 
+import { copied } from "../shared/clipboard.js";
 import { find } from "../shared/dom.js";
 
 /** @import { StagePayload } from "../shared/payloads.js" */
@@ -46,26 +47,7 @@ export class Share {
   }
 
   async #copy() {
-    const address = this.#address(this.view);
-    try {
-      await navigator.clipboard.writeText(address);
-      this.field.hidden = true;
-      this.#thank();
-    } catch {
-      this.#copyFromField(address); // no clipboard here: plain http, refused, or a frame without the right to it
-    }
-  }
-
-  /**
-   * The older way to copy, which needs no permission. The field stays, so that the visitor can copy it by hand.
-   * @param {string} address
-   */
-  #copyFromField(address) {
-    this.field.hidden = false;
-    this.field.value = address;
-    this.field.focus();
-    this.field.select();
-    if (document.execCommand("copy")) this.#thank();
+    if (await copied(this.#address(this.view), this.field)) this.#thank();
   }
 
   #thank() {

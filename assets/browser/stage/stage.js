@@ -6,7 +6,10 @@ import { find, prefersReducedMotion } from "../shared/dom.js";
 import { onPaper } from "../shared/paper.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
+import { Saving } from "../slide/saving.js";
+import { coloursOf, keyOf } from "../slide/sheet.js";
 import { drawnRun } from "../trace/drawn_run.js";
+import { accountOf } from "./account.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
 import { grown, joined, newer } from "./growth.js";
@@ -15,9 +18,10 @@ import { Inspector } from "./inspector.js";
 import { statusWords } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
 import { Presenter } from "./presenter.js";
+import { Reading } from "./reading.js";
 import { Replay } from "./replay.js";
 import { Result } from "./result.js";
-import { Saving } from "./saving.js";
+import { runFilm, runSlide } from "./run_slide.js";
 import { Share } from "./share.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
@@ -56,7 +60,8 @@ export class Stage {
     this.strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
     this.transport = new Transport(this.node, this.playhead);
     this.share = new Share(this.node, this.playhead);
-    this.saving = new Saving(this.node);
+    this.saving = new Saving(this.node, { slide: () => this.#slide(), film: () => this.#film(), name: "run", read: () => this.reading.open() });
+    this.reading = new Reading(this.node, () => this.data && this.sent && accountOf(this.data, this.sent.run));
     this.presenter = new Presenter(this.node, this.playhead);
     this.replay = new Replay(this.node, {
       asked: (length) => this.tour.takes(length) || this.askDraftLength?.(length),
@@ -231,8 +236,24 @@ export class Stage {
     this.show();
   }
 
+  #slide() {
+    const shown = this.#shown();
+    return shown && { name: `run, round ${this.playhead.round + 1}`, picture: runSlide(shown, this.playhead.step) };
+  }
+
+  #film() {
+    const shown = this.#shown();
+    return shown && runFilm(shown, this.playhead.speed);
+  }
+
+  /** What a slide is drawn from. */
+  #shown() {
+    return this.data && this.sent && { data: this.data, run: this.sent.run, key: keyOf(this.node), colours: coloursOf(this.node) };
+  }
+
   stop() {
     this.stopListening();
+    this.saving.stop();
     this.reporter.stop();
     this.playhead.stop();
     this.transport.stop();

@@ -111,8 +111,11 @@ function textsOf({ drafted, emitted, draft_tokens: own }) {
   return [...drafted.map(({ text }) => text ?? ""), emitted.text ?? "", ...(own ?? [])];
 }
 
-/** @param {Round} round */
-function writtenIn(round) {
+/**
+ * The texts of the tokens that a round adds to the text.
+ * @param {Round} round
+ */
+export function writtenIn(round) {
   const texts = acceptedTokens(round).map(shown);
   return round.emitted.kind === "none" ? texts : [...texts, round.emitted.text ?? ""];
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict
 
 from specviz.core.metrics import autoregressive_clock
-from specviz.core.names import prompt_words
+from specviz.core.names import pair_name, prompt_words
 from specviz.core.readable import readable, spelled
 from specviz.core.verdict import Verdict
 from specviz.measure.paired import Comparison
@@ -36,6 +36,7 @@ class LapPayload(TypedDict):
 
 class RacePayload(TypedDict):
     run_id: str
+    pair: str
     badge: str
     place: float | None
     end: float
@@ -54,8 +55,10 @@ def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: fl
     """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt."""
     shown = [_lap(lap) for lap in laps]
     end = max(lane["end"] for lap in shown for lane in lap["lanes"])
+    run, settings = laps[0].speculative, laps[0].speculative.settings
     return {
         "run_id": run_id,
+        "pair": f"{pair_name(run)}, γ = {settings.draft_length}{settings.manner}, temperature {settings.temperature:g}",
         "badge": badge,
         "place": place,
         "end": end,

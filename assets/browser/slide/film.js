@@ -1,0 +1,86 @@
+// Slides one after the other as a film. The browser's own recorder makes it, as long as it lasts: nothing is loaded for it.
+
+import { imageOf } from "./files.js";
+import { SIZE } from "./sheet.js";
+
+/** @typedef {{ draw: () => string, ms: number }} Frame a slide, and how long it stays */
+
+/** @typedef {{ frames: Frame[], left: string }} Film left: what it leaves out, in a sentence; else empty */
+
+const KINDS = ["video/webm", "video/mp4"]; // older Safaris record the second only
+const SHARP = 6_000_000; // bits a second: letters stay clear
+const TICK = 100; // ms between two pictures of the film, also where nothing moves
+export const MOST = 120_000; // ms of a film
+export const LAST = 3000; // ms that its end stays
+
+/** The kind of film that this browser records; undefined: none. */
+export function filmKind() {
+  if (typeof MediaRecorder === "undefined" || !("captureStream" in HTMLCanvasElement.prototype)) return undefined;
+  return KINDS.find((kind) => MediaRecorder.isTypeSupported(kind));
+}
+
+/** @param {Frame[]} frames */
+export function lengthOf(frames) {
+  return frames.reduce((sum, { ms }) => sum + ms, 0);
+}
+
+/**
+ * @param {Frame[]} frames
+ * @param {string} kind
+ * @param {(ms: number) => void} reached
+ * @param {AbortSignal} stopped
+ * @returns {Promise<Blob | null>} null where it was stopped
+ */
+export async function recorded(frames, kind, reached, stopped) {
+  const canvas = Object.assign(document.createElement("canvas"), SIZE);
+  const context = canvas.getContext("2d", { alpha: false });
+  const stream = canvas.captureStream();
+  const recorder = new MediaRecorder(stream, { mimeType: kind, videoBitsPerSecond: SHARP });
+  const file = whole(recorder, kind);
+  recorder.start();
+  let at = 0;
+  try {
+    for (const { draw, ms } of frames) {
+      const image = await imageOf(draw());
+      for (let left = ms; left > 0 && !stopped.aborted; left -= TICK) {
+        if (document.hidden) await whileHidden(recorder); // a browser gives a hidden page no pictures
+        context?.drawImage(image, 0, 0);
+        await pause(Math.min(left, TICK));
+        reached((at += Math.min(left, TICK)));
+      }
+      if (stopped.aborted) break;
+    }
+  } finally {
+    recorder.stop();
+    for (const track of stream.getTracks()) track.stop();
+  }
+  const made = await file;
+  return stopped.aborted ? null : made;
+}
+
+/**
+ * @param {MediaRecorder} recorder
+ * @param {string} kind
+ * @returns {Promise<Blob>}
+ */
+function whole(recorder, kind) {
+  /** @type {Blob[]} */
+  const parts = [];
+  recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
+  return new Promise((resolve, reject) => {
+    recorder.addEventListener("stop", () => resolve(new Blob(parts, { type: kind })));
+    recorder.addEventListener("error", reject);
+  });
+}
+
+/** @param {MediaRecorder} recorder */
+async function whileHidden(recorder) {
+  recorder.pause();
+  await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  recorder.resume();
+}
+
+/** @param {number} ms */
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,74 @@
+// The film that is being recorded: how far it is, the way to stop it, and what there is to say of it.
+
+import { element } from "../shared/dom.js";
+import { download } from "../shared/download.js";
+import { fileName } from "../shared/file_name.js";
+import { filmKind, lengthOf, recorded } from "./film.js";
+
+/** @import { Film } from "./film.js" */
+
+const CANNOT = "This browser cannot record a film. It can save each step as a picture.";
+
+export class Filming {
+  /**
+   * @param {HTMLElement} menu that it is asked for in; its box stands beside it
+   * @param {string} name of the file
+   */
+  constructor(menu, name) {
+    this.menu = menu;
+    this.name = name;
+    this.box = element("div", "filming");
+    this.news = element("p");
+    this.news.setAttribute("role", "status");
+    this.progress = element("progress");
+    this.progress.setAttribute("aria-label", "How far the film is");
+    this.button = element("button");
+    this.button.type = "button";
+    this.button.addEventListener("click", () => this.stop());
+    this.box.append(this.news, this.progress, this.button);
+    this.box.hidden = true;
+    menu.after(this.box);
+    /** @type {AbortController | null} */
+    this.stopping = null; // of the film that is being recorded
+  }
+
+  /** @param {Film} film */
+  async record({ frames, left }) {
+    const kind = filmKind();
+    if (this.stopping) return this.button.focus();
+    if (!kind) return this.#tell(CANNOT, "Close");
+    this.stopping = new AbortController();
+    this.progress.max = lengthOf(frames);
+    this.#tell(`Recording a film of ${Math.ceil(lengthOf(frames) / 1000)} seconds. Leave this page open and in sight.`, "Stop");
+    this.button.focus();
+    try {
+      const made = await recorded(frames, kind, (ms) => (this.progress.value = ms), this.stopping.signal);
+      if (made) download(made, `${fileName(this.name)}.${kind.slice("video/".length)}`);
+      this.#tell(made ? left : "", "Close");
+    } catch {
+      this.#tell(CANNOT, "Close");
+    }
+    this.stopping = null;
+  }
+
+  /**
+   * @param {string} news nothing takes the box away
+   * @param {"Stop" | "Close"} way what its button does
+   */
+  #tell(news, way) {
+    const root = /** @type {ShadowRoot | Document} */ (this.box.getRootNode());
+    const focused = this.box.contains(root.activeElement);
+    this.box.hidden = !news;
+    this.news.textContent = news;
+    this.button.textContent = way;
+    this.progress.hidden = way === "Close";
+    this.progress.value = 0;
+    if (!news && focused) this.menu.querySelector("summary")?.focus();
+  }
+
+  /** A film that is being recorded ends without a file; what was said goes. */
+  stop() {
+    if (this.stopping) this.stopping.abort();
+    else this.#tell("", "Close");
+  }
+}

@@ -1,0 +1,50 @@
+// The run in sentences, in a dialog: to read, to hear, to copy. It is written when it is opened, and does not change while it is
+// read.
+
+import { copied } from "../shared/clipboard.js";
+import { element, find, sentence } from "../shared/dom.js";
+import { asText } from "./account.js";
+
+/** @import { Account } from "./account.js" */
+
+const COPIED = "Copied";
+const BY_HAND = "The text is selected: copy it with your keyboard or your browser’s menu.";
+
+export class Reading {
+  /**
+   * @param {HTMLElement} stage
+   * @param {() => Account | null} account
+   */
+  constructor(stage, account) {
+    this.account = account;
+    /** @type {HTMLDialogElement} */
+    this.dialog = find(stage, ".account");
+    this.body = find(this.dialog, ".sentences");
+    this.news = find(this.dialog, "[role=status]");
+    /** @type {HTMLTextAreaElement} */
+    this.field = find(this.dialog, "textarea");
+    this.text = "";
+    find(this.dialog, "[value=copy]").addEventListener("click", () => void this.#copy());
+    find(this.dialog, "[value=close]").addEventListener("click", () => this.dialog.close());
+    this.dialog.addEventListener("keydown", (event) => event.stopPropagation()); // its keys are not the stage's
+  }
+
+  open() {
+    const account = this.account();
+    if (!account) return;
+    this.text = asText(account);
+    this.news.textContent = "";
+    this.field.hidden = true;
+    const rounds = element("ul");
+    rounds.setAttribute("role", "list"); // some browsers call a list without marks none
+    rounds.append(...account.rounds.map((each) => sentence("li", "", each)));
+    const paragraphs = (/** @type {string[]} */ texts) => texts.map((each) => sentence("p", "", each));
+    this.body.replaceChildren(...paragraphs(account.before), rounds, ...paragraphs(account.after));
+    this.dialog.showModal();
+    this.body.focus(); // at its beginning, and the arrow keys scroll it
+  }
+
+  async #copy() {
+    this.news.textContent = (await copied(this.text, this.field)) ? COPIED : BY_HAND;
+  }
+}
