@@ -10,10 +10,10 @@ from specviz.cli.output import print_line, print_table, write_json
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import ASSETS, write_whole
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import dump_trace
 from specviz.data.lessons.lab_words import lab_words
 
 FILES = ("exercises.py", "lab.ipynb")
+DRAWS = 2_000  # of each tested token
 STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not written"}
 
 
@@ -75,15 +75,17 @@ def run(options: argparse.Namespace) -> None:
     judge = functions_in(Path(options.what)).get("judge")
     if not callable(judge):
         raise InputError(f"{options.what} has no function judge.")
-    from specviz.lab.with_models import decode_with  # imports torch
+    from specviz.lab.draws import dump_run
+    from specviz.lab.with_models import decode_with, draw_with  # imports torch
 
+    settings = DecodeSettings(temperature=1.0, seed=options.seed)
     try:
         with limited(SECONDS_OF_A_RUN):
-            trace = decode_with(judge, DecodeSettings(temperature=1.0, seed=options.seed))
+            content = dump_run(decode_with(judge, settings), draw_with(judge, settings, DRAWS))
     except TooLong:
         raise InputError(f"judge takes longer than {SECONDS_OF_A_RUN} s with real models. Does it end?") from None
-    if write_json(options.json, dump_trace(trace)):
-        print_line(f"wrote {options.json}: open it in Watch")
+    if write_json(options.json, content):
+        print_line(f"wrote {options.json}: open it in Watch, and in Same quality, which tests {DRAWS:,} draws")
 
 
 ACTIONS = {"new": new, "check": check, "hint": hint, "run": run}
