@@ -75,9 +75,12 @@ def run(options: argparse.Namespace) -> None:
     judge = functions_in(Path(options.what)).get("judge")
     if not callable(judge):
         raise InputError(f"{options.what} has no function judge.")
+    import torch
+
     from specviz.lab.draws import dump_run
     from specviz.lab.with_models import decode_with, draw_with  # imports torch
 
+    torch.set_num_threads(1)  # more of them are slower where other programs are at work
     settings = DecodeSettings(temperature=1.0, seed=options.seed)
     try:
         with limited(SECONDS_OF_A_RUN):

@@ -3,6 +3,7 @@
 from typing import Any, get_args
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
@@ -24,12 +25,17 @@ def held_pieces() -> Pieces:
     return Pieces(**{group: held(f"same_quality_{group}") for group in GROUPS})
 
 
-def choose_pieces() -> None:
+def choose_pieces() -> DeltaGenerator:
+    """The choices, and the room beside them for what follows."""
     _start_from()
-    for column, (group, names) in zip(st.columns([4, 3, 3], gap="medium"), GROUPS.items(), strict=True):
+    left, right = st.columns([2, 4], gap="large")
+    with right:
+        columns, found = st.columns(2, gap="medium"), st.container()
+    for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
         key, titles = f"same_quality_{group}", PIECES[group]
         chosen = bind_index(key, names) | {"key": fresh_key(key), "format_func": titles.__getitem__}
         st.session_state[key] = column.radio(SAYS[f"piece_{group}"], names, **chosen)
+    return found
 
 
 def _start_from() -> None:
@@ -46,12 +52,13 @@ def _start_from() -> None:
     st.pills(SAYS["start_from"], list(rules), **more)
 
 
-def show_enumerated(known: Enumerated) -> None:
+def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
     found = judge_pieces(held_pieces(), known.rules)
-    mark = ":material/check_circle: :blue[**Proved" if found.lossless else ":material/cancel: :orange[**Not lossless"
-    st.markdown(f"{badge(known.source)} {mark}.**] {plain(found.sentence)}")
-    for mistake in found.mistakes:
-        st.markdown(f":material/arrow_forward: {plain(mistake)}")
+    mark = ":material/check_circle: :blue[**Lossless" if found.lossless else ":material/cancel: :orange[**Not lossless"
+    with room:
+        st.markdown(f"{badge(known.source)} {mark}.**] {plain(found.sentence)}")
+        for mistake in found.mistakes:
+            st.markdown(f":material/arrow_forward: {plain(mistake)}")
     places, tokens = st.columns(2, gap="medium")
     with places:
         chart(_places_figure(found, known.rules.guesses), "same_quality_own_places", alt=SAYS["own_places_alt"])

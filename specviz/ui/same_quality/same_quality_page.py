@@ -167,13 +167,13 @@ def _switches(state: SameQualityState) -> None:
 def _yours(state: SameQualityState) -> None:
     st.header("Your rule", anchor="yours")
     st.markdown(SAYS["yours"])
-    choose_pieces()
+    room = choose_pieces()
     remember(state)
     begin = partial(_enumerate, state)
     _button(state, "Compute it for my prompt", "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
     if state.enumerated:
-        show_enumerated(state.enumerated)
+        show_enumerated(state.enumerated, room)
     show_student(state)
 
 
