@@ -15,7 +15,7 @@ from random import Random
 
 from specviz.lab.exercise import LabFinding, StudentFunction, describe, outcome
 from specviz.lab.formulas import Row, leftover
-from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, as_probs, one_hot
+from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, one_hot, to_probs
 from specviz.measure.proof.findings import look
 from specviz.measure.proof.pieces import REAL, Pieces
 
@@ -43,9 +43,9 @@ class Chain:
     row: int = 0  # that the replacement is drawn from, after the rejected place
 
     def __call__(self, drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
-        found, reached, target = Chances(), 1.0, as_probs(p)
+        found, reached, target = Chances(), 1.0, to_probs(p)
         for i, token in enumerate(drafted):
-            of_draft = as_probs(q[i])
+            of_draft = to_probs(q[i])
             chance = float(ACCEPT[self.pieces.accept](target[i], of_draft)[token])
             rest = REPLACE[self.pieces.replace](target[i + self.row], of_draft, one_hot(token, len(of_draft)))
             _spread(found, i, rest.tolist(), reached * (1 - chance))

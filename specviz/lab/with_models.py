@@ -9,6 +9,7 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
+from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 from specviz.decoding.speculative import speculative_decode
@@ -20,7 +21,7 @@ from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.rows import BATCHES, DrawBatch, Position
 from specviz.models.loading import load_model
 
-TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", "Once upon a time"
+TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", DEFAULT_PRESET.text
 
 
 class StudentRule:

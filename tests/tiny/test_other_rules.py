@@ -14,7 +14,7 @@ from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter, speculative_decode
 from specviz.decoding.drafters.protocol import Draft
-from specviz.measure.proof.algebra import BONUS, Probs, as_probs, written_by
+from specviz.measure.proof.algebra import BONUS, Probs, to_probs, written_by
 from specviz.measure.proof.draws import Draws, Passes, RememberingModel, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, look, looks
 from specviz.measure.proof.other_rules import PiecesRule, rule_of_proof
@@ -163,9 +163,9 @@ def test_a_rule_of_pieces_in_the_loop_writes_what_is_computed(pieces: Pieces) ->
         firsts[first] += 1
         for token in last:
             lasts[token] += 1
-    _, written = written_by(pieces, as_probs(p[0]), as_probs(q[0]))
+    _, written = written_by(pieces, to_probs(p[0]), to_probs(q[0]))
     assert_drawn_from(firsts, written)
-    bonus = BONUS[pieces.bonus](as_probs(p))
+    bonus = BONUS[pieces.bonus](to_probs(p))
     assert (bonus is None) == (sum(lasts) == 0)
     if bonus is not None:
         assert_drawn_from(lasts, bonus)

@@ -13,7 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.trace import parse_trace
 from specviz.data.lessons.lab_words import lab_words
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run, read_draws
-from specviz.measure.proof.algebra import BONUS, Probs, as_probs, distance, written_by
+from specviz.measure.proof.algebra import BONUS, Probs, distance, to_probs, written_by
 from specviz.measure.proof.enumeration import enumerated
 from specviz.measure.proof.own_rule import judge_pieces
 from specviz.measure.proof.pieces import BonusName, Pieces, judging
@@ -28,7 +28,7 @@ EVERY = [replace(each, bonus=bonus) for each, bonus in product(JUDGING, get_args
 
 def rows(seed: int, count: int) -> list[Probs]:
     random = np.random.default_rng(seed)
-    return [as_probs(random.random(WIDE) ** 3) for _ in range(count)]
+    return [to_probs(random.random(WIDE) ** 3) for _ in range(count)]
 
 
 @pytest.mark.parametrize("pieces", JUDGING, ids=lambda each: f"{each.accept}-{each.replace}")
@@ -51,7 +51,7 @@ def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only() -> None:
 
 
 def test_a_token_that_is_certain_and_rejected_is_written_all_the_same() -> None:
-    certain, q = as_probs([1.0, 0.0]), as_probs([0.5, 0.5])
+    certain, q = to_probs([1.0, 0.0]), to_probs([0.5, 0.5])
     for pieces in JUDGING:
         _, written = written_by(pieces, certain, q)
         assert written.sum() == pytest.approx(1), pieces
@@ -68,8 +68,8 @@ def test_a_token_that_is_certain_and_rejected_is_written_all_the_same() -> None:
     ],
 )
 def test_the_exact_values_by_hand(rule: RuleName, p: list[float], accepted: float, off: float) -> None:
-    share, written = written_by(known(rule_text(rule).pieces), as_probs(p), as_probs([0.2, 0.3, 0.5]))
-    assert (share, distance(as_probs(p), written)) == pytest.approx((accepted, off))
+    share, written = written_by(known(rule_text(rule).pieces), to_probs(p), to_probs([0.2, 0.3, 0.5]))
+    assert (share, distance(to_probs(p), written)) == pytest.approx((accepted, off))
 
 
 def test_every_piece_has_a_name_and_every_wrong_one_a_sentence() -> None:

@@ -107,7 +107,7 @@ def distance(p: Probs, other: Probs) -> float:
     return float(np.abs(p - other).sum() / 2)
 
 
-def as_probs(given: Any) -> Probs:
+def to_probs(given: Any) -> Probs:
     """Numbers or a tensor, with sum 1 up to the last digit: models compute with fewer."""
     values = np.asarray(given, dtype=np.float64)
     probs: Probs = values / values.sum(axis=-1, keepdims=True)

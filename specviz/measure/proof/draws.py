@@ -24,7 +24,7 @@ from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule
-from specviz.measure.proof.algebra import as_probs, distance, written_by
+from specviz.measure.proof.algebra import distance, to_probs, written_by
 from specviz.measure.proof.enumeration import enumerated
 from specviz.measure.proof.other_rules import MostProbable, PiecesRule, guess_probs, rule_of_proof
 from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, EnumeratedRules, Exact, Position, RuleName, rule_text
@@ -270,8 +270,8 @@ class Draws:
         draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
         if not isinstance(self._rule, PiecesRule) or draft.draft_scores is None:
             return None
-        p = as_probs(self.probabilities(self._setup.prompt.token_ids))
-        accepted, written = written_by(self._rule.pieces, p, as_probs(draft.draft_scores[0]))
+        p = to_probs(self.probabilities(self._setup.prompt.token_ids))
+        accepted, written = written_by(self._rule.pieces, p, to_probs(draft.draft_scores[0]))
         return Exact(accepted, distance(p, written))
 
     def enumerate_rules(self, seed: int) -> EnumeratedRules:
@@ -282,7 +282,7 @@ class Draws:
         guesses = draft.token_ids
         if not guesses:
             raise InputError(NOTHING_DRAFTED)
-        p = as_probs(self._sampler.scores(self._target.rows([*text, *guesses], len(guesses) + 1)))
+        p = to_probs(self._sampler.scores(self._target.rows([*text, *guesses], len(guesses) + 1)))
         q = [guess_probs(draft, i, p.shape[1]) for i in range(len(guesses))]
         return enumerated(p, q, guesses, self.text_of)
 

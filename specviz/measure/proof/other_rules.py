@@ -23,7 +23,7 @@ from specviz.decoding.verification import (
     make_rule,
     residual,
 )
-from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, Probs, as_probs, one_hot
+from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, Probs, one_hot, to_probs
 from specviz.measure.proof.pieces import Pieces
 from specviz.measure.proof.rows import CLASSES, RULES, RuleName
 
@@ -37,7 +37,7 @@ class PiecesRule(SamplingRule):
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept, replaced, accept_probs = ACCEPT[self.pieces.accept], REPLACE[self.pieces.replace], list[float]()
-        rows = as_probs(target_scores)
+        rows = to_probs(target_scores)
         for i, token_id in enumerate(draft.token_ids):
             p, q = rows[i], guess_probs(draft, i, len(rows[i]))
             accept_probs.append(float(accept(p, q)[token_id]))
@@ -56,7 +56,7 @@ def guess_probs(draft: Draft, position: int, vocabulary: int) -> Probs:
     """q of every token: what the guess at this place was drawn from, or 1 for the guess itself."""
     if draft.draft_scores is None:
         return one_hot(draft.token_ids[position], vocabulary)
-    return as_probs(draft.draft_scores[position])
+    return to_probs(draft.draft_scores[position])
 
 
 class WrongBlock(SamplingRule):

@@ -101,33 +101,33 @@ def rule_text(name: RuleName) -> RuleText:
 
 
 # A student's file has batches too, so each part of them has a bound.
-Count = Annotated[int, Field(ge=0, le=10**9)]
-Probability = Annotated[float, Field(ge=0, le=1.001, allow_inf_nan=False)]
-Counts = Annotated[list[Count], MostItems(CLASSES + 1)]
-TokenLabels = Annotated[list[Annotated[str, Field(max_length=300)]], MostItems(CLASSES + 1)]
-Places = Annotated[list[Count], MostItems(PLACES)]
-ExpectedCounts = Annotated[list[Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]], MostItems(CLASSES + 1)]
+DrawnCount = Annotated[int, Field(ge=0, le=10**9)]
+DrawnShare = Annotated[float, Field(ge=0, le=1.001, allow_inf_nan=False)]
+DrawnCounts = Annotated[list[DrawnCount], MostItems(CLASSES + 1)]
+BatchTokens = Annotated[list[Annotated[str, Field(max_length=300)]], MostItems(CLASSES + 1)]
+PlaceCounts = Annotated[list[DrawnCount], MostItems(PLACES)]
+ExpectedDraws = Annotated[list[Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]], MostItems(CLASSES + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class DrawBatch:
     """Draws of one position. Lists have one entry a class: some single tokens, then all other tokens together."""
 
-    tokens: TokenLabels  # the classes' texts
-    speculative: Counts  # how often the speculative loop wrote each class
-    plain: Counts  # how often plain decoding did, once after each of the same texts
-    expected: ExpectedCounts  # the expected count: the sum of the target's probabilities after those texts
-    texts: Count  # number of different texts before the position
-    tries: Count  # runs that were made; more than draws if not every run has the position
-    proposed: Count  # runs whose first round drafted something
+    tokens: BatchTokens  # the classes' texts
+    speculative: DrawnCounts  # how often the speculative loop wrote each class
+    plain: DrawnCounts  # how often plain decoding did, once after each of the same texts
+    expected: ExpectedDraws  # the expected count: the sum of the target's probabilities after those texts
+    texts: DrawnCount  # number of different texts before the position
+    tries: DrawnCount  # runs that were made; more than draws if not every run has the position
+    proposed: DrawnCount  # runs whose first round drafted something
     # Of these, runs whose first drafted token was accepted; older files call it "kept".
-    accepted: Annotated[Count, Field(validation_alias=AliasChoices("accepted", "kept"))]
-    sum_of_products: Probability | None  # sum over tokens of p·q for the first drafted token; None without a draft
-    sum_of_minima: Probability | None  # sum of min(p, q)
+    accepted: Annotated[DrawnCount, Field(validation_alias=AliasChoices("accepted", "kept"))]
+    sum_of_products: DrawnShare | None  # sum over tokens of p·q for the first drafted token; None without a draft
+    sum_of_minima: DrawnShare | None  # sum of min(p, q)
     # How often the place of the drawn token (see `draws.place_of`) is in each twentieth; empty in older files.
-    speculative_places: Places = field(default_factory=list)
-    plain_places: Places = field(default_factory=list)
-    most_probable: Probability | None = None  # p of the token that q finds most probable; None in older files
+    speculative_places: PlaceCounts = field(default_factory=list)
+    plain_places: PlaceCounts = field(default_factory=list)
+    most_probable: DrawnShare | None = None  # p of the token that q finds most probable; None in older files
 
     @property
     def draws(self) -> int:

@@ -15,7 +15,7 @@ from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualitySt
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import BLUE, HATCHED, ORANGE, Figure, axis, bars, chart, figure
 from specviz.ui.shared.parts import file_uploader
-from specviz.ui.shared.persistent_widgets import bind_index, fresh_key, held, set_widgets
+from specviz.ui.shared.persistent_widgets import bind_index, fresh_key, held, set_widgets, store_value
 
 SAYS = page_texts("same_quality")
 GROUPS = {"accept": get_args(AcceptName), "replace": get_args(ReplaceName), "bonus": get_args(BonusName)}
@@ -34,7 +34,7 @@ def choose_pieces() -> DeltaGenerator:
     for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
         key, titles = f"same_quality_{group}", PIECES[group]
         chosen = bind_index(key, names) | {"key": fresh_key(key), "format_func": titles.__getitem__}
-        st.session_state[key] = column.radio(SAYS[f"piece_{group}"], names, **chosen)
+        store_value(key, column.radio(SAYS[f"piece_{group}"], names, **chosen))
     return found
 
 
@@ -43,12 +43,12 @@ def _start_from() -> None:
     shown = next((rule.name for rule in RULES if rule.pieces == held_pieces()), None)
     key = f"same_quality_named-{shown}"
 
-    def take() -> None:
+    def begin() -> None:
         named = st.session_state[key]
         if named and (pieces := rule_text(named).pieces):
             set_widgets({f"same_quality_{group}": getattr(pieces, group) for group in GROUPS})
 
-    more: dict[str, Any] = {"default": shown, "format_func": rules.__getitem__, "on_change": take, "key": key}
+    more: dict[str, Any] = {"default": shown, "format_func": rules.__getitem__, "on_change": begin, "key": key}
     st.pills(SAYS["start_from"], list(rules), **more)
 
 
