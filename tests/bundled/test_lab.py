@@ -9,6 +9,7 @@ from specviz.core.metrics import count
 from specviz.core.trace import read_trace
 from specviz.lab.draws import TESTED, read_draws
 from specviz.measure.proof.findings import finding
+from specviz.measure.proof.rows import Position
 from tests.support.lab_solutions import PICK, RIGHT, VERIFIES, VERIFY
 
 
@@ -33,7 +34,7 @@ def test_a_right_rule_makes_a_run_that_opens(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(("kind", "at"), [("replaced_from_draft", "first"), ("most_probable_bonus", "third")])
 def test_a_wrong_rule_makes_draws_that_fail(
-    kind: str, at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, at: Position, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bonus is seen at the third token alone."""
     monkeypatch.setattr("specviz.cli.lab.DRAWS", 1_000)
