@@ -18,7 +18,10 @@ def decode(tmp_path: Path, code: str) -> int:
     return main(["lab", "run", str(tmp_path / "exercises.py"), "--json", str(tmp_path / "run.json"), "--seed", "3"])
 
 
-def test_a_right_rule_makes_a_run_that_opens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_right_rule_makes_a_run_that_opens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specviz.cli.lab.DRAWS", 500)
     assert decode(tmp_path, RIGHT) == 0
     trace = read_trace(tmp_path / "run.json")
     request, draws = read_draws((tmp_path / "run.json").read_bytes())
