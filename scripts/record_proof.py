@@ -26,6 +26,7 @@ from specviz.measure.proof.rows import (
     BATCHES,
     PATH,
     RULES,
+    EnumeratedRules,
     GreedyRow,
     RecordedDraws,
     RecordedProof,
@@ -54,7 +55,8 @@ def main() -> None:
     if len(parts) == 1 and (before is None or before.weights != weights):
         sys.exit("The weights have changed since the last recording: record both parts.")
     if before and parts == ["exact"]:
-        return write(replace(before, draws=[with_exact(each, target, draft) for each in before.draws]))
+        exact = [with_exact(each, target, draft) for each in before.draws]
+        return write(replace(before, draws=exact, enumerated=enumerated_rules(target, draft)))
     old_draws, old_greedy = (before.draws, greedy_part_of(before)) if before else ([], {})
     proof = RecordedProof(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -62,6 +64,7 @@ def main() -> None:
         weights=weights,
         request=RunRequest(DEFAULT_PRESET.text, settings=SETTINGS),
         draws=[record_draws(target, draft, rule) for rule in RULES] if "draws" in parts else old_draws,
+        enumerated=enumerated_rules(target, draft),
         **(greedy_part(target, draft) if "greedy" in parts else old_greedy),
     )
     write(proof)
@@ -91,6 +94,11 @@ def with_exact(recorded: RecordedDraws, target: LoadedModel, draft: LoadedModel)
     """The same draws, with what follows from the probabilities alone."""
     draws = Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, recorded.rule, recorded.position)
     return replace(recorded, exact=draws.exact())
+
+
+def enumerated_rules(target: LoadedModel, draft: LoadedModel) -> EnumeratedRules:
+    """Every rule of pieces, for which nothing is drawn but one draft."""
+    return Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, "lossless", "first").enumerate_rules(SETTINGS.seed)
 
 
 def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:

@@ -10,17 +10,17 @@ from specviz.cli.output import print_line, print_table, write_json
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import ASSETS, write_whole
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import dump_trace
 from specviz.data.lessons.lab_words import lab_words
 
 FILES = ("exercises.py", "lab.ipynb")
+DRAWS = 2_000  # of each tested token
 STATES = {"right": "✓ right", "wrong": "✗ not yet", "not written": "· not written"}
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     actions = (
         "new: write the exercises into a folder; check: say what is right in a file; hint: give a hint for an "
-        "exercise; run: decode with a file's judge and the bundled models, as a trace that opens in the app"
+        "exercise; run: decode with a file's judge and the bundled models, a minute, as a run that opens in the app"
     )
     parser.add_argument("action", choices=tuple(ACTIONS), help=actions)
     parser.add_argument("what", metavar="FOLDER | FILE | NAME", help="a folder, a student's file, or an exercise")
@@ -75,15 +75,20 @@ def run(options: argparse.Namespace) -> None:
     judge = functions_in(Path(options.what)).get("judge")
     if not callable(judge):
         raise InputError(f"{options.what} has no function judge.")
-    from specviz.lab.with_models import decode_with  # imports torch
+    import torch
 
+    from specviz.lab.draws import dump_run
+    from specviz.lab.with_models import decode_with, draw_with  # imports torch
+
+    torch.set_num_threads(1)  # more of them are slower where other programs are at work
+    settings = DecodeSettings(temperature=1.0, seed=options.seed)
     try:
         with limited(SECONDS_OF_A_RUN):
-            trace = decode_with(judge, DecodeSettings(temperature=1.0, seed=options.seed))
+            content = dump_run(decode_with(judge, settings), draw_with(judge, settings, DRAWS))
     except TooLong:
         raise InputError(f"judge takes longer than {SECONDS_OF_A_RUN} s with real models. Does it end?") from None
-    if write_json(options.json, dump_trace(trace)):
-        print_line(f"wrote {options.json}: open it in Watch")
+    if write_json(options.json, content):
+        print_line(f"wrote {options.json}: open it in Watch, and in Same quality, which tests {DRAWS:,} draws")
 
 
 ACTIONS = {"new": new, "check": check, "hint": hint, "run": run}

@@ -18,7 +18,7 @@ from specviz.lab.sampling import SamplingExercise
 
 EXERCISES: Sequence[LabExercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
 SECONDS = 20  # of one exercise
-SECONDS_OF_A_RUN = 120  # with real models, which must be loaded first
+SECONDS_OF_A_RUN = 300  # with real models, which must be loaded first, and 2,000 draws of three tokens
 MOST_BYTES = 1_000_000
 
 

@@ -15,7 +15,9 @@ from random import Random
 
 from specviz.lab.exercise import LabFinding, StudentFunction, describe, outcome
 from specviz.lab.formulas import Row, leftover
+from specviz.measure.proof.algebra import ACCEPT, BONUS, REPLACE, one_hot, to_probs
 from specviz.measure.proof.findings import look
+from specviz.measure.proof.pieces import REAL, Pieces
 
 DRAWS = 10_000
 FALSE_ALARM = 1e-9
@@ -35,21 +37,24 @@ def _chance(p: Row, q: Row, token: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A rule that judges one guess after the other; the right one, unless a part of it is another."""
+    """A rule that judges one guess after the other; the right one, unless a piece of it is another."""
 
-    chance: Callable[[Row, Row, int], float] = _chance
-    instead: Callable[[Row, Row], Sequence[float]] = leftover
+    pieces: Pieces = REAL
     row: int = 0  # that the replacement is drawn from, after the rejected place
-    bonus: int = 0  # the row of the bonus, after the last drafted token
-    bonus_of: Callable[[Row], Sequence[float]] = list
 
     def __call__(self, drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
-        found, reached = Chances(), 1.0
+        found, reached, target = Chances(), 1.0, to_probs(p)
         for i, token in enumerate(drafted):
-            chance = min(1.0, self.chance(p[i], q[i], token))
-            _spread(found, i, self.instead(p[i + self.row], q[i]), reached * (1 - chance))
+            of_draft = to_probs(q[i])
+            chance = float(ACCEPT[self.pieces.accept](target[i], of_draft)[token])
+            rest = REPLACE[self.pieces.replace](target[i + self.row], of_draft, one_hot(token, len(of_draft)))
+            _spread(found, i, rest.tolist(), reached * (1 - chance))
             reached *= chance
-        _spread(found, len(drafted), self.bonus_of(p[len(drafted) + self.bonus]), reached)
+        bonus = BONUS[self.pieces.bonus](target)
+        if bonus is not None:
+            _spread(found, len(drafted), bonus.tolist(), reached)
+        elif reached > 0:
+            found[len(drafted), None] = reached
         return found
 
 
@@ -57,18 +62,6 @@ def _spread(found: Chances, accepted: int, weights: Sequence[float], share: floa
     if share > 0:
         for token, weight in enumerate(weights):
             found[accepted, token] = found.get((accepted, token), 0.0) + share * weight
-
-
-def _most_probable(row: Sequence[float]) -> list[float]:
-    best = max(range(len(row)), key=row.__getitem__)
-    return [float(token == best) for token in range(len(row))]
-
-
-def _forget_bonus(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
-    right = Chain()(drafted, q, p)
-    whole = sum(chance for (accepted, _), chance in right.items() if accepted == len(drafted))
-    rest = {last: chance for last, chance in right.items() if last[0] < len(drafted)}
-    return rest | ({(len(drafted), None): whole} if whole else {})
 
 
 def _one_number(drafted: Sequence[int], q: Sequence[Row], p: Sequence[Row]) -> Chances:
@@ -98,19 +91,19 @@ def _all_accepted_counted(drafted: Sequence[int], q: Sequence[Row], p: Sequence[
 
 RIGHT: Rule = Chain()
 WRONG: Mapping[str, Rule] = {
-    "replaced_from_target": Chain(instead=lambda p, q: p),
-    "always_accepted": Chain(chance=lambda p, q, x: 1.0),
-    "bonus_forgotten": _forget_bonus,
-    "bonus_of_last_row": Chain(bonus=-1),
+    "replaced_from_target": Chain(Pieces(replace="replaced_from_target")),
+    "always_accepted": Chain(Pieces(accept="always_accepted")),
+    "bonus_forgotten": Chain(Pieces(bonus="bonus_forgotten")),
+    "bonus_of_last_row": Chain(Pieces(bonus="bonus_of_last_row")),
     "replaced_from_next_row": Chain(row=1),
-    "most_probable_instead": Chain(instead=lambda p, q: _most_probable(leftover(p, q))),
-    "most_probable_bonus": Chain(bonus_of=_most_probable),
+    "most_probable_instead": Chain(Pieces(replace="most_probable_instead")),
+    "most_probable_bonus": Chain(Pieces(bonus="most_probable_bonus")),
     "one_number": _one_number,
     "goes_on": _all_accepted_counted,
-    "upside_down": Chain(chance=lambda p, q, x: min(1.0, q[x] / p[x])),
-    "accepted_when_equal": Chain(chance=lambda p, q, x: p[x]),
-    "all_or_nothing": Chain(chance=lambda p, q, x: float(p[x] >= q[x])),
-    "replaced_from_draft": Chain(instead=lambda p, q: q),
+    "upside_down": Chain(Pieces(accept="upside_down")),
+    "accepted_when_equal": Chain(Pieces(accept="accepted_when_equal")),
+    "all_or_nothing": Chain(Pieces(accept="all_or_nothing")),
+    "replaced_from_draft": Chain(Pieces(replace="replaced_from_draft")),
 }
 
 

@@ -1,5 +1,6 @@
 """A student's `judge` in the real loop, with the bundled models: a run that opens in the app like any other."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -8,14 +9,19 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
+from specviz.data.prompts.workloads import DEFAULT_PRESET
 from specviz.decoding.drafters.model import ModelDrafter
 from specviz.decoding.drafters.protocol import Draft, pick_probabilities
 from specviz.decoding.speculative import speculative_decode
 from specviz.decoding.verification import Verification
+from specviz.lab.draws import DRAFT_LENGTH, TESTED, DrawnPosition, LabDraws
 from specviz.lab.exercise import StudentFunction
+from specviz.lab.sampling import SamplingExercise
+from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.rows import BATCHES, DrawBatch, Position
 from specviz.models.loading import load_model
 
-TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", "Once upon a time"
+TARGET, DRAFT, PROMPT = "wren-base", "wren-nano", DEFAULT_PRESET.text
 
 
 class StudentRule:
@@ -54,3 +60,18 @@ def decode_with(judge: StudentFunction, settings: DecodeSettings, prompt: str = 
     """A run of the bundled pair whose drafts this function judges. InputError: it fails, or gives what cannot be."""
     rule = StudentRule(judge, settings.seed)
     return speculative_decode(load_model(TARGET), ModelDrafter(load_model(DRAFT)), prompt, settings, rule=rule)
+
+
+def draw_with(judge: StudentFunction, settings: DecodeSettings, draws: int, prompt: str = PROMPT) -> LabDraws:
+    """The first tokens, each drawn so many times with drafts that this function judges. InputError as above."""
+    positions = [DrawnPosition(each, _batches(judge, settings, draws, prompt, each)) for each in TESTED]
+    return LabDraws(positions, SamplingExercise().check(judge).kind)
+
+
+def _batches(
+    judge: StudentFunction, settings: DecodeSettings, draws: int, prompt: str, position: Position
+) -> list[DrawBatch]:
+    rule, how = StudentRule(judge, settings.seed), replace(settings, draft_length=DRAFT_LENGTH)
+    source = Draws(load_model(TARGET), load_model(DRAFT), prompt, how, rule, position)
+    drawn = draw_batches(source, settings.seed, draws // BATCHES, range(BATCHES))
+    return [batch for batch in drawn if batch]

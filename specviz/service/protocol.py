@@ -18,7 +18,15 @@ from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import GameRequest, Turn
 from specviz.measure.paired import Comparison
-from specviz.measure.proof.rows import BATCHES, MOST_DRAWS, DrawBatch, GreedyRow, Position, RuleName
+from specviz.measure.proof.rows import (
+    BATCHES,
+    MOST_DRAWS,
+    DrawBatch,
+    EnumeratedRules,
+    GreedyRow,
+    Position,
+    RuleName,
+)
 from specviz.measure.race import MAX_REPEATS, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.rows import SweepRow
@@ -155,6 +163,11 @@ class Prove(PairCommand):
 
 
 @dataclass(frozen=True, slots=True)
+class EnumerateRules(PairCommand):
+    """What every rule of pieces writes along one draft."""
+
+
+@dataclass(frozen=True, slots=True)
 class CompareGreedy(PairCommand):
     """Decode prompts greedily both ways and compare id for id."""
 
@@ -209,6 +222,7 @@ TASKS = (
     JobKind("sweep", Sweep, "long.sweep_steps", SweepRow | str),
     JobKind("guess along", GuessAlong, "run.guess_along_steps", Prospect),
     JobKind("prove", Prove, "long.prove_steps", DrawBatch),
+    JobKind("enumerate rules", EnumerateRules, "long.enumerate_rules_steps", EnumeratedRules),
     JobKind("compare greedy", CompareGreedy, "long.compare_greedy_steps", GreedyRow),
     JobKind("play", Play, "play.play_steps", Turn, watched=True),
 )

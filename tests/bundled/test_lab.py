@@ -7,7 +7,10 @@ import pytest
 from specviz.cli.main import main
 from specviz.core.metrics import count
 from specviz.core.trace import read_trace
-from tests.support.lab_solutions import PICK, RIGHT, VERIFY
+from specviz.lab.draws import TESTED, read_draws
+from specviz.measure.proof.findings import finding
+from specviz.measure.proof.rows import Position
+from tests.support.lab_solutions import PICK, RIGHT, VERIFIES, VERIFY
 
 
 def decode(tmp_path: Path, code: str) -> int:
@@ -15,14 +18,35 @@ def decode(tmp_path: Path, code: str) -> int:
     return main(["lab", "run", str(tmp_path / "exercises.py"), "--json", str(tmp_path / "run.json"), "--seed", "3"])
 
 
-def test_a_right_rule_makes_a_run_that_opens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_right_rule_makes_a_run_that_opens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specviz.cli.lab.DRAWS", 500)
     assert decode(tmp_path, RIGHT) == 0
     trace = read_trace(tmp_path / "run.json")
+    request, draws = read_draws((tmp_path / "run.json").read_bytes())
+    assert (request.target, request.draft, request.prompt) == (trace.target.name, "wren-nano", trace.prompt.text)
+    assert {each.position: finding(each.batches).state for each in draws.positions} == dict.fromkeys(TESTED, "passes")
+    assert draws.kind == ""
     counts = count(trace.rounds)
     assert counts.accepted
     assert counts.rejected
     assert trace.settings.temperature == 1.0
     assert "open it in Watch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("kind", "at"), [("replaced_from_draft", "first"), ("most_probable_bonus", "third")])
+def test_a_wrong_rule_makes_draws_that_fail(
+    kind: str, at: Position, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bonus is seen at the third token alone."""
+    monkeypatch.setattr("specviz.cli.lab.DRAWS", 1_000)
+    assert decode(tmp_path, VERIFIES[kind]) == 0
+    _, draws = read_draws((tmp_path / "run.json").read_bytes())
+    states = {each.position: finding(each.batches).state for each in draws.positions}
+    assert states[at] == "fails"
+    assert draws.positions[0].position == at or states["first"] == "passes"
+    assert draws.kind == kind
 
 
 def test_a_rule_that_never_ends_is_stopped(

@@ -15,7 +15,7 @@ from specviz.measure.proof.rows import BATCHES, PATH, RULES, GreedyRow, dump_pro
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import load_model
 from specviz.service import protocol as wire
-from specviz.service.handlers.long import compare_greedy_steps, prove_steps
+from specviz.service.handlers.long import compare_greedy_steps, enumerate_rules_steps, prove_steps
 from specviz.service.workshop import Workshop
 from tests.support.fake_workshop import workshop_with
 from tests.support.known import known
@@ -115,6 +115,24 @@ def test_the_stored_exact_values_follow_from_both_models() -> None:
     for rule, exact in stored.items():
         again = known(Draws(*pair, request.prompt, request.settings, rule, "first").exact())
         assert (again.accepted, again.distance) == pytest.approx((exact.accepted, exact.distance), abs=1e-4), rule
+
+
+def test_the_stored_rules_of_pieces_follow_from_both_models_and_a_tree_is_refused(workshop: Workshop) -> None:
+    proof = known(recorded_proof())
+    if proof.changed_weights:
+        pytest.skip("recorded with other weights: run python -m scripts.record_proof")
+    command = wire.EnumerateRules(4, proof.request)
+    assert wire.parse_command(wire.dump_command(command)) == command
+    (again,) = found(enumerate_rules_steps(command, workshop))
+    stored = known(proof.enumerated)
+    assert again.guesses == stored.guesses
+    for name, places in (stored.judged | stored.bonus).items():
+        other = (again.judged | again.bonus)[name]
+        assert other.distances == pytest.approx(places.distances, abs=1e-4), name
+    assert found(enumerate_rules_steps(replace(command, done=1), workshop)) == []
+    grown = replace(proof.request, settings=replace(proof.request.settings, tree="2,2", draft_length=2))
+    with pytest.raises(InputError, match="leave out the tree"):
+        found(enumerate_rules_steps(replace(command, request=grown), workshop))
 
 
 def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(workshop: Workshop) -> None:

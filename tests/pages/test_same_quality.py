@@ -5,14 +5,20 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.errors import InputError
+from specviz.core.trace import dump_trace
 from specviz.data.lessons.glossary import explained
-from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof
-from specviz.service.protocol import JobFailed, JobFinished, JobItem, JobProgress
+from specviz.data.lessons.lab_words import lab_words
+from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
+from specviz.measure.proof.rows import FORGETFUL, RULES, recorded_proof, rule_text
+from specviz.service.protocol import EnumerateRules, JobFailed, JobFinished, JobItem, JobProgress
 from specviz.ui.same_quality.outcomes import token_label
 from specviz.ui.same_quality.same_quality_page import ProofCells, bfloat16_step, drop_constant
-from tests.support.app_pages import opened, texts
+from tests.support.app_pages import opened, texts, visit
 from tests.support.fake_service import FakeService
+from tests.support.fake_traces import fake_trace
 from tests.support.known import known
+from tests.support.payloads import payload_of
 
 
 @pytest.fixture
@@ -25,6 +31,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
         "Greedy: token for token",
         "Sampling: same distribution",
         "Break it on purpose",
+        "Your rule",
     ]
     for said in ("RECORDED", "Passes the test.", "evidence, not certainty", "Why not accept only exact matches?"):
         assert said in texts(page)
@@ -172,6 +179,60 @@ def test_a_comparison_fails_beyond_rounding(page: AppTest, service: FakeService,
     service.tell(JobItem(1, "compare greedy", found.greedy[0]), JobItem(1, "compare greedy", row), JobFinished(1))
     page.run()
     assert word in next(one.value for one in page.markdown if "tokens identical" in one.value)
+
+
+def test_a_combination_of_pieces_is_judged_at_once_and_is_in_the_link(page: AppTest, service: FakeService) -> None:
+    """First those of “Skip the residual”; each choice changes the verdict without a job."""
+    for said in ("Not lossless.", lab_words()["judge"].kinds["replaced_from_target"]):
+        assert said in texts(page)
+    page.radio(key="same_quality_replace-1").set_value("leftover").run()
+    assert "Lossless." in texts(page)
+    page.radio(key="same_quality_accept-1").set_value("accepted_when_equal").run()
+    page.radio(key="same_quality_replace-1").set_value("without_rejected").run()
+    assert "whatever q is" in texts(page)
+    assert [page.query_params[name] for name in ("accept", "replace")] == ["accepted_when_equal", "without_rejected"]
+    assert not service.commands
+    linked = opened("pages/same_quality.py", accept="ratio", replace="leftover", bonus="most_probable_bonus")
+    assert "After 4 accepted guesses" in texts(linked)
+    wrong = opened("pages/same_quality.py", accept="import")
+    assert "accept=import is not a piece known here" in texts(wrong)
+
+
+def test_the_pieces_of_a_known_rule_are_one_click_away(page: AppTest) -> None:
+    page.button_group(key="same_quality_named-no-residual").set_value("typical").run()
+    assert rule_text("typical").why in texts(page)
+    assert page.query_params["accept"] == "typical"
+    page.button_group(key="same_quality_named-typical").set_value(None).run()
+    assert page.query_params["accept"] == "typical", "a rule that is clicked again stays"
+
+
+def test_every_combination_is_computed_for_the_visitors_prompt(page: AppTest, service: FakeService) -> None:
+    page.text_area(key="same_quality_prompt").set_value("The sea").run()
+    page.button(key="same_quality_enumerate").click().run()
+    (command,) = service.commands
+    assert (type(command), command.request.prompt) == (EnumerateRules, "The sea")
+    found = known(known(recorded_proof()).enumerated)
+    service.tell(JobItem(1, "enumerate rules", replace(found, guesses=[" <b>", *found.guesses[1:]])), JobFinished(1))
+    page.run()
+    assert "LIVE · this machine" in texts(page)
+    figure = payload_of(page.get_by_key("same_quality_own_places"))["figure"]
+    assert figure["layout"]["xaxis"]["ticktext"][0] == "1. ␣&lt;b&gt;"
+
+
+def test_the_draws_of_a_students_own_rule_are_tested(page: AppTest) -> None:
+    student = visit(page).same_quality.student
+    batches = next(draws.batches for draws in known(recorded_proof()).draws if draws.rule == "no-residual")
+    drawn = [DrawnPosition("second", batches[:1]), DrawnPosition("first", batches)]
+    student.open(dump_run(fake_trace(), LabDraws(drawn, "replaced_from_draft")).encode())
+    page.run()
+    for said in ("YOUR FILE", lab_words()["judge"].kinds["replaced_from_draft"], "2,000 draws each way"):
+        assert said in texts(page)
+    assert texts(page).count("Fails the test.") == 2, "of the switch, and of the file: the token that fails is first"
+    page.button_group(key="same_quality_student").set_value("second").run()
+    assert "Stopped early: no verdict." in texts(page), "too few draws in the file"
+    with pytest.raises(InputError, match="One run cannot show"):
+        student.open(dump_trace(fake_trace()).encode())
+    assert "YOUR FILE" in texts(page.run()), "what was open stays"
 
 
 def test_columns_that_say_the_same_are_left_out_labels_hold_no_markup_and_numbers_have_their_step() -> None:

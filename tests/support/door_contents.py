@@ -7,16 +7,19 @@ from functools import cache
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.hostile import TEXTS, all_files
-from specviz.core.trace import Output, dump_trace
+from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.data.lessons.plans import MAX_BYTES
+from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.endpoints import result as bench_result
 from specviz.measure.endpoints.result import dump_result
+from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep import table
 from specviz.measure.sweep.prompt_files import MAX_FILE_BYTES, MAX_PROMPTS
 from tests.support.bench_results import make_bench
 from tests.support.doors import ROOT
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
+from tests.support.known import known
 
 MEGA = 10**6
 
@@ -34,6 +37,13 @@ def long_trace(megabytes: float, rounds: int) -> bytes:
     return dump_trace(
         replace(short, rounds=long, output=Output(ids, "x" * len(ids), "length"), settings=settings)
     ).encode()
+
+
+def drawn(megabytes: float, rounds: int) -> bytes:
+    """A long trace with the draws of a rule."""
+    batches = known(recorded_proof()).draws[0].batches
+    draws = LabDraws([DrawnPosition("first", batches)])
+    return dump_run(parse_trace(long_trace(megabytes - 0.1, rounds)), draws).encode()
 
 
 @cache

@@ -53,6 +53,15 @@ DOORS = {
         lambda: [sent.long_trace(UPLOAD.megabytes, UPLOAD.rounds), *sent.files()],
         r"[0-9]{3,4} rounds",
     ),
+    "the draws of a student's rule": door(
+        """ui/same_quality/own_rule.py: file_uploader same_quality_file
+        lab/draws.py: reads""",
+        f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds",
+        "from specviz.lab.draws import read_draws",
+        "f'{len(read_draws(content)[1].positions)} tokens'",
+        lambda: [sent.drawn(UPLOAD.megabytes, UPLOAD.rounds), *sent.files()],
+        "1 tokens",
+    ),
     "a record of another system": door(
         """ui/watch/files.py: text_input PROMPT
         ui/watch/files.py: text_input TARGET

@@ -250,6 +250,12 @@ def prove(command: wire.Prove) -> Steps:
     yield wire.JobFinished(command.job)
 
 
+def enumerate_rules(command: wire.EnumerateRules) -> Steps:
+    yield wire.RunStarted(command.job)
+    yield wire.JobItem(command.job, "enumerate rules", known(known(recorded_proof()).enumerated))
+    yield wire.JobFinished(command.job)
+
+
 def thinned(batches: list[DrawBatch], number: int, draws: int) -> DrawBatch:
     """So many draws from those of all recorded batches."""
     batch = batches[number]
@@ -370,6 +376,7 @@ HANDLERS: dict[type, Callable[[Any], Steps]] = {
     wire.Sweep: sweep,
     wire.GuessAlong: guess_along,
     wire.Prove: prove,
+    wire.EnumerateRules: enumerate_rules,
     wire.CompareGreedy: compare_greedy,
     wire.Play: play,
 }

@@ -5,6 +5,7 @@ A lossless rule fails a proof with odds of at most 1 %; the seeds here were not 
 
 from dataclasses import replace
 from itertools import product
+from typing import get_args
 
 import pytest
 import torch
@@ -13,9 +14,11 @@ from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter, speculative_decode
 from specviz.decoding.drafters.protocol import Draft
+from specviz.measure.proof.algebra import BONUS, Probs, to_probs, written_by
 from specviz.measure.proof.draws import Draws, Passes, RememberingModel, draw_batches, place_of
-from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
-from specviz.measure.proof.other_rules import rule_of_proof
+from specviz.measure.proof.findings import LIMIT, Finding, finding, look, looks
+from specviz.measure.proof.other_rules import PiecesRule, rule_of_proof
+from specviz.measure.proof.pieces import BonusName, Pieces, judging
 from specviz.measure.proof.rows import BATCHES, RULES, DrawBatch, Position, RuleName
 from tests.support.grids import grid
 from tests.support.tiny_models import tiny_model
@@ -145,19 +148,33 @@ def test_what_a_rule_accepts_is_computed_exactly_and_counted_within_four_standar
     assert counted == pytest.approx(exact.distance, abs=0.064)  # here every token is a bin of its own
 
 
-@pytest.mark.parametrize(
-    ("rule", "p", "accepted", "distance"),
-    [
-        ("no-residual", [0.5, 0.3, 0.2], 0.7, 0.15),  # writes 0.35, 0.39, 0.26
-        ("lenient", [0.5, 0.3, 0.2], 1.0, 0.3),  # 0.2 / (0.3 · 0.5) is above 1: writes q
-        ("ensemble", [0.5, 0.3, 0.2], 0.85, 0.15),  # writes the mean of p and q
-        ("typical", [0.5, 0.45, 0.05], 0.5, 0.075),  # 0.05 is below 0.09: writes 0.45, 0.525, 0.025
-    ],
-)
-def test_the_exact_values_by_hand(rule: RuleName, p: list[float], accepted: float, distance: float) -> None:
-    draft = Draft([0], torch.tensor([[0.2, 0.3, 0.5]]))
-    exact = rule_of_proof(rule, SAMPLING, torch.Generator()).exact(torch.tensor(p), draft)  # type: ignore[attr-defined]
-    assert (exact.accepted, exact.distance) == pytest.approx((accepted, distance), abs=1e-6)
+EVERY_WAY = [*judging(), *(Pieces(bonus=name) for name in get_args(BonusName))]
+
+
+@pytest.mark.parametrize("pieces", EVERY_WAY, ids=lambda each: f"{each.accept}-{each.replace}-{each.bonus}")
+def test_a_rule_of_pieces_in_the_loop_writes_what_is_computed(pieces: Pieces) -> None:
+    """A guess drawn from q, 2,000 times, at one place; a right count fails with a probability of at most 1e-6."""
+    generator = torch.Generator().manual_seed(3)
+    p, q = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]]), torch.tensor([[0.2, 0.3, 0.5]])
+    rule, firsts, lasts = PiecesRule(generator, pieces), [0] * 3, [0] * 3
+    for guess in torch.multinomial(q[0], 2000, replacement=True, generator=generator).tolist():
+        verified = rule.verify(Draft([guess], q), p)
+        first, *last = [*[guess][: verified.accepted], verified.token_id]
+        firsts[first] += 1
+        for token in last:
+            lasts[token] += 1
+    _, written = written_by(pieces, to_probs(p[0]), to_probs(q[0]))
+    assert_drawn_from(firsts, written)
+    bonus = BONUS[pieces.bonus](to_probs(p))
+    assert (bonus is None) == (sum(lasts) == 0)
+    if bonus is not None:
+        assert_drawn_from(lasts, bonus)
+
+
+def assert_drawn_from(counts: list[int], row: Probs) -> None:
+    means = [sum(counts) * each for each in row.tolist()]
+    assert all(mean > 0 or count == 0 for count, mean in zip(counts, means, strict=True))
+    assert look(counts, means).p_value > 1e-6
 
 
 def test_only_a_rule_that_judges_one_token_by_p_and_q_has_exact_values() -> None:

@@ -23,8 +23,11 @@ from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.measure.proof.other_rules import AlteredRule, MostProbable, rule_of_proof
-from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, Exact, Position, RuleName, rule_text
+from specviz.decoding.verification import AcceptanceRule
+from specviz.measure.proof.algebra import distance, to_probs, written_by
+from specviz.measure.proof.enumeration import enumerated
+from specviz.measure.proof.other_rules import MostProbable, PiecesRule, guess_probs, rule_of_proof
+from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch, EnumeratedRules, Exact, Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -38,6 +41,8 @@ NEVER_REJECTED = (
     "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
     "Choose another prompt, draft or draft length."
 )
+
+NOTHING_DRAFTED = "The draft guesses nothing here, so there is nothing to judge. Choose another prompt or draft."
 
 
 class Passes:
@@ -181,19 +186,19 @@ class Draws:
         draft: Loaded,
         prompt: str | Sequence[int],
         settings: DecodeSettings,
-        rule: RuleName,
+        rule: RuleName | AcceptanceRule,
         position: Position,
     ) -> None:
         if settings.greedy:
             raise InputError("At temperature 0 nothing is drawn by chance: choose a temperature above 0.")
         self._position = position
         self._drafter = fit_drafter(target, draft, settings)
-        whole = rule_text(rule).joint or settings.verification == "block"
+        whole = not isinstance(rule, str) or rule_text(rule).joint or settings.verification == "block"
         self._setup = self._set_up(target, prompt, settings, whole)
         self._step = replace(self._setup, settings=replace(self._setup.settings, max_new_tokens=1))
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
-        self._rule = rule_of_proof(rule, settings, self._generator)
+        self._rule = rule_of_proof(rule, settings, self._generator) if isinstance(rule, str) else rule
         drafts_with = MostProbable if rule == "greedy-draft" else Sampling
         self._drafts_with = drafts_with(settings, self._generator)
         self._model_of = NeverCropped if rule == "uncropped" else RememberingModel
@@ -261,11 +266,25 @@ class Draws:
         return Acceptance(float((p * q).sum()), float(torch.minimum(p, q).sum()), float(p[q.argmax()]))
 
     def exact(self) -> Exact | None:
-        """Of the first new token; None for a rule whose acceptance does not follow from p and q of one token."""
+        """Of the first new token; None for a rule that is not made of pieces, and where q is 1 for the guess itself."""
         draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
-        if not isinstance(self._rule, AlteredRule) or draft.draft_scores is None:
+        if not isinstance(self._rule, PiecesRule) or draft.draft_scores is None:
             return None
-        return self._rule.exact(self.probabilities(self._setup.prompt.token_ids), draft)
+        p = to_probs(self.probabilities(self._setup.prompt.token_ids))
+        accepted, written = written_by(self._rule.pieces, p, to_probs(draft.draft_scores[0]))
+        return Exact(accepted, distance(p, written))
+
+    def enumerate_rules(self, seed: int) -> EnumeratedRules:
+        """Every rule of pieces along one whole draft; InputError if there is none."""
+        self.seed(seed, 0)
+        text = list(self._setup.prompt.token_ids)
+        draft = self._begin(RememberingModel(self._target)).propose(text, self._setup.settings.draft_length)
+        guesses = draft.token_ids
+        if not guesses:
+            raise InputError(NOTHING_DRAFTED)
+        p = to_probs(self._sampler.scores(self._target.rows([*text, *guesses], len(guesses) + 1)))
+        q = [guess_probs(draft, i, p.shape[1]) for i in range(len(guesses))]
+        return enumerated(p, q, guesses, self.text_of)
 
     def text_of(self, token_id: int) -> str:
         return self._setup.token_texts[token_id]

@@ -7,8 +7,19 @@ import yaml
 from pydantic import AliasChoices, Field, TypeAdapter
 
 from specviz.core.files import ASSETS, TABLES, read_once
+from specviz.core.outside import MostItems
 from specviz.core.request import RunRequest
 from specviz.core.rounding import RoundingJudgement, judge_difference
+from specviz.measure.proof.pieces import (
+    ENSEMBLE_WEIGHT,
+    LENIENCE,
+    TOP_ACCEPTED,
+    TYPICAL_ALPHA,
+    TYPICAL_THRESHOLD,
+    BonusName,
+    PieceName,
+    Pieces,
+)
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 
 BATCHES = 10  # a proof by sampling has this many parts; the test is made once after each
@@ -39,11 +50,6 @@ POSITIONS: dict[Position, str] = {
     "third": "3rd new token",
     "after": "the token after the first rejection",
 }
-TOP_ACCEPTED = 10  # "top-k": a drafted token is accepted if it is one of this many most probable ones
-LENIENCE = 0.3  # "lenient": q is multiplied by it before the comparison
-# "typical": the limits of Medusa's own code (posterior_threshold and posterior_alpha in medusa/model/medusa_model.py)
-TYPICAL_THRESHOLD, TYPICAL_ALPHA = 0.09, 0.3
-ENSEMBLE_WEIGHT = 0.5  # "ensemble": of the target; the draft has the rest
 
 
 LIMITS = {
@@ -70,6 +76,7 @@ class RuleText:
     position: Position = "first"
     joint: bool = False
     by_design: bool = False
+    pieces: Pieces | None = None  # None: its parts are none of a choice of pieces
 
 
 FILE = TABLES / "rules.yaml"
@@ -81,29 +88,46 @@ FILE = TABLES / "rules.yaml"
 )
 
 
+PIECES: dict[str, dict[PieceName, str]] = TypeAdapter(dict[str, dict[PieceName, str]]).validate_python(
+    {
+        group: {name: title.format(**LIMITS) for name, title in titles.items()}
+        for group, titles in yaml.safe_load((TABLES / "pieces.yaml").read_text(encoding="utf-8")).items()
+    }
+)  # what each is called, by the fields of `Pieces`
+
+
 def rule_text(name: RuleName) -> RuleText:
     return next(rule for rule in (*RULES, FORGETFUL) if rule.name == name)
+
+
+# A student's file has batches too, so each part of them has a bound.
+DrawnCount = Annotated[int, Field(ge=0, le=10**9)]
+DrawnShare = Annotated[float, Field(ge=0, le=1.001, allow_inf_nan=False)]
+DrawnCounts = Annotated[list[DrawnCount], MostItems(CLASSES + 1)]
+BatchTokens = Annotated[list[Annotated[str, Field(max_length=300)]], MostItems(CLASSES + 1)]
+PlaceCounts = Annotated[list[DrawnCount], MostItems(PLACES)]
+ExpectedDraws = Annotated[list[Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]], MostItems(CLASSES + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class DrawBatch:
     """Draws of one position. Lists have one entry a class: some single tokens, then all other tokens together."""
 
-    tokens: list[str]  # the classes' texts
-    speculative: list[int]  # how often the speculative loop wrote each class
-    plain: list[int]  # how often plain decoding did, once after each of the same texts
-    expected: list[float]  # the expected count: the sum of the target's probabilities after those texts
-    texts: int  # number of different texts before the position
-    tries: int  # runs that were made; more than draws if not every run has the position
-    proposed: int  # runs whose first round drafted something
+    tokens: BatchTokens  # the classes' texts
+    speculative: DrawnCounts  # how often the speculative loop wrote each class
+    plain: DrawnCounts  # how often plain decoding did, once after each of the same texts
+    expected: ExpectedDraws  # the expected count: the sum of the target's probabilities after those texts
+    texts: DrawnCount  # number of different texts before the position
+    tries: DrawnCount  # runs that were made; more than draws if not every run has the position
+    proposed: DrawnCount  # runs whose first round drafted something
     # Of these, runs whose first drafted token was accepted; older files call it "kept".
-    accepted: Annotated[int, Field(validation_alias=AliasChoices("accepted", "kept"))]
-    sum_of_products: float | None  # sum over tokens of p·q for the first drafted token; None without a draft
-    sum_of_minima: float | None  # sum of min(p, q)
+    accepted: Annotated[DrawnCount, Field(validation_alias=AliasChoices("accepted", "kept"))]
+    sum_of_products: DrawnShare | None  # sum over tokens of p·q for the first drafted token; None without a draft
+    sum_of_minima: DrawnShare | None  # sum of min(p, q)
     # How often the place of the drawn token (see `draws.place_of`) is in each twentieth; empty in older files.
-    speculative_places: list[int] = field(default_factory=list)
-    plain_places: list[int] = field(default_factory=list)
-    most_probable: float | None = None  # p of the token that q finds most probable; None in older files
+    speculative_places: PlaceCounts = field(default_factory=list)
+    plain_places: PlaceCounts = field(default_factory=list)
+    most_probable: DrawnShare | None = None  # p of the token that q finds most probable; None in older files
 
     @property
     def draws(self) -> int:
@@ -162,6 +186,35 @@ class GreedyRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenShare:
+    text: str
+    target: float  # its probability, p
+    written: float  # with which a rule writes it
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPlaces:
+    """What a piece writes at each place that it decides, if all guesses before were accepted; nothing is drawn."""
+
+    distances: list[float]  # total variation distance from the target
+    accepted: list[float]  # probability that the guess there is accepted; empty after the last one
+    tokens: list[TokenShare]  # where it differs most, at the place of the largest distance
+
+
+@dataclass(frozen=True, slots=True)
+class EnumeratedRules:
+    """Every rule of pieces along one draft."""
+
+    guesses: list[str]
+    judged: dict[str, WrittenPlaces]  # by the names of the first two pieces, see `judged_key`
+    bonus: dict[BonusName, WrittenPlaces]
+
+
+def judged_key(pieces: Pieces) -> str:
+    return f"{pieces.accept} {pieces.replace}"
+
+
+@dataclass(frozen=True, slots=True)
 class Exact:
     """Of a rule at the first token, from the probabilities of both models: nothing is drawn."""
 
@@ -174,7 +227,7 @@ class RecordedDraws:
     rule: RuleName
     position: Position
     batches: list[DrawBatch]
-    # None for rules that are not an `other_rules.AlteredRule`, and in older files
+    # None for rules that are not made of pieces, and in older files
     exact: Annotated[Exact | None, Field(exclude_if=lambda exact: exact is None)] = None
 
 
@@ -188,6 +241,7 @@ class RecordedProof:
     greedy: list[GreedyRow]
     near_tie: GreedyRow  # in bfloat16
     forgotten_row: GreedyRow | None = None  # with a cache that forgets a row; None in older files
+    enumerated: EnumeratedRules | None = None  # None in older files
 
     @property
     def changed_weights(self) -> list[str]:

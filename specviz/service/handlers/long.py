@@ -18,6 +18,7 @@ from specviz.decoding import Drafter, fit_drafter
 from specviz.measure.compare import PairedRuns, comparison_of
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.other_rules import chain_only
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.measure import measure
@@ -129,6 +130,17 @@ def prove_steps(command: wire.Prove, workshop: Workshop) -> wire.JobSteps:
     yield wire.JobProgress(job, "drawing", BATCHES, draws=each)
     for batch in draw_batches(draws, request.settings.seed, each, left):
         yield wire.JobItem(job, "prove", batch) if batch else None
+    yield wire.JobFinished(job)
+
+
+def enumerate_rules_steps(command: wire.EnumerateRules, workshop: Workshop) -> wire.JobSteps:
+    """One `EnumeratedRules`."""
+    job, request = command.job, command.request
+    target, draft = yield from workshop.load_pair(job, request)
+    yield wire.RunStarted(job)
+    draws = Draws(target, draft, request.prompt, chain_only(request.settings), "lossless", "first")
+    if not command.done:
+        yield wire.JobItem(job, "enumerate rules", draws.enumerate_rules(request.settings.seed))
     yield wire.JobFinished(job)
 
 

@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 
 from specviz.core.drafters import spoken
+from specviz.core.request import RunRequest
 from specviz.data.texts import page_texts
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, InterimLook, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, NearTie, rule_text
@@ -130,6 +131,7 @@ def tie_figure(tie: NearTie) -> Figure:
     return figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
 
 
+UNDER_WAY = {"greedy": "Greedy comparison", "near-tie": "The near-tie, here", "yours": "Every rule"}
 STOPPED = {
     "cancelled": "Cancelled. The results so far stay.",
     "lost": "This proof has expired. The results so far stay.",
@@ -142,8 +144,7 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
         return
 
     def line(view: JobView) -> str:
-        greedy = "Greedy comparison" if task.place == "greedy" else "The near-tie, here"
-        name = rule_text(task.rule).title if task.rule else greedy
+        name = rule_text(task.rule).title if task.rule else UNDER_WAY[task.place]
         return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
 
     if slot.busy:
@@ -167,7 +168,7 @@ def _step(progress: JobProgress) -> str:
 def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
     if not outcome.batches:
         return
-    running = state.drawing == outcome.rule
+    running = outcome.rule is not None and state.drawing == outcome.rule
     st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander("The statistics of this test", key=f"{key}_statistics"):
@@ -190,13 +191,17 @@ def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow:
 
 
 def _what(outcome: Outcome) -> str:
-    request, texts = outcome.request, sum(batch.texts for batch in outcome.batches)
-    draft = plain(spoken(request.draft))
+    texts = sum(batch.texts for batch in outcome.batches)
     after = "" if outcome.position == "first" else f", after {texts:,} texts"
+    draws = f"{outcome.looks[-1].draws:,} draws each way"
+    return f"{POSITIONS[outcome.position]}{after}; {describe_request(outcome.request)}; {draws}."
+
+
+def describe_request(request: RunRequest) -> str:
+    settings = request.settings
     return (
-        f"{POSITIONS[outcome.position]}{after}; {draft} → {plain(request.target)}, temperature "
-        f"{request.settings.temperature:g}, draft length {request.settings.draft_length}{request.settings.manner}; "
-        f"{outcome.looks[-1].draws:,} draws each way."
+        f"{plain(spoken(request.draft))} → {plain(request.target)}, temperature {settings.temperature:g}, draft length "
+        f"{settings.draft_length}{settings.manner}"
     )
 
 
@@ -231,5 +236,12 @@ def _statistics(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
         yield ("p-value, places, target alone", p(control), SAYS["control"])
 
 
+BADGES: dict[ProofSource, str] = {
+    "recorded": ":gray-badge[RECORDED]",
+    "live": ":green-badge[LIVE · this machine]",
+    "file": ":gray-badge[YOUR FILE]",
+}
+
+
 def badge(source: ProofSource) -> str:
-    return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"
+    return BADGES[source]

@@ -1,6 +1,7 @@
 """The proof page: its controls, greedy texts token for token, the same distribution, rules broken on purpose."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from math import floor, log2
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from specviz.measure.proof import rows as records
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.ui.same_quality import same_quality_state
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
+from specviz.ui.same_quality.own_rule import choose_pieces, held_pieces, show_enumerated, show_student
 from specviz.ui.same_quality.same_quality_state import (
     ONE_OF_EACH,
     SWITCHES,
@@ -53,6 +55,7 @@ def controls(proof: SameQualityState) -> None:
             "same_quality_position": wanted.position,
             "same_quality_draws": wanted.draws,
             "same_quality_rule": wanted.rule,
+            **{f"same_quality_{group}": name for group, name in asdict(wanted.pieces).items()},
         }
         proof.values = {key: value for key, value in values.items() if key not in WITHOUT_WIDGET}
     restore_widgets(proof.values)
@@ -87,9 +90,8 @@ def remember(proof: SameQualityState) -> None:
 def _read() -> ProofRequest:
     request = CONTROLS.request(held("same_quality_prompt"))
     preset = None if held("same_quality_preset") == OWN_TEXT else held("same_quality_preset")
-    return ProofRequest(
-        request, preset, held("same_quality_position"), held("same_quality_draws"), held("same_quality_rule")
-    )
+    position, draws, rule = (held(f"same_quality_{name}") for name in ("position", "draws", "rule"))
+    return ProofRequest(request, preset, position, draws, rule, held_pieces())
 
 
 def show_proof(state: SameQualityState) -> None:
@@ -97,7 +99,7 @@ def show_proof(state: SameQualityState) -> None:
     if limit := limit_sentence():
         st.caption(limit)
     # each a part of its own: it is drawn again alone when what it shows has grown
-    for place, draw in {"greedy": show_greedy, "sampling": _sampling, "switch": _switches}.items():
+    for place, draw in {"greedy": show_greedy, "sampling": _sampling, "switch": _switches, "yours": _yours}.items():
         st.fragment(draw, key=f"same_quality_part_{place}")(state)
     if found := records.recorded_proof():
         changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
@@ -160,6 +162,23 @@ def _switches(state: SameQualityState) -> None:
     with right:
         _switch(state, rules[chosen])
     _acceptance(state)
+
+
+def _yours(state: SameQualityState) -> None:
+    st.header("Your rule", anchor="yours")
+    st.markdown(SAYS["yours"])
+    room = choose_pieces()
+    remember(state)
+    begin = partial(_enumerate, state)
+    _button(state, "Compute it for my prompt", "same_quality_enumerate", begin, icon="calculate")
+    show_status(state, "yours")
+    if state.enumerated:
+        show_enumerated(state.enumerated, room)
+    show_student(state)
+
+
+def _enumerate(state: SameQualityState) -> None:
+    state.enumerate_rules(_read().request)
 
 
 def mark_of(rule: records.RuleText) -> tuple[str, str]:

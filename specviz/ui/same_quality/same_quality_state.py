@@ -1,7 +1,7 @@
 """What is to be proved, as a link and back; what one visitor has proved so far, and what is under way. No drawing."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -11,29 +11,33 @@ from specviz.core.settings import PromptFormat
 from specviz.data.links.page_link import DIGITS, Params, one_of
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.data.prompts.workloads import CHAT_WORKLOADS, WORKLOADS
+from specviz.lab.draws import read_draws
 from specviz.measure.proof.findings import Finding, InterimLook, finding, looks, place_looks
+from specviz.measure.proof.pieces import REAL, AcceptName, BonusName, Pieces, ReplaceName
 from specviz.measure.proof.rows import (
     FORGETFUL,
     MOST_DRAWS,
     RULES,
     DrawBatch,
+    EnumeratedRules,
     GreedyRow,
     Position,
     RuleName,
     recorded_proof,
+    rule_text,
 )
 from specviz.service.job import Items
-from specviz.service.protocol import CompareGreedy, Prove
+from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
-ProofSource = Literal["recorded", "live"]
-ProofPlace = Literal["greedy", "near-tie", "sampling", "switch"]  # a part of the page
+ProofSource = Literal["recorded", "live", "file"]
+ProofPlace = Literal["greedy", "near-tie", "sampling", "switch", "yours"]  # a part of the page
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    rule: RuleName
+    rule: RuleName | None  # None: a student's own, from a file
     position: Position
     request: RunRequest
     source: ProofSource
@@ -60,6 +64,28 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Enumerated:
+    request: RunRequest
+    source: ProofSource
+    rules: EnumeratedRules
+
+
+@dataclass(slots=True)
+class StudentFile:
+    """What was drawn with a student's own rule, by `specviz lab run`."""
+
+    outcomes: dict[Position, Outcome] = field(default_factory=dict)
+    kind: str = ""  # of the mistake that `specviz lab check` finds in it
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, content: bytes) -> None:
+        """InputError: it is no such file; what was open stays."""
+        request, draws = read_draws(content)
+        self.outcomes = {d.position: Outcome(None, d.position, request, "file", d.batches) for d in draws.positions}
+        self.kind = draws.kind
+
+
+@dataclass(frozen=True, slots=True)
 class ProofTask:
     place: ProofPlace  # of the button that started it
     request: RunRequest
@@ -75,6 +101,8 @@ class SameQualityState:
     greedy: list[GreedyRow] = field(default_factory=list)
     near_tie: GreedyRow | None = None
     forgotten_row: GreedyRow | None = None
+    enumerated: Enumerated | None = None
+    student: StudentFile = field(default_factory=StudentFile)
     compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
     task: ProofTask | None = None
     slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
@@ -92,7 +120,10 @@ class SameQualityState:
         if found is None:
             return cls()
         outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
-        return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
+        state = cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
+        if found.enumerated:
+            state.enumerated = Enumerated(found.request, "recorded", found.enumerated)
+        return state
 
     def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
         self.task = ProofTask("sampling" if rule == "lossless" else "switch", request, rule, position)
@@ -104,6 +135,10 @@ class SameQualityState:
         self.task = ProofTask(place, request, "forgotten-row" if forgets else None)
         self.slot.start(lambda job: CompareGreedy(job, request, list(presets), half=half, forgets=forgets))
 
+    def enumerate_rules(self, request: RunRequest) -> None:
+        self.task = ProofTask("yours", request)
+        self.slot.start(lambda job: EnumerateRules(job, request))
+
     def refresh(self) -> bool:
         before = self.slot.result
         self.slot.refresh()
@@ -113,6 +148,8 @@ class SameQualityState:
         if result and task and task.rule and result.task == "prove":
             items = list(result.items)
             self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
+        elif result and task and result.task == "enumerate rules":
+            self.enumerated = Enumerated(task.request, "live", result.items[-1])
         elif result and task:
             self.compared.add(task.place)
             if task.place == "greedy":
@@ -131,6 +168,7 @@ ONE_OF_EACH: dict[PromptFormat, list[str]] = {
 DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
 SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 FIRST_SWITCH: RuleName = "no-residual"
+FIRST_PIECES = rule_text(FIRST_SWITCH).pieces or REAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +178,10 @@ class ProofRequest:
     position: Position = "first"
     draws: int = 2000
     rule: RuleName = FIRST_SWITCH  # the switch chosen
+    pieces: Pieces = FIRST_PIECES  # of the visitor's own rule
 
     def link(self) -> dict[str, str]:
-        more = {"position": self.position, "draws": str(self.draws), "rule": self.rule}
+        more = {"position": self.position, "draws": str(self.draws), "rule": self.rule, **asdict(self.pieces)}
         return link_of(self.request, preset=self.preset) | more
 
 
@@ -150,9 +189,17 @@ class ProofLink(RunLink):
     position: Annotated[Position, Field(description="a position known here")] = "first"
     draws: Annotated[int, DIGITS, one_of(DRAWS), Field(description=f"one of {', '.join(map(str, DRAWS))}")] = 2000
     rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
+    accept: Annotated[AcceptName, Field(description="a piece known here")] = FIRST_PIECES.accept
+    replace: Annotated[ReplaceName, Field(description="a piece known here")] = FIRST_PIECES.replace
+    bonus: Annotated[BonusName, Field(description="a piece known here")] = FIRST_PIECES.bonus
+
+    @property
+    def pieces(self) -> Pieces:
+        return Pieces(self.accept, self.replace, self.bonus)
 
 
 def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[ProofRequest, list[str]]:
     link, problems = ProofLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
-    return ProofRequest(link.request(prompt), preset, link.position, link.draws, link.rule), [*problems, *more]
+    wanted = ProofRequest(link.request(prompt), preset, link.position, link.draws, link.rule, link.pieces)
+    return wanted, [*problems, *more]

@@ -96,6 +96,11 @@ def bind_default(key: str) -> dict[str, Any]:
     return {"key": key, "default": _held(key)}
 
 
+def store_value(key: str, value: object) -> None:
+    """What a widget with a `fresh_key` returned."""
+    st.session_state[key] = value
+
+
 def fresh_key(key: str) -> str:
     """A key that is new whenever the program sets this widget. The caller stores under `key` what the widget returns.
 

@@ -1,0 +1,87 @@
+"""What a student's rule wrote in many draws: a part of the file of its run, which the page Same quality tests.
+
+One run cannot show with which probability a token comes, so `specviz lab run` draws the same few tokens many times.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from specviz.core.errors import InputError, join_problems, problems_of
+from specviz.core.outside import MostItems, outside
+from specviz.core.request import RunRequest
+from specviz.core.trace import UPLOAD, Name, Trace, dump_trace, parse_trace
+from specviz.measure.proof.rows import BATCHES, PLACES, POSITIONS, DrawBatch, Position
+
+DRAFT_LENGTH = 2  # so that the third token is often the one after a whole draft
+TESTED: tuple[Position, ...] = ("first", "second", "third")
+PART = "same_quality"  # of the file
+NO_DRAWS = (
+    "This file has a run and no draws. One run cannot show with which probability a token comes: write the file with "
+    "“specviz lab run”."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPosition:
+    position: Position
+    batches: Annotated[list[DrawBatch], MostItems(BATCHES)]
+
+
+@dataclass(frozen=True, slots=True)
+class LabDraws:
+    positions: Annotated[list[DrawnPosition], MostItems(len(POSITIONS))]
+    kind: Name = ""  # of the mistake, as `lab check` calls it; empty: none, or none that is known
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    same_quality: LabDraws | None = None
+
+
+_FILE: TypeAdapter[_File] = outside(_File)
+
+
+def dump_run(trace: Trace, draws: LabDraws) -> str:
+    """A trace file with one part more, which other readers of traces do not look at."""
+    return json.dumps(json.loads(dump_trace(trace)) | json.loads(_FILE.dump_json(_File(draws))))
+
+
+def read_draws(content: bytes) -> tuple[RunRequest, LabDraws]:
+    """What was decoded, and the draws; InputError: it is no such file, in one sentence."""
+    trace = parse_trace(content, UPLOAD)
+    try:
+        found = _FILE.validate_json(content.removeprefix(b"\xef\xbb\xbf")).same_quality
+    except ValidationError as error:
+        raise InputError(join_problems("file", problems_of(error))) from None
+    if found is None or not found.positions or trace.drafter is None:
+        raise InputError(NO_DRAWS)
+    if any(_problems(found)):
+        raise InputError("The draws in this file contradict themselves.")
+    settings = replace(trace.settings, draft_length=DRAFT_LENGTH)
+    return RunRequest(trace.prompt.text, trace.target.name, trace.drafter.asked_as, settings=settings), found
+
+
+def _problems(draws: LabDraws) -> Iterator[bool]:
+    names = [each.position for each in draws.positions]
+    yield len(set(names)) < len(names)
+    for each in draws.positions:
+        yield not each.batches
+        yield any(one.tokens != other.tokens for one, other in pairwise(each.batches))
+        yield from map(_contradicts_itself, each.batches)
+
+
+def _contradicts_itself(batch: DrawBatch) -> bool:
+    columns: list[list[Any]] = [batch.speculative, batch.plain, batch.expected]
+    places = [each for each in (batch.speculative_places, batch.plain_places) if each]
+    return (
+        not batch.draws
+        or any(len(column) != len(batch.tokens) for column in columns)
+        or any(abs(sum(column) - batch.draws) > 0.01 * batch.draws for column in columns)
+        or any(len(column) != PLACES or sum(column) != batch.draws for column in places)
+        or not batch.accepted <= batch.proposed <= batch.tries
+    )

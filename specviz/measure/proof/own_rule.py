@@ -1,0 +1,54 @@
+"""What is said of a rule that is chosen piece by piece: proved, or refuted, by how much and at which place."""
+
+from dataclasses import dataclass
+
+from specviz.data.lessons.lab_words import lab_words
+from specviz.data.texts import Sentences
+from specviz.measure.proof.pieces import PieceName, Pieces
+from specviz.measure.proof.rows import RULES, EnumeratedRules, TokenShare, WrittenPlaces, judged_key
+
+say = Sentences("own_rule")
+SEEN = 1e-4  # a distance below it may be the rounding of a model's probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRuleFinding:
+    lossless: bool
+    distances: list[float]  # at each guess, and after the last one
+    tokens: list[TokenShare]  # at the place of the largest distance
+    sentence: str
+    mistakes: list[str]  # a sentence for each piece that is not the best
+
+
+def judge_pieces(pieces: Pieces, rules: EnumeratedRules) -> OwnRuleFinding:
+    judged, bonus = rules.judged[judged_key(pieces)], rules.bonus[pieces.bonus]
+    after = max(bonus.distances) > max(judged.distances)
+    worst = bonus if after else judged
+    sentence = _proof(pieces) if pieces.lossless else _refuted(worst, rules, after=after)
+    accepted = say("accepted", share=judged.accepted[0])
+    wrong = [name for name in (pieces.wrong, pieces.bonus) if name and name != "from_target"]
+    mistakes = [_mistake(name) for name in wrong]
+    return OwnRuleFinding(
+        pieces.lossless, [*judged.distances, *bonus.distances], worst.tokens, f"{sentence} {accepted}", mistakes
+    )
+
+
+def _proof(pieces: Pieces) -> str:
+    return say("proved_ratio") if pieces.accept == "ratio" else say("proved_equal")
+
+
+def _refuted(places: WrittenPlaces, rules: EnumeratedRules, *, after: bool) -> str:
+    distance = max(places.distances)
+    if distance < SEEN:
+        return say("not_here")
+    number = len(rules.guesses) if after else places.distances.index(distance) + 1
+    place = say("after", count=number) if after else say("at", number=number)
+    token = places.tokens[0]
+    text = token.text.strip() or "␣"
+    return say("refuted", place=place, text=text, target=token.target, written=token.written, distance=distance)
+
+
+def _mistake(name: PieceName) -> str:
+    kinds = lab_words()["judge"].kinds
+    lossy: dict[PieceName, str] = {rule.pieces.accept: rule.why for rule in RULES if rule.pieces}
+    return kinds.get(name) or lossy.get(name) or say("without_rejected")

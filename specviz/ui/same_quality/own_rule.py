@@ -1,0 +1,105 @@
+"""Your rule: three choices of pieces, what follows from them, and the draws of a rule that a student wrote."""
+
+from typing import Any, get_args
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.data.lessons.lab_words import lab_words
+from specviz.data.texts import page_texts
+from specviz.measure.proof.own_rule import OwnRuleFinding, judge_pieces
+from specviz.measure.proof.pieces import AcceptName, BonusName, Pieces, ReplaceName
+from specviz.measure.proof.rows import PIECES, POSITIONS, RULES, rule_text
+from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
+from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import BLUE, HATCHED, ORANGE, Figure, axis, bars, chart, figure
+from specviz.ui.shared.parts import file_uploader
+from specviz.ui.shared.persistent_widgets import bind_index, fresh_key, held, set_widgets, store_value
+
+SAYS = page_texts("same_quality")
+GROUPS = {"accept": get_args(AcceptName), "replace": get_args(ReplaceName), "bonus": get_args(BonusName)}
+
+
+def held_pieces() -> Pieces:
+    return Pieces(**{group: held(f"same_quality_{group}") for group in GROUPS})
+
+
+def choose_pieces() -> DeltaGenerator:
+    """The choices, and the room beside them for what follows."""
+    _start_from()
+    left, right = st.columns([2, 4], gap="large")
+    with right:
+        columns, found = st.columns(2, gap="medium"), st.container()
+    for column, (group, names) in zip([left, *columns], GROUPS.items(), strict=True):
+        key, titles = f"same_quality_{group}", PIECES[group]
+        chosen = bind_index(key, names) | {"key": fresh_key(key), "format_func": titles.__getitem__}
+        store_value(key, column.radio(SAYS[f"piece_{group}"], names, **chosen))
+    return found
+
+
+def _start_from() -> None:
+    rules = {rule.name: rule.title for rule in RULES if rule.pieces}
+    shown = next((rule.name for rule in RULES if rule.pieces == held_pieces()), None)
+    key = f"same_quality_named-{shown}"
+
+    def begin() -> None:
+        named = st.session_state[key]
+        if named and (pieces := rule_text(named).pieces):
+            set_widgets({f"same_quality_{group}": getattr(pieces, group) for group in GROUPS})
+
+    more: dict[str, Any] = {"default": shown, "format_func": rules.__getitem__, "on_change": begin, "key": key}
+    st.pills(SAYS["start_from"], list(rules), **more)
+
+
+def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
+    found = judge_pieces(held_pieces(), known.rules)
+    mark = ":material/check_circle: :blue[**Lossless" if found.lossless else ":material/cancel: :orange[**Not lossless"
+    with room:
+        st.markdown(f"{badge(known.source)} {mark}.**] {plain(found.sentence)}")
+        for mistake in found.mistakes:
+            st.markdown(f":material/arrow_forward: {plain(mistake)}")
+    places, tokens = st.columns(2, gap="medium")
+    with places:
+        chart(_places_figure(found, known.rules.guesses), "same_quality_own_places", alt=SAYS["own_places_alt"])
+    with tokens:
+        chart(_tokens_figure(found), "same_quality_own_tokens", alt=SAYS["own_tokens_alt"])
+    st.caption(f"{describe_request(known.request)}. {SAYS['own_places']}")
+
+
+def _places_figure(found: OwnRuleFinding, guesses: list[str]) -> Figure:
+    labels = [*(f"{place}. {token_label(text)}" for place, text in enumerate(guesses, 1)), "bonus"]
+    above = max(0.1, 1.05 * max(found.distances))  # so that rounding does not fill the figure
+    shown = bars("", [*range(len(labels))], found.distances, "%{y:.3f}<extra></extra>", marker={"color": ORANGE})
+    x = axis("place", tickvals=[*range(len(labels))], ticktext=labels)
+    return figure([shown], HEIGHT, x=x, y=axis("distance from the target", range=[0, above]))
+
+
+def _tokens_figure(found: OwnRuleFinding) -> Figure:
+    labels, places = [token_label(token.text) for token in found.tokens], [*range(len(found.tokens))]
+    said = "%{y:.1%}<extra></extra>"
+    shown = [
+        bars("the target’s own probabilities", places, [token.target for token in found.tokens], said, marker=HATCHED),
+        bars("your rule writes", places, [token.written for token in found.tokens], said, marker={"color": BLUE}),
+    ]
+    x = axis("tokens at the largest distance", tickvals=places, ticktext=labels)
+    y = axis("probability", tickformat=".0%", rangemode="tozero")
+    return figure(shown, HEIGHT, x=x, y=y, bargap=0.25, bargroupgap=0.05)
+
+
+def show_student(state: SameQualityState) -> None:
+    """The draws of a rule that a student wrote, from the file of `specviz lab run`."""
+    student = state.student
+    with st.expander(SAYS["student"], expanded=bool(student.outcomes)):
+        st.markdown(SAYS["student_about"])
+        more: dict[str, Any] = {"take": lambda file: student.open(file.getvalue()), "type": "json"}
+        file_uploader(SAYS["student_open"], key="same_quality_file", problems=student.problems, **more)
+        if not student.outcomes:
+            return
+        if says := lab_words()["judge"].kinds.get(student.kind):
+            st.markdown(f":material/arrow_forward: {plain(SAYS['student_kind'].format(says=says))}")
+        failed = (position for position, each in student.outcomes.items() if each.finding.state == "fails")
+        options = list(student.outcomes)
+        chosen: dict[str, Any] = {"default": next(failed, options[0]), "format_func": POSITIONS.__getitem__}
+        position = st.segmented_control("Which token", options, key="same_quality_student", required=True, **chosen)
+        show_outcome(state, student.outcomes[position], "same_quality_student_outcome")

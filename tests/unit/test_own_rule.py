@@ -1,0 +1,169 @@
+"""Rules of pieces: which are lossless, what each writes, what is said of it, and the draws of a student's own."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.trace import parse_trace
+from specviz.data.lessons.lab_words import lab_words
+from specviz.lab.draws import DrawnPosition, LabDraws, dump_run, read_draws
+from specviz.measure.proof.algebra import BONUS, Probs, distance, to_probs, written_by
+from specviz.measure.proof.enumeration import enumerated
+from specviz.measure.proof.own_rule import judge_pieces
+from specviz.measure.proof.pieces import BonusName, Pieces, judging
+from specviz.measure.proof.rows import PIECES, RULES, DrawBatch, RuleName, recorded_proof, rule_text
+from tests.support.fake_traces import fake_trace
+from tests.support.known import known
+
+WIDE = 40  # tokens: more than the rule of the most probable ones accepts
+JUDGING = list(judging())
+EVERY = [replace(each, bonus=bonus) for each, bonus in product(JUDGING, get_args(BonusName))]
+
+
+def rows(seed: int, count: int) -> list[Probs]:
+    random = np.random.default_rng(seed)
+    return [to_probs(random.random(WIDE) ** 3) for _ in range(count)]
+
+
+@pytest.mark.parametrize("pieces", JUDGING, ids=lambda each: f"{each.accept}-{each.replace}")
+def test_a_way_to_judge_writes_p_exactly_where_it_is_called_lossless(pieces: Pieces) -> None:
+    """For 20 random pairs; where it is not, every one of them shows it."""
+    for seed in range(20):
+        p, q = rows(seed, 2)
+        accepted, written = written_by(pieces, p, q)
+        assert 0 <= accepted <= 1 + 1e-12
+        assert (written >= -1e-12).all()
+        assert written.sum() == pytest.approx(1)
+        assert (distance(p, written) < 1e-12) == pieces.lossless == (distance(p, written) < 0.001)
+
+
+def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only() -> None:
+    p = np.stack(rows(3, 3))
+    for name, bonus in BONUS.items():
+        right = (found := bonus(p)) is None or distance(p[-1], found) < 1e-12
+        assert right == Pieces(bonus=name).lossless, name
+
+
+def test_a_token_that_is_certain_and_rejected_is_written_all_the_same() -> None:
+    certain, q = to_probs([1.0, 0.0]), to_probs([0.5, 0.5])
+    for pieces in JUDGING:
+        _, written = written_by(pieces, certain, q)
+        assert written.sum() == pytest.approx(1), pieces
+
+
+@pytest.mark.parametrize(
+    ("rule", "p", "accepted", "off"),
+    [
+        ("no-residual", [0.5, 0.3, 0.2], 0.7, 0.15),  # writes 0.35, 0.39, 0.26
+        ("lenient", [0.5, 0.3, 0.2], 1.0, 0.3),  # 0.2 / (0.3 · 0.5) is above 1: writes q
+        ("ensemble", [0.5, 0.3, 0.2], 0.85, 0.15),  # writes the mean of p and q
+        ("typical", [0.5, 0.45, 0.05], 0.5, 0.075),  # 0.05 is below 0.09: writes 0.45, 0.525, 0.025
+        ("match", [0.5, 0.3, 0.2], 0.29, 0.0),  # the sum of p·q
+    ],
+)
+def test_the_exact_values_by_hand(rule: RuleName, p: list[float], accepted: float, off: float) -> None:
+    share, written = written_by(known(rule_text(rule).pieces), to_probs(p), to_probs([0.2, 0.3, 0.5]))
+    assert (share, distance(to_probs(p), written)) == pytest.approx((accepted, off))
+
+
+def test_every_piece_has_a_name_and_every_wrong_one_a_sentence() -> None:
+    found = known(known(recorded_proof()).enumerated)
+    assert {group: list(titles) for group, titles in PIECES.items()} == {
+        name: list(get_args(Pieces.__annotations__[name])) for name in ("accept", "replace", "bonus")
+    }
+    for pieces in EVERY:
+        judged = judge_pieces(pieces, found)
+        assert judged.lossless == pieces.lossless
+        assert judged.lossless == (max(judged.distances) < 1e-5)
+        assert bool(judged.mistakes) == (pieces.wrong is not None or pieces.bonus != "from_target")
+
+
+def test_a_rule_is_proved_or_refuted_with_the_place_and_the_kind_of_mistake() -> None:
+    found, kinds = known(known(recorded_proof()).enumerated), lab_words()["judge"].kinds
+    assert "Together that is p" in judge_pieces(Pieces(), found).sentence
+    match = Pieces("accepted_when_equal", "without_rejected")
+    assert "whatever q is" in judge_pieces(match, found).sentence
+    wrong = judge_pieces(Pieces(replace="replaced_from_target"), found)
+    assert wrong.sentence.startswith("At guess 1, “")
+    assert wrong.mistakes == [kinds["replaced_from_target"]]
+    late = judge_pieces(Pieces(bonus="most_probable_bonus"), found)
+    assert late.sentence.startswith("After 4 accepted guesses, “")
+    assert late.mistakes == [kinds["most_probable_bonus"]]
+    slower = judge_pieces(Pieces(bonus="bonus_forgotten"), found)
+    assert (slower.lossless, slower.mistakes) == (True, [kinds["bonus_forgotten"]])
+    lossy = judge_pieces(Pieces(accept="typical"), found)
+    assert lossy.mistakes == [rule_text("typical").why]
+
+
+def test_a_draft_that_is_the_target_refutes_nothing_and_that_is_said() -> None:
+    p = np.stack(rows(1, 2))
+    found = enumerated(p, [p[0]], [3], str)
+    same = judge_pieces(Pieces(accept="always_accepted"), found)
+    assert not same.lossless
+    assert same.sentence.startswith("With this prompt and these models")
+
+
+def test_the_rules_of_pieces_are_those_that_judge_one_guess_after_the_other() -> None:
+    made = {rule.name for rule in RULES if rule.pieces}
+    assert made == {"lossless", "match", "no-residual", "top-k", "lenient", "typical", "ensemble"}
+    assert all(rule.lossless == rule.pieces.lossless for rule in RULES if rule.pieces)
+
+
+# ---- the file of `specviz lab run`
+
+
+def student_file(batches: Sequence[DrawBatch]) -> bytes:
+    draws = LabDraws([DrawnPosition("first", [*batches])], "replaced_from_target")
+    return dump_run(fake_trace(), draws).encode()
+
+
+BATCHES_OF_ONE = next(each.batches for each in known(recorded_proof()).draws if each.rule == "no-residual")
+
+
+def test_a_students_file_is_a_trace_with_draws() -> None:
+    content = student_file(BATCHES_OF_ONE)
+    assert parse_trace(content) == fake_trace()
+    request, draws = read_draws(content)
+    assert (request.prompt, request.settings.draft_length) == (fake_trace().prompt.text, 2)
+    assert draws.positions[0].batches == BATCHES_OF_ONE
+    assert draws.kind == "replaced_from_target"
+
+
+ONE = BATCHES_OF_ONE[0]
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [],
+        [replace(ONE, speculative=ONE.speculative[:-1])],
+        [replace(ONE, plain=[0] * len(ONE.plain))],
+        [replace(ONE, expected=[1e8] * len(ONE.expected))],
+        [replace(ONE, speculative_places=[1] * 20)],
+        [replace(ONE, accepted=ONE.tries + 1)],
+        [ONE, replace(ONE, tokens=[*ONE.tokens[:-1], "others"])],
+        [replace(ONE, speculative=[0] * 31, plain=[0] * 31, expected=[0.0] * 31)],
+    ],
+    ids=["none", "short", "sum", "expected", "places", "accepted", "tokens", "nothing drawn"],
+)
+def test_draws_that_contradict_themselves_are_refused(batches: list[DrawBatch]) -> None:
+    with pytest.raises(InputError, match=r"^The draws in this file contradict themselves\.$"):
+        read_draws(student_file(batches))
+
+
+def test_what_is_no_file_of_draws_gets_a_sentence() -> None:
+    whole = json.loads(student_file(BATCHES_OF_ONE))
+    alone = json.dumps({name: value for name, value in whole.items() if name != "same_quality"})
+    with pytest.raises(InputError, match="One run cannot show"):
+        read_draws(alone.encode())
+    whole["same_quality"]["positions"] *= 40
+    with pytest.raises(InputError, match="positions"):
+        read_draws(json.dumps(whole).encode())
+    with pytest.raises(InputError, match="trace"):
+        read_draws(b"{}")
