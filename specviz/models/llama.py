@@ -39,6 +39,11 @@ class Linear:
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
 
+    @property
+    def bytes(self) -> int:
+        """Memory that the matrix takes."""
+        return self.weight.nbytes
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:

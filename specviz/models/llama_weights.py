@@ -97,9 +97,10 @@ def tensors_of(layer: Layer) -> list[Tensor]:
 
 def memory_of(llama: Llama) -> int:
     """Bytes of all weights, each counted once."""
-    every = [llama.embedding, llama.norm, llama.output.weight]
-    every += [tensor for layer in llama.layers for tensor in tensors_of(layer)]
-    return sum(tensor.numel() * tensor.element_size() for tensor in {id(each): each for each in every}.values())
+    matrices = [llama.output, *(each for layer in llama.layers for each in matrices_of(layer))]
+    others = [llama.norm, *(each for layer in llama.layers for each in tensors_of(layer) if each.device.type != "meta")]
+    plain = {id(each): each.nbytes for each in (llama.embedding, *others)}
+    return sum(plain.values()) + sum(each.bytes for each in matrices if id(each.weight) not in plain)
 
 
 def frequencies(rope: Mapping[str, Any], size: int) -> Tensor:

@@ -21,18 +21,24 @@ from specviz.models.llama import Linear
 OFF = "SPECVIZ_PACKED"  # "0" leaves every matrix as it is
 MOST_LOST = 2.0**-25  # of a weight: float16 has no smaller steps than twice that, and bfloat16 has
 MOST_APART = 1e-5  # of two products in float32, as a share of the largest number
+BLOCK = 512  # columns that FBGEMM stores together; the last block takes as much memory as a full one
 ROWS = 4096  # that are looked at together: a large vocabulary's matrix is not copied whole
 
 
 @dataclass(frozen=True, slots=True)
 class PackedLinear(Linear):
-    """The same product. `weight` tells its shape and its memory; only FBGEMM can read its numbers."""
+    """The same product. `weight` has its shape and no numbers; only FBGEMM can read those."""
 
     numbers: Tensor  # opaque
     rows_are_independent: ClassVar[bool] = True
 
     def __call__(self, x: Tensor) -> Tensor:
         return torch.fbgemm_linear_fp16_weight_fp32_activation(x, self.numbers, self.bias)
+
+    @property
+    def bytes(self) -> int:
+        rows, columns = self.weight.shape
+        return 2 * rows * -(-columns // BLOCK) * BLOCK
 
 
 def packed(linear: Linear) -> Linear:

@@ -114,9 +114,9 @@ def rows_of_pairs() -> dict[str, str]:
     return both | {"so wren-mini → wren-base": f"{quickest} (over bf16: {own})"}
 
 
-def counts_of(name: str) -> list[str]:
-    """Greedy texts in bfloat16 that are those of plain decoding: along chains and in trees."""
-    kinds = [stored(name)["formats"]["bfloat16"][kind] for kind in ("chains", "trees")]
+def exact_texts() -> list[str]:
+    """Greedy texts that are those of plain decoding: along chains and in trees."""
+    kinds = [stored("exactness")["formats"]["float32"][kind] for kind in ("chains", "trees")]
     return [f"{each['same_text']:,} of {each['runs']:,}" for each in kinds]
 
 
@@ -147,9 +147,7 @@ def rows_of_texts() -> dict[str, str]:
             f"{min(found['same_text'], found['same_rounds'])} of {found['compared']} runs"
             for found in rounds_of_peers()
         ),
-        "greedy texts in bfloat16": "; ".join(
-            ", ".join(counts_of(name)) for name in ("exactness", "exactness_unpacked")
-        ),
+        "greedy texts that are those of plain decoding": "; ".join(exact_texts()),
         "modelled against measured speedup": f"off by {100 * agreement['off_by_median']:.1f} %; "
         f"one run beside one calibration by {100 * one:.1f} % (medians)",
     }
@@ -167,11 +165,6 @@ def quotes() -> list[str]:
     agreement, steadiness = stored("agreement"), [each["after"]["speedups"] for each in stored("steadiness")["labels"]]
     widest = [each["v5"] for each in select(agreement["repeats"], pair="wren-nano → wren-base")]
     spreads = [100 * stdev(its) / mean(its) for its in steadiness]
-    half = stored("peers_amx")["kinds"].values()
-    of_half = [
-        " and ".join(f"{median(kind[name][f'{way}_ms'] for kind in half):.1f}" for way in ("plain", "speculative"))
-        for name in ("ours", "ours bfloat16", "llama.cpp", "llama.cpp bfloat16", "transformers")
-    ]
     nano = dict(kind="structured", layers=12, dtype="float32", draft="wren-nano", gamma=int(LENGTH))
     [baseline] = select(stored("baselines")["speedups"], **nano)
     methods = known(known(read_methods(FILE).greedy).find("wren-nano")).kinds["structured"]
@@ -185,7 +178,6 @@ def quotes() -> list[str]:
     lowest = min(stored("family")["pairs"], key=lambda pair: pair["v5"])
     assert least_check(lowest["target_dtype"]) < lowest["v5"] < least_check("float32"), "possible in its format alone"
     return [
-        *of_half,
         *(f"{times(speedup)} over {words}" for words, speedup in samples.items()),
         *(f"{100 * off:.1f} % with {pair}" for pair, off in agreement["off_by_median_of_pairs"].items()),
         f"v(5) from {min(widest):.2f} to {max(widest):.2f}",
@@ -198,9 +190,7 @@ def quotes() -> list[str]:
 
 def test_figures_inside_sentences_are_the_stored_ones() -> None:
     assert [said for said in quotes() if said not in PLAIN["measurements"]] == []
-    packed, unpacked = counts_of("exactness"), counts_of("exactness_unpacked")
-    assert "{} along chains and {} in trees".format(*packed) in PLAIN["architecture"]
-    assert "{} and {}".format(*unpacked) in PLAIN["architecture"]
+    assert "{} along chains and {} in trees".format(*exact_texts()) in PLAIN["architecture"]
 
 
 def test_the_figures_of_the_readme_are_those_of_the_measurements() -> None:

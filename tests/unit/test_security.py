@@ -172,6 +172,7 @@ NO_DOORS = {
     "ui/shared/below_streamlit.py: guards AppSession.request_rerun": "leaves out polls",
     "ui/shared/below_streamlit.py: guards ScriptRunner.start": "waits",
     "ui/shared/below_streamlit.py: guards WebSocket.receive_bytes": "ends what is no message",
+    "ui/shared/below_streamlit.py: guards SafeSessionState.on_script_will_rerun": "hands over once what came",
     "ui/shared/below_streamlit.py: guards SessionState._call_callbacks": "waits",
 }
 

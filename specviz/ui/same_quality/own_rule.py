@@ -3,7 +3,6 @@
 from typing import Any, get_args
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from specviz.data.lessons.lab_words import lab_words
 from specviz.data.texts import page_texts
@@ -12,6 +11,7 @@ from specviz.measure.proof.pieces import AcceptName, BonusName, Pieces, ReplaceN
 from specviz.measure.proof.rows import PIECES, POSITIONS, RULES, rule_text
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
 from specviz.ui.same_quality.same_quality_state import Enumerated, SameQualityState
+from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import BLUE, HATCHED, ORANGE, Figure, axis, bars, chart, figure
 from specviz.ui.shared.parts import file_uploader

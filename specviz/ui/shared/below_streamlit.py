@@ -151,9 +151,9 @@ def hand_over_once() -> None:
         begin(runner)
 
     @instead(SafeSessionState, "on_script_will_rerun")
-    def take(begin: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
+    def begun(begin: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
         if fresh_widget_states is not None:
-            fresh_widget_states = state._came.take() or fresh_widget_states
+            fresh_widget_states = state._came.receive() or fresh_widget_states
         begin(state, fresh_widget_states, **replayed)
 
 
@@ -169,7 +169,7 @@ class _Came:
         with self._lock:
             self._waiting = _both(self._waiting or WidgetStates(), states)
 
-    def take(self) -> WidgetStates | None:
+    def receive(self) -> WidgetStates | None:
         with self._lock:
             took, self._waiting = self._waiting or self._taken, None
             if took:
