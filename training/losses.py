@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-
 ABLE = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()  # to multiply bfloat16
 WORK = torch.bfloat16 if ABLE else torch.float32  # of the products; elsewhere bfloat16 is slower
 SLICE = 256  # rows at once: their logits stay in the processor's cache
