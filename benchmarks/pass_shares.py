@@ -151,8 +151,8 @@ def products(model: Llama, tokens: int, _past: int) -> Part:
     calls = [(linear, inputs[linear.weight.shape[1]]) for linear in linears(model)]
 
     def run() -> None:
-        for linear, x in calls:
-            linear(x)
+        for product, x in calls:
+            product(x)
 
     return run
 

@@ -145,7 +145,7 @@ def _linear(weights: Weights, *names: str) -> Linear:
     rows = [len(part) for part in parts]
     joined = linear(torch.cat(parts), torch.cat(biases) if biases else None)
     if not isinstance(joined, PackedLinear):
-        for name, view in zip(names, joined.weight.split(rows), strict=True):
+        for name, view in zip(names, torch.split(joined.weight, rows), strict=True):
             weights[f"{name}.weight"] = view
     return joined
 

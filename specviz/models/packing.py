@@ -53,7 +53,7 @@ def packed(linear: Linear) -> Linear:
 
 def fits(matrix: Tensor) -> bool:
     """Whether 16 bits hold each weight."""
-    return all(bool(((part.half().float() - part).abs() <= MOST_LOST).all()) for part in matrix.split(ROWS))
+    return all(bool(((part.half().float() - part).abs() <= MOST_LOST).all()) for part in torch.split(matrix, ROWS))
 
 
 def plain(linear: Linear) -> Tensor:
