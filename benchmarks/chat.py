@@ -1,4 +1,4 @@
-"""What a chat model accepts of prompt lookup, for each kind of prompt: counts only, so that no quiet machine is needed.
+"""What a chat model accepts of prompt lookup, for each kind of prompt, and with `--times` how much faster it was.
 
     make smollm2
     python -m specviz sweep --target smollm2 --draft lookup --prompt-format chat --draft-lengths 4 --max-new-tokens 96 \
@@ -6,31 +6,54 @@
     python -m benchmarks.chat rows.csv [--out FILE]
 
 Tokens a pass are those written over the passes of the target, of each prompt; a kind has the mean, the least and the
-most of its prompts.
+most of its prompts. These are counts, so that no quiet machine is needed. For `--times` the rows may have more than one
+draft and draft length. A run and the plain run beside it make a ratio; a kind has their geometric mean, with the 95 %
+interval over its prompts.
 """
 
 import argparse
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import pandas as pd
 
 from benchmarks.timing import report
+from specviz.core.intervals import interval_of_ratios
 from specviz.measure.sweep.table import read_frame
 
+VARIED = ("draft", "draft_length")
 SAME = ("target", "target_dtype", "draft", "machine", "max_new_tokens", "draft_length", "temperature")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path)
+    parser.add_argument("--times", action="store_true")
     parser.add_argument("--out")
     options = parser.parse_args()
     rows = read_frame(options.rows.read_bytes(), options.rows.name)
-    settings = rows[list(SAME)].drop_duplicates()
+    settings = rows[[name for name in SAME if not (options.times and name in VARIED)]].drop_duplicates()
     assert len(settings) == 1, "the rows have one setting"
-    kinds = {str(kind): counts(own) for kind, own in rows.groupby("workload", sort=False)}
+    measure = times if options.times else counts
+    kinds = {str(kind): measure(own) for kind, own in rows.groupby("workload", sort=False)}
+    kinds |= {"all": times(rows)} if options.times else {}
     report(settings.to_dict("records")[0] | {"kinds": kinds}, options.out)
+
+
+def times(rows: pd.DataFrame) -> dict[str, Any]:
+    """Draft → draft length → its figures."""
+    found: dict[str, Any] = {}
+    for (draft, length), own in rows.groupby(["draft", "draft_length"], sort=False):
+        low, high = interval_of_ratios(own["speedup"].tolist())
+        found.setdefault(str(draft), {})[str(length)] = {
+            "prompts": len(own),
+            "identical": int(own["identical"].sum()),
+            "tokens_a_pass": round(float(own["tokens_per_target_call"].mean()), 3),
+            "speedup": round(geometric_mean(own["speedup"]), 3),
+            "interval": [round(low, 3), round(high, 3)],
+        }
+    return found
 
 
 def counts(rows: pd.DataFrame) -> dict[str, Any]:

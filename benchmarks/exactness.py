@@ -4,7 +4,7 @@
 
 Every drafter runs at every draft length, or with every tree, after the first prompts of each of the app's workloads.
 Two passes that compute the same numbers in another order round differently, which changes a text where two tokens are
-nearly equal. `SPECVIZ_PACKED=0` leaves bfloat16 matrices unpacked. A count is exact for these prompts and this machine.
+nearly equal. `SPECVIZ_PACKED=0` leaves matrices unpacked. A count is exact for these prompts and this machine.
 """
 
 import argparse

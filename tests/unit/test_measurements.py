@@ -114,6 +114,17 @@ def rows_of_pairs() -> dict[str, str]:
     return both | {"so wren-mini → wren-base": f"{quickest} (over bf16: {own})"}
 
 
+def speedups_of_chat() -> list[str]:
+    """At four guesses: of prompt lookup, and of lookup with a head behind it; of three kinds with prompt lookup."""
+
+    def figure(kind: str, place: int) -> str:
+        draft = list(kinds[kind].values())[place][LENGTH]
+        return f"{draft['speedup']:.2f}× [{draft['interval'][0]:.2f}–{draft['interval'][1]:.2f}]"
+
+    kinds = stored("chat_times")["kinds"]
+    return [f"{figure('all', 0)}, {figure('all', 1)}", *(figure(kind, 0) for kind in ("correct", "reformat", "facts"))]
+
+
 def exact_texts() -> list[str]:
     """Greedy texts that are those of plain decoding: along chains and in trees."""
     kinds = [stored("exactness")["formats"]["float32"][kind] for kind in ("chains", "trees")]
@@ -137,9 +148,10 @@ def rows_of_texts() -> dict[str, str]:
     one = agreement["off_by_median_of_one_run_and_one_calibration"]
     return {
         "wren-nano → wren-base, the same prompts": "; ".join([*both, "all texts and counts equal"]),
-        "SmolLM2-135M-Instruct": "; ".join(
+        "SmolLM2-135M-Instruct (Q4_1": "; ".join(
             [*means, f"all {sum(each['identical'] for each in chat.values())} texts identical"]
         ),
+        "SmolLM2-135M-Instruct on 4 chat prompts": "; ".join(speedups_of_chat()),
         "smollm2 on the same 70 prompts": "; ".join(
             [*map("{:.2f}".format, ways), f"{same} of {answers} texts identical"]
         ),
