@@ -28,6 +28,7 @@ from specviz.models.devices import describe_machine
 from specviz.models.forward import LightForward
 from specviz.models.llama import Layer, Linear, Llama
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.packing import plain
 
 
 class Int8Linear(Linear):
@@ -36,10 +37,11 @@ class Int8Linear(Linear):
     __slots__ = ("_multiply",)
 
     def __init__(self, exact: Linear) -> None:
-        super().__init__(exact.weight, exact.bias)
-        scales = exact.weight.abs().amax(1).double() / 127
+        matrix = plain(exact)
+        super().__init__(matrix, exact.bias)
+        scales = matrix.abs().amax(1).double() / 127
         zeros = torch.zeros(len(scales), dtype=torch.long)
-        stored = torch.quantize_per_channel(exact.weight, scales, zeros, 0, torch.qint8)
+        stored = torch.quantize_per_channel(matrix, scales, zeros, 0, torch.qint8)
         packed = torch.ops.quantized.linear_prepack(stored, exact.bias)
         multiply: Callable[[Tensor], Tensor] = lambda x: torch.ops.quantized.linear_dynamic(x, packed, True)  # noqa: E731
         object.__setattr__(self, "_multiply", multiply)

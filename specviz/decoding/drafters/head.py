@@ -34,7 +34,7 @@ class MedusaReader(NodeReader):
         if len(token_ids) == 1:  # it has read nothing: every token is as probable as any other
             self._logits = torch.zeros_like(self._logits)
         else:
-            state = self._states.since(len(token_ids) - 2)[0].to(self._heads.output.weight.dtype)
+            state = self._states.since(len(token_ids) - 2)[0].to(self._heads.down.dtype)
             self._logits = self._heads.logits(state)[:, : self._logits.shape[1]].to("cpu", torch.float32)
         return self._logits[:1]
 
