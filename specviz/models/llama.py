@@ -13,7 +13,6 @@ Qwen3 (with a norm on each head's queries and keys). `llama_weights.py` builds i
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -34,7 +33,6 @@ class Linear:
 
     weight: Tensor  # (out, in)
     bias: Tensor | None
-    rows_are_independent: ClassVar[bool] = False  # whether a row of x gives the same bits whatever rows are beside it
 
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
@@ -43,6 +41,11 @@ class Linear:
     def bytes(self) -> int:
         """Memory that the matrix takes."""
         return self.weight.nbytes
+
+    @property
+    def rows_are_independent(self) -> bool:
+        """Whether a row of x gives the same bits whatever rows are beside it, of `ROUND` rows at most."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from weakref import ref
 
 import pytest
@@ -22,6 +22,7 @@ from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
 from specviz.models.loading import read_model
 from specviz.models.packing import PackedLinear, packed, plain
+from tests.support.known import known
 from tests.support.tiny_models import save, tiny_model
 
 LONG = torch.randint(7, (700,), generator=torch.Generator().manual_seed(3))
@@ -30,7 +31,7 @@ LONG = torch.randint(7, (700,), generator=torch.Generator().manual_seed(3))
 class RowByRow(Linear):
     """Products as packed matrices give them, on any processor: a row does not depend on those beside it."""
 
-    rows_are_independent: ClassVar[bool] = True
+    rows_are_independent = True
 
     def __call__(self, x: Tensor) -> Tensor:
         return torch.cat([super(RowByRow, self).__call__(row) for row in x.split(1)])
@@ -132,9 +133,11 @@ def matrix(bias: bool = True) -> Linear:
 @pytest.fixture
 def able() -> Iterator[None]:
     """What a processor can do is asked once; here again in each test, and after it."""
-    packing.is_able.cache_clear()
+    for each in (packing.is_able, packing.padding):
+        each.cache_clear()
     yield
-    packing.is_able.cache_clear()
+    for each in (packing.is_able, packing.padding):
+        each.cache_clear()
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -184,6 +187,37 @@ def test_an_operator_that_is_wrong_for_one_matrix_only_leaves_that_one(monkeypat
     monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)
     monkeypatch.setattr(PackedLinear, "__call__", lambda self, x: 1.001 * given(x))
     assert packed(given) is given
+
+
+def exact(x: Tensor, numbers: Tensor) -> Tensor:
+    return torch.cat([(row.double() * numbers.double()).sum(1).float()[None] for row in x])
+
+
+def by_groups(x: Tensor, numbers: Tensor, bias: Tensor | None) -> Tensor:
+    """As without AVX-512: six rows at a time, and groups of one and two rows come out a little different."""
+    return torch.cat([exact(group, numbers) * (1 if len(group) > 2 else 1 + 2**-20) for group in x.split(6)])
+
+
+def by_count(x: Tensor, numbers: Tensor, bias: Tensor | None) -> Tensor:
+    """A little different for each number of rows."""
+    return exact(x, numbers) * (1 + len(x) * 2**-22)
+
+
+@pytest.mark.usefixtures("able", "one_thread")
+@pytest.mark.parametrize(("multiplied", "independent"), [(by_groups, True), (by_count, False)])
+def test_rows_are_added_so_that_all_are_multiplied_alike(
+    multiplied: Any, independent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "is_able", lambda: True)
+    monkeypatch.setattr(packing, "_multiply", multiplied)
+    monkeypatch.setattr(torch, "fbgemm_pack_gemm_matrix_fp16", lambda weight: weight)
+    given = packed(matrix(bias=False))
+    assert given.rows_are_independent == independent
+    if independent:
+        assert {rows: more for rows, more in known(packing.padding()).items() if rows < 9} == {1: 2, 2: 1, 7: 2, 8: 1}
+        x = torch.randn(64, 32, generator=torch.Generator().manual_seed(1))
+        whole = torch.cat([given(group) for group in x[:60].split(6)])
+        assert all(torch.equal(given(x[:rows]), whole[:rows]) for rows in range(1, 61))
 
 
 @pytest.mark.usefixtures("able")
