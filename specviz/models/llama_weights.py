@@ -1,7 +1,7 @@
 """From a checkpoint to the light forward pass: which models it knows, and how their matrices are joined."""
 
 import math
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ def store_fast(model: "PreTrainedModel") -> None:
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 Config = Mapping[str, Any]  # config.json as transformers 5 writes it
 Weights = MutableMapping[str, Tensor]  # by the checkpoint's names
+MakeLinear = Callable[[Tensor, Tensor | None], Linear]  # of a matrix and a bias
 
 
 def explain_unsupported(config: Config) -> str | None:
@@ -56,20 +57,31 @@ def explain_unsupported(config: Config) -> str | None:
     return None
 
 
-def build(config: Config, weights: Weights) -> Llama:
+def linear(matrix: Tensor, bias: Tensor | None = None) -> Linear:
+    """Packed where that is possible, else in the order that is fast here."""
+    made = packed(Linear(matrix, bias))
+    return made if isinstance(made, PackedLinear) else plain_linear(matrix, bias)
+
+
+def plain_linear(matrix: Tensor, bias: Tensor | None = None) -> Linear:
+    return Linear(stored_fast(matrix), bias)
+
+
+def build(config: Config, weights: Weights, make: MakeLinear = linear) -> Llama:
     """Join the matrices that read the same input, of an architecture that `explain_unsupported` has no objection to.
 
     A joined matrix is packed, or its entries in the mapping are replaced by views of it. So whoever holds the mapping
-    holds nothing twice, unless matrices are packed: those are copies.
+    holds nothing twice, unless matrices are packed: those are copies. `make` is `linear`, or `plain_linear` where
+    there is no memory for copies.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
     tied = bool(config.get("tie_word_embeddings")) or "lm_head.weight" not in weights
-    output = _linear(weights, "model.embed_tokens" if tied else "lm_head")
+    output = _linear(make, weights, "model.embed_tokens" if tied else "lm_head")
     embedding, norm = weights["model.embed_tokens.weight"], weights["model.norm.weight"]
     if isinstance(output, PackedLinear) and fits(embedding):
         embedding = embedding.half()
-    layers = [_layer(weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))]
+    layers = [_layer(make, weights, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))]
     matrices = [output, *(each for layer in layers for each in matrices_of(layer))]
     return Llama(
         embedding=embedding,
@@ -125,32 +137,26 @@ def _slides(config: Config) -> bool:
     return bool(config.get("sliding_window")) and config.get("use_sliding_window", True) is not False
 
 
-def _layer(weights: Weights, at: str) -> Layer:
+def _layer(make: MakeLinear, weights: Weights, at: str) -> Layer:
     return Layer(
         attention_norm=weights[f"{at}.input_layernorm.weight"],
-        queries_keys_values=_linear(weights, *(f"{at}.self_attn.{each}_proj" for each in "qkv")),
+        queries_keys_values=_linear(make, weights, *(f"{at}.self_attn.{each}_proj" for each in "qkv")),
         query_norm=weights.get(f"{at}.self_attn.q_norm.weight"),
         key_norm=weights.get(f"{at}.self_attn.k_norm.weight"),
-        attention_out=_linear(weights, f"{at}.self_attn.o_proj"),
+        attention_out=_linear(make, weights, f"{at}.self_attn.o_proj"),
         mlp_norm=weights[f"{at}.post_attention_layernorm.weight"],
-        gate_up=_linear(weights, f"{at}.mlp.gate_proj", f"{at}.mlp.up_proj"),
-        down=_linear(weights, f"{at}.mlp.down_proj"),
+        gate_up=_linear(make, weights, f"{at}.mlp.gate_proj", f"{at}.mlp.up_proj"),
+        down=_linear(make, weights, f"{at}.mlp.down_proj"),
     )
 
 
-def _linear(weights: Weights, *names: str) -> Linear:
+def _linear(make: MakeLinear, weights: Weights, *names: str) -> Linear:
     """Their matrices, one below the other; each entry becomes a view of the result, unless that is packed."""
     biases = [weights[f"{name}.bias"] for name in names if f"{name}.bias" in weights]
     parts = [weights[f"{name}.weight"] for name in names]
     rows = [len(part) for part in parts]
-    joined = linear(torch.cat(parts), torch.cat(biases) if biases else None)
+    joined = make(torch.cat(parts), torch.cat(biases) if biases else None)
     if not isinstance(joined, PackedLinear):
         for name, view in zip(names, torch.split(joined.weight, rows), strict=True):
             weights[f"{name}.weight"] = view
     return joined
-
-
-def linear(matrix: Tensor, bias: Tensor | None = None) -> Linear:
-    """Packed where that is possible, else in the order that is fast here."""
-    made = packed(Linear(matrix, bias))
-    return made if isinstance(made, PackedLinear) else Linear(stored_fast(matrix), bias)

@@ -1,10 +1,11 @@
 """Matrices with 16 bits a weight, multiplied in float32 by FBGEMM, which comes with PyTorch on x86 processors.
 
-A pass over a few tokens spends its time fetching weights. Here it fetches half as much, and once for all its tokens. A
-row of the product has the same bits whatever rows are beside it, which `F.linear` does not promise. Only a matrix whose
-weights fit into 16 bits is packed, as those of nearly every published model do; the others stay as they are, and so do
-all where the operators are missing or wrong. torch says that it will remove them: its newer ones do the same, but take
-12 µs more for each of some 50 products of a small model's pass (`torch.ops.quantized.linear_dynamic_fp16`).
+Without them, most of a pass over a few tokens is fetching weights. Here it fetches half as much, and once for all its
+tokens. A row of the product has the same bits whatever rows are beside it, which `F.linear` does not promise. Only a
+matrix whose weights fit into 16 bits is packed, as those of nearly every published model do; the others stay as they
+are, and so do all where the operators are missing or wrong. torch says that it will remove them: its newer ones do the
+same, but take 12 µs more for each of some 50 products of a small model's pass
+(`torch.ops.quantized.linear_dynamic_fp16`).
 """
 
 import os
@@ -33,9 +34,8 @@ class PackedLinear(Linear):
     numbers: Tensor  # opaque
 
     def __call__(self, x: Tensor) -> Tensor:
-        rows, more = len(x), (padding() or {}).get(len(x))
-        if more:
-            return _multiply(F.pad(x, (0, 0, 0, more)), self.numbers, self.bias)[:rows]
+        if more := (padding() or {}).get(len(x)):
+            return _multiply(F.pad(x, (0, 0, 0, more)), self.numbers, self.bias)[: len(x)]
         return _multiply(x, self.numbers, self.bias)
 
     @property
@@ -44,8 +44,7 @@ class PackedLinear(Linear):
 
     @property
     def bytes(self) -> int:
-        rows, columns = self.weight.shape
-        return 2 * rows * -(-columns // BLOCK) * BLOCK
+        return packed_bytes(self.weight)
 
 
 def packed(linear: Linear) -> Linear:
@@ -56,6 +55,12 @@ def packed(linear: Linear) -> Linear:
     shape = torch.empty_like(matrix, dtype=torch.float16, device="meta")
     made = PackedLinear(shape, linear.bias, torch.fbgemm_pack_gemm_matrix_fp16(matrix.contiguous()))
     return made if _agree(made, linear) else linear
+
+
+def packed_bytes(matrix: Tensor) -> int:
+    """Memory that it takes once it is packed."""
+    rows, columns = matrix.shape
+    return 2 * rows * -(-columns // BLOCK) * BLOCK
 
 
 def fits(matrix: Tensor) -> bool:

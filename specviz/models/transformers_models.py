@@ -37,9 +37,10 @@ from specviz.models.catalogue import bundled_heads, bundled_models, find_folder
 from specviz.models.devices import device_name
 from specviz.models.forward import TRANSFORMERS, Forward, LightForward, Reader, forced
 from specviz.models.hub import INDEX, HubModel, check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
-from specviz.models.llama_weights import build, explain_unsupported, memory_of, store_fast
+from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, Inspection, LoadedModel, cache_bytes
-from specviz.models.memory import is_out_of_memory
+from specviz.models.memory import available_bytes, is_out_of_memory
+from specviz.models.packing import packed_bytes
 
 Shapes = dict[str, tuple[int, ...]]  # by tensor name
 MOST_LAYERS = 1000  # the deepest models have a tenth of that; a false number could be millions
@@ -370,7 +371,8 @@ def _light(model: PreTrainedModel) -> LightForward | None:
     config = model.config.to_dict()
     if explain_unsupported(config) or model.dtype not in MOST_APART:
         return None
-    forward = LightForward(build(config, _Shared(model)))
+    copies = sum(packed_bytes(each) for each in model.parameters() if each.dim() == 2)
+    forward = LightForward(build(config, _Shared(model), linear if copies < available_bytes() else plain_linear))
     same = agree(forward.reader(), TransformersForward(model, "").reader(), config["vocab_size"], model.device)
     return forward if same else None
 

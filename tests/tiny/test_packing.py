@@ -17,10 +17,11 @@ from specviz.core.settings import DecodeSettings
 from specviz.decoding import ModelDrafter
 from specviz.models import packing, transformers_models
 from specviz.models.cached_model import tree_mask
+from specviz.models.catalogue import bundled_names
 from specviz.models.forward import LightForward, is_packed
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 from specviz.models.llama_weights import memory_of
-from specviz.models.loading import read_model
+from specviz.models.loading import read_bundled, read_model
 from specviz.models.packing import PackedLinear, packed, plain
 from tests.support.known import known
 from tests.support.tiny_models import save, tiny_model
@@ -152,6 +153,12 @@ def test_a_packed_matrix_gives_the_same_products(bias: bool) -> None:
         assert made.bytes == 2 * 64 * 512  # FBGEMM stores whole blocks
 
 
+def test_matrices_are_packed_wherever_torch_can() -> None:
+    can = "fbgemm" in torch.backends.quantized.supported_engines
+    assert isinstance(packed(matrix()), PackedLinear) == can
+    assert all(read_bundled(name, "float32").forward.llama.rows_are_independent == can for name in bundled_names())
+
+
 @pytest.mark.parametrize("number", [1 + 2**-12, 1e6, float("inf"), float("nan")])
 def test_a_number_of_more_bits_leaves_its_matrix_as_it_is(number: float) -> None:
     given = matrix()
@@ -232,6 +239,14 @@ def of_16_bits(seed: int, folder: Path) -> Path:
     for each in model.model.parameters():
         each.data = each.data.bfloat16().float()
     return save(model, folder)
+
+
+def test_a_model_whose_packed_copy_does_not_fit_beside_it_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = str(of_16_bits(1, tmp_path / "tiny"))
+    monkeypatch.setattr(transformers_models, "available_bytes", lambda: 1000)
+    assert not is_packed(read_model(folder).forward)
 
 
 @pytest.mark.usefixtures("able")

@@ -152,18 +152,19 @@ def hand_over_once() -> None:
 
     @instead(SafeSessionState, "on_script_will_rerun")
     def begun(begin: Function, state: Any, fresh_widget_states: WidgetStates | None, **replayed: Any) -> None:
-        if fresh_widget_states is not None:
-            fresh_widget_states = state._came.receive() or fresh_widget_states
-        begin(state, fresh_widget_states, **replayed)
+        came_by_server = None if fresh_widget_states is None else state._came.receive()
+        begin(state, fresh_widget_states if came_by_server is None else came_by_server, **replayed)
 
 
 class _Came:
-    """The values of one browser's widgets: what no script has taken, and what the last one took, without its clicks."""
+    """What one browser sent of its widgets and no script has taken: nothing, where another one took it.
+
+    None where no browser sent anything: a page's test starts its scripts itself.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: WidgetStates | None = None
-        self._taken: WidgetStates | None = None
 
     def note(self, states: WidgetStates) -> None:
         with self._lock:
@@ -171,9 +172,8 @@ class _Came:
 
     def receive(self) -> WidgetStates | None:
         with self._lock:
-            took, self._waiting = self._waiting or self._taken, None
-            if took:
-                self._taken = WidgetStates(widgets=[each for each in took.widgets if not is_click(each)])
+            took = self._waiting
+            self._waiting = None if took is None else WidgetStates()
             return took
 
 
