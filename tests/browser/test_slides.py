@@ -76,7 +76,7 @@ def test_a_run_is_a_film(context: BrowserContext, tmp_path: Path) -> None:
     page.goto("about:blank")
     width, height, seconds = page.evaluate(LENGTH, b64encode(found).decode())
     assert (width, height) == (1280, 720)
-    assert seconds > 3, "each step, and its end for three seconds"
+    assert seconds > 3, "each step, and its end for three seconds: also where the recorder is slow"
 
 
 def test_a_film_is_stopped_without_a_file_and_can_be_made_again(context: BrowserContext, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import { SIZE } from "./sheet.js";
 
 const KINDS = ["video/webm", "video/mp4"]; // older Safaris record the second only
 const SHARP = 6_000_000; // bits a second: letters stay clear
-const TICK = 100; // ms between two pictures of the film, also where nothing moves
+const TICK = 500; // ms between two pictures of the film, also where nothing moves: few, for slow machines
+const CAUGHT_UP = 1000; // ms without news from the recorder after which it has nothing more to write
 export const MOST = 120_000; // ms of a film
 export const LAST = 3000; // ms that its end stays
 
@@ -37,7 +38,7 @@ export async function recorded(frames, kind, reached, stopped) {
   const stream = canvas.captureStream();
   const recorder = new MediaRecorder(stream, { mimeType: kind, videoBitsPerSecond: SHARP });
   const file = whole(recorder, kind);
-  recorder.start();
+  recorder.start(TICK);
   let at = 0;
   try {
     for (const { draw, ms } of frames) {
@@ -50,6 +51,7 @@ export async function recorded(frames, kind, reached, stopped) {
       }
       if (stopped.aborted) break;
     }
+    if (!stopped.aborted) await caughtUp(recorder);
   } finally {
     recorder.stop();
     for (const track of stream.getTracks()) track.stop();
@@ -71,6 +73,16 @@ function whole(recorder, kind) {
     recorder.addEventListener("stop", () => resolve(new Blob(parts, { type: kind })));
     recorder.addEventListener("error", reject);
   });
+}
+
+/**
+ * A recorder that is stopped throws away the pictures that it has not written yet: on a busy machine, the film's end.
+ * @param {MediaRecorder} recorder
+ */
+async function caughtUp(recorder) {
+  let heard = performance.now();
+  recorder.addEventListener("dataavailable", () => (heard = performance.now()));
+  while (performance.now() - heard < CAUGHT_UP) await pause(TICK / 5);
 }
 
 /** @param {MediaRecorder} recorder */
