@@ -12,7 +12,7 @@ import string
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -22,6 +22,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 from specviz.core.names import spell_count
+from specviz.data.languages import ENGLISH, Entry, current_language, locale, translation
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -87,11 +88,14 @@ class TextFile(Generic[KIND]):
         return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
-def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
-    """The texts in a YAML file that holds a `kind`; TextError with all its problems."""
+def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | None = None) -> TextFile[KIND]:
+    """The texts in a YAML file that holds a `kind`, some of them translated; TextError with all its problems."""
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
+        for place, text in places(node) if translated else ():
+            if (entry := translated.get(place)) and entry.text and entry.english == text.value:
+                text.value = entry.text
         data = json.dumps(loader.construct_document(node)) if node else ""
     except yaml.MarkedYAMLError as error:
         mark, said = error.problem_mark or error.context_mark, (error.problem or "it cannot be read")
@@ -149,8 +153,14 @@ class _Figures(string.Formatter):
         return CONVERSIONS[conversion](value) if conversion else value
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        one, several, many = format_spec.partition("|")
-        return (one if value == 1 else many) if several else str(super().format_field(value, format_spec))
+        *forms, last = format_spec.split("|")
+        return (forms[0] if _is_one(value) else last) if forms else str(super().format_field(value, format_spec))
+
+
+def _is_one(value: Any) -> bool:
+    """Whether a word that counts so many has its first form: in Chinese, no word has two."""
+    code = current_language()
+    return bool(value == 1) if code == ENGLISH else locale(code).plural_form(value) == "one"
 
 
 def fill(template: str, figures: Mapping[str, Any]) -> str:
@@ -169,17 +179,26 @@ class AppTexts(Generic[KIND]):
 
     name: str  # of the file, below the folder
     kind: type[KIND]
+    prose: tuple[str, ...] = ()  # the keys of an item whose texts people read; empty: all
+    suffix: Literal[".yaml", ".json"] = ".yaml"  # JSON is YAML that the browser's modules read too
 
-    def read(self, folder: Path = TEXTS) -> TextFile[KIND]:
+    def read(self, folder: Path = TEXTS, language: str = ENGLISH) -> TextFile[KIND]:
         """Raises TextError: it cannot be read, or holds something else."""
-        return read_texts(folder / f"{self.name}.yaml", self.kind)
+        translated = translation(folder, self.name, language) if language != ENGLISH else None
+        return read_texts(folder / (self.name + self.suffix), self.kind, translated)
 
     def __call__(self) -> KIND:
-        return self._content
+        return _content(self, current_language())
 
-    @cached_property
-    def _content(self) -> KIND:
-        return self.read().content
+
+@cache
+def _content(texts: AppTexts[KIND], language: str) -> KIND:
+    return texts.read(language=language).content
+
+
+def browser_texts(part: str) -> AppTexts[dict[str, NonEmptyText]]:
+    """What the modules in one folder of assets/browser say."""
+    return AppTexts(f"browser/{part}", dict[str, NonEmptyText], suffix=".json")
 
 
 class Sentences:
@@ -195,9 +214,39 @@ class Sentences:
 pages = AppTexts("pages", Parts)  # captions, helps, and in words what a figure or a table shows
 
 
+@dataclass(frozen=True, slots=True)
+class PageTexts(Mapping[str, str]):
+    """One part of pages.yaml, in the language of who reads it: a module keeps it for visitors of every language."""
+
+    part: str
+
+    def __getitem__(self, name: str) -> str:
+        return pages()[self.part][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(pages()[self.part])
+
+    def __len__(self) -> int:
+        return len(pages()[self.part])
+
+
 def page_texts(part: str) -> Mapping[str, str]:
     """The texts of one part of pages.yaml, by name. What a text has in braces is filled in by the page."""
-    return pages()[part]
+    return PageTexts(part)
+
+
+def places(node: yaml.Node | None, above: str = "") -> Iterator[tuple[str, yaml.ScalarNode]]:
+    """Every text in a file with its place: the keys above it, an item of a list by its name or its number."""
+    if isinstance(node, yaml.ScalarNode):
+        yield above, node
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            name = below(item, "name")
+            step = name.value if isinstance(name, yaml.ScalarNode) else str(number)
+            yield from places(item, f"{above}/{step}" if above else step)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from places(value, f"{above}/{key.value}" if above else key.value)
 
 
 def texts_below(node: yaml.Node, keys: Collection[str] = ()) -> Iterator[yaml.ScalarNode]:

@@ -16,10 +16,13 @@ from typing import Literal, get_args
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
+from specviz.data.languages import current_language
+from specviz.data.texts import browser_texts
 
 MOST_BYTES = 2_000_000
 HEAD = "offline/head.html"  # with the policy, so that there is one
 MARK = re.compile(r"\{\{([a-z-]+)\}\}")
+SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 DARK = "@media (prefers-color-scheme: dark)"
 
 # auto: as the browser asks for
@@ -50,7 +53,10 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
 
 
 def asset(name: str) -> str:
-    return (BROWSER / name).read_text(encoding="utf-8")
+    """A file in assets/browser/, what it says in the language of who is to see it."""
+    text = (BROWSER / name).read_text(encoding="utf-8")
+    said = browser_texts(name.partition("/")[0])
+    return SAID.sub(lambda mark: escape(said()[mark[1]]), text) if name.endswith(".html") else text
 
 
 def inline_json(data: object) -> str:
@@ -64,6 +70,7 @@ def page_that_says(problem: str) -> str:
 
 
 IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.\.?/[^"]+\.js)";$', re.MULTILINE)
+WORDS = re.compile(r'^import (\w+) from "\.\./\.\./texts/browser/(\w+)\.json" with \{ type: "json" \};$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
@@ -83,9 +90,10 @@ class Module:
     body: str
 
 
-@cache
 def bundle(entry: Path) -> str:
     """One module: the entry's `export default`, after every module it needs, each before those that import it.
+
+    What it says is in the language of who is to see it.
 
     Not esbuild: the app makes these pages on machines without node, and esbuild's output in the repository would be a
     second copy of the program, which every change of a module has to write again.
@@ -93,30 +101,36 @@ def bundle(entry: Path) -> str:
     Raises:
         BundleError: a file is missing, imports itself in a circle, imports what is not exported or uses another form.
     """
+    return _joined(entry, current_language())
+
+
+@cache
+def _joined(entry: Path, language: str) -> str:
     order: dict[Path, Module] = {}
-    _collect(entry.resolve(), (), order)
+    _collect(entry.resolve(), (), order, language)
     names = {path: f"module{number}" for number, path in enumerate(order)}
     *parts, last = (_written(module, order, names) for module in order.values())
     functions = [f"const {name} = (() => {{\n{part}}})();\n" for name, part in zip(names.values(), parts, strict=False)]
     return "\n".join([*functions, last])
 
 
-def _collect(path: Path, above: tuple[Path, ...], order: dict[Path, Module]) -> None:
+def _collect(path: Path, above: tuple[Path, ...], order: dict[Path, Module], language: str) -> None:
     """Add a file and what it needs to `order`; `above` are the files that led here."""
     if path in above:
         raise BundleError(f"A circle of imports: {' → '.join(_short(file) for file in (*above, path))}.")
     if path in order:
         return
-    module = _read(path, is_entry=not above)
+    module = _read(path, not above, language)
     for _, source in module.imports:
         if not source.is_file():
             raise BundleError(f"{_short(path)} imports {_short(source)}, which does not exist.")
-        _collect(source, (*above, path), order)
+        _collect(source, (*above, path), order, language)
     order[path] = module
 
 
-def _read(path: Path, is_entry: bool) -> Module:
+def _read(path: Path, is_entry: bool, language: str) -> Module:
     text = COMMENT.sub("", path.read_text(encoding="utf-8"))
+    text = WORDS.sub(lambda found: f"const {found[1]} = {_table(found[2], language)};", text)
     imports = tuple(
         (tuple(filter(None, map(str.strip, found[1].split(",")))), (path.parent / found[2]).resolve())
         for found in IMPORT.finditer(text)
@@ -127,6 +141,10 @@ def _read(path: Path, is_entry: bool) -> Module:
     if found := OTHER.search(DEFAULT.sub("", body)):
         raise BundleError(f"{_short(path)}: this form is not supported: {found[0].strip()}")
     return Module(path, imports, tuple(EXPORT.findall(text)), body.strip() + "\n")
+
+
+def _table(part: str, language: str) -> str:
+    return json.dumps(browser_texts(part).read(language=language).content, ensure_ascii=False, indent=0)
 
 
 def _written(module: Module, order: dict[Path, Module], names: dict[Path, str]) -> str:

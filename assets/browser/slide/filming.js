@@ -4,10 +4,9 @@ import { element } from "../shared/dom.js";
 import { download } from "../shared/download.js";
 import { fileName } from "../shared/file_name.js";
 import { filmKind, lengthOf, recorded } from "./film.js";
+import { say } from "./words.js";
 
 /** @import { Film } from "./film.js" */
-
-const CANNOT = "This browser cannot record a film. It can save each step as a picture.";
 
 export class Filming {
   /**
@@ -21,7 +20,7 @@ export class Filming {
     this.news = element("p");
     this.news.setAttribute("role", "status");
     this.progress = element("progress");
-    this.progress.setAttribute("aria-label", "How far the film is");
+    this.progress.setAttribute("aria-label", say("how_far"));
     this.button = element("button");
     this.button.type = "button";
     this.button.addEventListener("click", () => this.stop());
@@ -36,32 +35,32 @@ export class Filming {
   async record({ frames, left }) {
     const kind = filmKind();
     if (this.stopping) return this.button.focus();
-    if (!kind) return this.#tell(CANNOT, "Close");
+    if (!kind) return this.#tell(say("no_film"));
     this.stopping = new AbortController();
     this.progress.max = lengthOf(frames);
-    this.#tell(`Recording a film of ${Math.ceil(lengthOf(frames) / 1000)} seconds. Leave this page open and in sight.`, "Stop");
+    this.#tell(say("recording", { seconds: Math.ceil(lengthOf(frames) / 1000) }), true);
     this.button.focus();
     try {
       const made = await recorded(frames, kind, (ms) => (this.progress.value = ms), this.stopping.signal);
       if (made) download(made, `${fileName(this.name)}.${kind.slice("video/".length)}`);
-      this.#tell(made ? left : "", "Close");
+      this.#tell(made ? left : "");
     } catch {
-      this.#tell(CANNOT, "Close");
+      this.#tell(say("no_film"));
     }
     this.stopping = null;
   }
 
   /**
    * @param {string} news nothing takes the box away
-   * @param {"Stop" | "Close"} way what its button does
+   * @param {boolean} [recording] whether its button stops the film; else it closes the box
    */
-  #tell(news, way) {
+  #tell(news, recording = false) {
     const root = /** @type {ShadowRoot | Document} */ (this.box.getRootNode());
     const focused = this.box.contains(root.activeElement);
     this.box.hidden = !news;
     this.news.textContent = news;
-    this.button.textContent = way;
-    this.progress.hidden = way === "Close";
+    this.button.textContent = say(recording ? "stop" : "close");
+    this.progress.hidden = !recording;
     this.progress.value = 0;
     if (!news && focused) this.menu.querySelector("summary")?.focus();
   }
@@ -69,6 +68,6 @@ export class Filming {
   /** A film that is being recorded ends without a file; what was said goes. */
   stop() {
     if (this.stopping) this.stopping.abort();
-    else this.#tell("", "Close");
+    else this.#tell("");
   }
 }

@@ -1,0 +1,89 @@
+"""The languages of what people read: English, and each that has a folder in assets/texts, named by its code.
+
+A translation is a gettext file for each file of texts, written by `python -m scripts.write_translations CODE`. An entry
+has the place of a text as its context, the English text, and the same in that language. A text that is missing, or
+whose English has changed since, is English.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from babel import Locale
+from babel.messages.pofile import PoFileError, read_po
+
+from specviz.core.errors import InputError
+from specviz.core.files import TEXTS
+
+ENGLISH = "en"
+_choose: Callable[[], str] = lambda: ENGLISH  # noqa: E731 - it is replaced as a whole
+
+
+@cache
+def languages(folder: Path = TEXTS) -> Mapping[str, str]:
+    """The name that each language has for itself, by its code; English first."""
+    codes = sorted({file.parent.relative_to(folder).parts[0] for file in folder.glob("*/**/*.po")})
+    return {code: _own_name(code) for code in (ENGLISH, *codes)}
+
+
+def _own_name(code: str) -> str:
+    name = locale(code).get_display_name() or code
+    return name[0].upper() + name[1:]
+
+
+@cache
+def locale(code: str) -> Locale:
+    return Locale.parse(code, sep="-")
+
+
+def current_language() -> str:
+    """Of the visitor whose page is drawn, or of what is exported."""
+    return _choose()
+
+
+def choose_language_by(chooser: Callable[[], str]) -> None:
+    """Ask `chooser` for the code from now on, each time that a text is needed; it must be one of `languages`."""
+    global _choose  # noqa: PLW0603 - who asks is known at the top only: a page, or the command line
+    _choose = chooser
+
+
+def best_language(wanted: Iterable[str]) -> str:
+    """The first that is there of those that a browser or a link names, as in es-MX or zh_CN; English without one."""
+    known = {code.lower(): code for code in languages()}
+    first = {code.partition("-")[0]: code for code in reversed(known)}
+    for name in wanted:
+        code = name.strip().lower().replace("_", "-")
+        if found := known.get(code) or known.get(first.get(code.partition("-")[0], "")):
+            return found
+    return ENGLISH
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    english: str  # the text that was translated
+    text: str  # empty: not yet translated
+
+
+def translation(folder: Path, name: str, code: str) -> Mapping[str, Entry]:
+    """The entries of one file of texts by their place; none where the language has no such file.
+
+    Raises:
+        InputError: the file is no gettext file.
+    """
+    path = folder / code / f"{name}.po"
+    if not path.is_file():
+        return {}
+    try:
+        with path.open("rb") as file:
+            found = read_po(file, abort_invalid=True)
+    except (OSError, ValueError, PoFileError) as error:
+        raise InputError(f"{code}/{name}.po cannot be read as a gettext file: {error}.") from error
+    return dict(_entries(found))
+
+
+def _entries(found: Iterable[object]) -> Iterator[tuple[str, Entry]]:
+    for message in found:
+        context, english, text = (getattr(message, name) for name in ("context", "id", "string"))
+        if isinstance(context, str):
+            yield context, Entry(str(english), str(text or ""))
