@@ -9,7 +9,7 @@ from specviz.cli.output import print_line, safe, write_bytes, write_file
 from specviz.core.errors import InputError
 from specviz.core.trace import read_trace
 from specviz.data.lessons.plans import LessonPlan, PlanError, all_plans, find_plan, read_plan_file
-from specviz.data.lessons.text_check import text_problems
+from specviz.data.lessons.text_check import text_problems, texts_missing
 from specviz.models.draft_menu import linked_names
 from specviz.player.live import live_file, write_site
 from specviz.player.offline import lesson_page, offline_page
@@ -107,6 +107,8 @@ def check(options: argparse.Namespace) -> None:
     if options.plan is None:
         if problems := text_problems():
             raise InputError(f"The texts cannot be used yet: {_listed(problems)}, see above.")
+        for line in texts_missing():
+            print_line(line)
         print_line("The texts of the app can be used.")
         return
     try:

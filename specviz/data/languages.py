@@ -63,6 +63,7 @@ def best_language(wanted: Iterable[str]) -> str:
 class Entry:
     english: str  # the text that was translated
     text: str  # empty: not yet translated
+    outdated: bool = False  # marked as fuzzy: of another English text
 
 
 def translation(folder: Path, name: str, code: str) -> Mapping[str, Entry]:
@@ -86,4 +87,4 @@ def _entries(found: Iterable[object]) -> Iterator[tuple[str, Entry]]:
     for message in found:
         context, english, text = (getattr(message, name) for name in ("context", "id", "string"))
         if isinstance(context, str):
-            yield context, Entry(str(english), str(text or ""))
+            yield context, Entry(str(english), str(text or ""), bool(getattr(message, "fuzzy", False)))

@@ -94,7 +94,7 @@ def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | N
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
         for place, text in places(node) if translated else ():
-            if (entry := translated.get(place)) and entry.text and entry.english == text.value:
+            if (entry := translated.get(place)) and entry.text and not entry.outdated and entry.english == text.value:
                 text.value = entry.text
         data = json.dumps(loader.construct_document(node)) if node else ""
     except yaml.MarkedYAMLError as error:
@@ -179,7 +179,6 @@ class AppTexts(Generic[KIND]):
 
     name: str  # of the file, below the folder
     kind: type[KIND]
-    prose: tuple[str, ...] = ()  # the keys of an item whose texts people read; empty: all
     suffix: Literal[".yaml", ".json"] = ".yaml"  # JSON is YAML that the browser's modules read too
 
     def read(self, folder: Path = TEXTS, language: str = ENGLISH) -> TextFile[KIND]:

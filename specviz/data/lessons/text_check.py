@@ -29,17 +29,38 @@ from specviz.data.texts import (
     TextError,
     TextFile,
     below,
+    browser_texts,
     figure_problems,
     pages,
     texts_below,
 )
+from specviz.data.translating import translations
 
 TextCheck = Callable[[TextFile[Any]], Iterator[str]]
 
 
 def text_problems(folder: Path = TEXTS) -> list[str]:
+    found = [problem for texts, check in _all_checks(folder) for problem in _problems_of(texts, check, folder)]
+    return found or [each for texts in translations(all_texts(folder), folder) for each in texts.problems()]
+
+
+def texts_missing(folder: Path = TEXTS) -> Iterator[str]:
+    """A line for each file of a translation that has not all texts: they are shown in English."""
+    for texts in translations(all_texts(folder), folder):
+        if missing := texts.missing:
+            first = f", the first one at {missing[0]}" if len(missing) < len(texts.english) else ""
+            yield f"{texts.code}/{texts.name}.po: {len(missing)} of {len(texts.english)} texts are missing{first}."
+
+
+def all_texts(folder: Path = TEXTS) -> list[AppTexts[Any]]:
+    """What is translated: all but the texts of the command line."""
+    return [texts for texts, _ in _all_checks(folder) if texts != lab_words]
+
+
+def _all_checks(folder: Path) -> list[tuple[AppTexts[Any], TextCheck]]:
     said = [(Sentences(file.stem).texts, _parts) for file in sorted((folder / "sentences").glob("*.yaml"))]
-    return [problem for texts, check in (*CHECKS, *said) for problem in _problems_of(texts, check, folder)]
+    browser = [(browser_texts(file.stem), _parts) for file in sorted((folder / "browser").glob("*.json"))]
+    return [*CHECKS, *said, *browser]
 
 
 def _problems_of(texts: AppTexts[Any], check: TextCheck, folder: Path) -> list[str]:

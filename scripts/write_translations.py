@@ -1,0 +1,67 @@
+"""Write what there is to translate: python -m scripts.write_translations CODE
+
+Adds to assets/texts/CODE each English text that is new, keeps what is translated, and marks what was translated from
+another English text (fuzzy) with the text of then. Translate in any editor for gettext files, then check: python -m
+specviz lesson check
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from specviz.core.files import TEXTS
+from specviz.data.languages import locale, translation
+from specviz.data.lessons.text_check import all_texts
+from specviz.data.texts import AppTexts
+from specviz.data.translating import texts_to_translate
+
+HEADER = "# Texts of specviz. Each entry: where it stands, the English text, and the same in this language."
+
+NOBODY = dict.fromkeys(("msgid_bugs_address", "last_translator", "language_team"), "")
+
+
+def main() -> None:
+    """Write each file of one language."""
+    code = sys.argv[1]
+    for texts in all_texts():
+        write(texts, code, TEXTS)
+
+
+def write(texts: AppTexts[Any], code: str, folder: Path) -> None:
+    """One file, as today's English texts want it."""
+    path = folder / code / f"{texts.name}.po"
+    before = translation(folder, texts.name, code)
+    catalog = _begun(path, code)
+    for place, english in texts_to_translate(texts.read(folder), texts.name).items():
+        entry = before.get(place)
+        changed = entry is not None and bool(entry.text) and (entry.outdated or entry.english != english)
+        catalog.add(
+            english,
+            entry.text if entry else "",
+            context=place,
+            flags=["fuzzy"] if changed else [],
+            previous_id=[entry.english] if entry and changed else [],
+        )
+    if len(catalog):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            write_po(file, catalog, width=0, include_previous=True)
+
+
+def _begun(path: Path, code: str) -> Catalog:
+    """Empty, with the dates of the file that is there: they change where its texts do, in git."""
+    old = None
+    if path.is_file():
+        with path.open("rb") as file:
+            old = read_po(file)
+    new = Catalog(locale(code), header_comment=HEADER, project="specviz", version="1", fuzzy=False, **NOBODY)
+    if old is not None:
+        new.creation_date, new.revision_date = old.creation_date, old.revision_date
+    return new
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""What is there to translate, and what is wrong with a translation: missing, outdated, other figures, other terms."""
+
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from specviz.core.errors import InputError
+from specviz.core.files import TEXTS
+from specviz.data.languages import ENGLISH, Entry, languages, translation
+from specviz.data.texts import AppTexts, TextFile, places
+
+# The program's own names, which stand in these files beside the texts.
+STRUCTURE = frozenset(
+    "trace asks_at reveals_at focus picture page link place phase lights until lesson marked source measured cites shows"
+    " prompts more_prompts grammar systems symbol draft".split()
+)
+NAMED = ("glossary", "bench_words", "tour")  # files whose names people read
+TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """One file of texts in one language."""
+
+    code: str
+    name: str
+    english: Mapping[str, str]  # by place
+    entries: Mapping[str, Entry]
+    terms: Mapping[str, Sequence[str]]
+
+    @property
+    def missing(self) -> list[str]:
+        return [place for place in self.english if not (entry := self.entries.get(place)) or not entry.text]
+
+    def problems(self) -> Iterator[str]:
+        for place, entry in self.entries.items():
+            if place not in self.english:
+                yield self._describe(place, "there is no such text")
+            elif entry.text:
+                yield from (self._describe(place, said) for said in self._problems_of(entry, self.english[place]))
+
+    def _problems_of(self, entry: Entry, english: str) -> Iterator[str]:
+        if entry.outdated or entry.english != english:
+            yield "the English text has changed since, so it is shown"
+            return
+        try:
+            given, wanted = _figures(entry.text), _figures(english)
+        except ValueError:
+            yield "a brace is alone"
+            return
+        for name in sorted(given ^ wanted):
+            yield f"{{{name}}} is {'missing' if name in wanted else 'not in the English text'}"
+        for term, words in self.terms.items():
+            if _has(english, term) and not any(word.lower() in entry.text.lower() for word in words):
+                yield f"“{term}” is {' or '.join(f'“{word}”' for word in words)} in this language"
+
+    def _describe(self, place: str, problem: str) -> str:
+        return f"{self.code}/{self.name}.po, {place}: {problem}."
+
+
+def texts_to_translate(file: TextFile[Any], name: str) -> dict[str, str]:
+    """The texts of a file that people read, by their place."""
+    return {
+        place: node.value
+        for place, node in places(file.node)
+        if node.tag == "tag:yaml.org,2002:str" and not STRUCTURE & {*(steps := place.split("/"))}
+        if name in NAMED or steps[-1] != "name"
+        if any(map(str.isalpha, _without_figures(node.value)))
+    }
+
+
+def translations(texts: Sequence[AppTexts[Any]], folder: Path = TEXTS) -> Iterator[Translation]:
+    for code in languages(folder):
+        if code != ENGLISH:
+            terms = terms_of(folder, code)
+            for each in texts:
+                english = texts_to_translate(each.read(folder), each.name)
+                yield Translation(code, each.name, english, translation(folder, each.name, code), terms)
+
+
+def terms_of(folder: Path, code: str) -> dict[str, list[str]]:
+    """The language's own words for the field's terms, those that a translation may use for each."""
+    path = folder / code / f"{TERMS}.yaml"
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return {str(term): [words] if isinstance(words, str) else list(map(str, words)) for term, words in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError, yaml.YAMLError) as error:
+        raise InputError(f"{code}/{TERMS}.yaml has no words by English term.") from error
+
+
+def _figures(text: str) -> set[str]:
+    """The figures that a text names, each as it is written there; words for one and for several may differ."""
+    return {
+        f"{name}{conversion and f'!{conversion}' or ''}{f':{how}' if how and '|' not in how else ''}"
+        for _, name, how, conversion in string.Formatter().parse(text)
+        if name is not None
+    }
+
+
+def _without_figures(text: str) -> str:
+    try:
+        return "".join(
+            before + (how or "" if "|" in (how or "") else "") for before, _, how, _ in string.Formatter().parse(text)
+        )
+    except ValueError:
+        return text
+
+
+def _has(text: str, term: str) -> bool:
+    return f" {term} " in "".join(letter if letter.isalnum() else " " for letter in f" {text.lower()} ")
