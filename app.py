@@ -8,12 +8,14 @@ from specviz.ui.lesson.lesson_page import show_notes, walk_lesson
 from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.guard import guard_the_doors, show_refusal
+from specviz.ui.shared.language import apply_language, language_menu
 from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import ADDRESSES, PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look, frame_script, open_wanted_page
 
 guard_the_doors()
 keep_log_short()
+apply_language()
 page = st.navigation(
     [
         st.Page(
@@ -35,6 +37,7 @@ show_refusal()
 if not show_notes():
     walk_lesson(page.url_path or PAGES[0].name)
     hide_menu()
+    language_menu()
     page.run()
 visitor()  # known to the engine from the first page on, and missed when the connection ends
 start_engine_soon()

@@ -13,7 +13,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 from specviz.core.files import TEXTS
-from specviz.data.languages import locale, translation
+from specviz.core.languages import locale, translation
 from specviz.data.lessons.text_check import all_texts
 from specviz.data.texts import AppTexts
 from specviz.data.translating import texts_to_translate

@@ -3,6 +3,7 @@
 import re
 
 from specviz.core.conversation import read_messages
+from specviz.core.languages import ENGLISH, current_language
 from specviz.core.trace import Trace
 
 FOLDERS = ("/", "~", "./", "../")  # how the name of a folder begins; the id of a model on the Hub begins otherwise
@@ -47,6 +48,8 @@ MOST_MACHINE = 40  # characters: a file can name any machine
 def machine_in_words(machine: str) -> str:
     """In a sentence: "an Intel Xeon" for "Intel(R) Xeon(R) Processor, 2 cores, Linux"."""
     name = first_words(re.sub(r"^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b", "", machine.partition(",")[0]), MOST_MACHINE)
+    if name and current_language() != ENGLISH:
+        return name
     return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else "a machine that is not named"
 
 
@@ -55,7 +58,8 @@ CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
 
 
 def spell_count(number: int) -> str:
-    return CARDINALS[number] if number < len(CARDINALS) else str(number)
+    """In words where it is small; in another language than English, in digits."""
+    return CARDINALS[number] if number < len(CARDINALS) and current_language() == ENGLISH else str(number)
 
 
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]

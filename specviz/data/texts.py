@@ -12,7 +12,6 @@ import string
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -21,8 +20,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
+from specviz.core.languages import ENGLISH, Entry, cache_by_language, current_language, locale, translation
 from specviz.core.names import spell_count
-from specviz.data.languages import ENGLISH, Entry, current_language, locale, translation
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -93,9 +92,8 @@ def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | N
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
-        for place, text in places(node) if translated else ():
-            if (entry := translated.get(place)) and entry.text and not entry.outdated and entry.english == text.value:
-                text.value = entry.text
+        if translated:
+            _translate(node, translated)
         data = json.dumps(loader.construct_document(node)) if node else ""
     except yaml.MarkedYAMLError as error:
         mark, said = error.problem_mark or error.context_mark, (error.problem or "it cannot be read")
@@ -113,6 +111,13 @@ def read_texts(path: Path, kind: type[KIND], translated: Mapping[str, Entry] | N
     if twice := [_name_line(path, key, f"“{key.value}” is there twice.") for key in repeated(node)]:
         raise TextError(twice)
     return TextFile(path, content, node)
+
+
+def _translate(node: yaml.Node | None, translated: Mapping[str, Entry]) -> None:
+    for place, text in places(node):
+        entry = translated.get(place)
+        if entry and entry.text and not entry.outdated and entry.english == text.value:
+            text.value = entry.text
 
 
 def figure_problems(
@@ -187,12 +192,13 @@ class AppTexts(Generic[KIND]):
         return read_texts(folder / (self.name + self.suffix), self.kind, translated)
 
     def __call__(self) -> KIND:
-        return _content(self, current_language())
+        content: KIND = _content(self)
+        return content
 
 
-@cache
-def _content(texts: AppTexts[KIND], language: str) -> KIND:
-    return texts.read(language=language).content
+@cache_by_language
+def _content(texts: AppTexts[KIND]) -> KIND:
+    return texts.read(language=current_language()).content
 
 
 def browser_texts(part: str) -> AppTexts[dict[str, NonEmptyText]]:

@@ -10,14 +10,13 @@ import yaml
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
-from specviz.data.languages import ENGLISH, Entry, languages, translation
+from specviz.core.languages import ENGLISH, Entry, languages, translation
 from specviz.data.texts import AppTexts, TextFile, places
 
 # The program's own names, which stand in these files beside the texts.
-STRUCTURE = frozenset(
-    "trace asks_at reveals_at focus picture page link place phase lights until lesson marked source measured cites shows"
-    " prompts more_prompts grammar systems symbol draft".split()
-)
+STRUCTURE = {"trace", "asks_at", "reveals_at", "focus", "picture", "page", "link", "place", "phase", "lights", "until"}
+STRUCTURE |= {"lesson", "marked", "source", "measured", "cites", "shows", "symbol", "draft", "systems"}
+STRUCTURE |= {"prompts", "more_prompts", "grammar"}
 NAMED = ("glossary", "bench_words", "tour")  # files whose names people read
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
 
@@ -87,7 +86,7 @@ def terms_of(folder: Path, code: str) -> dict[str, list[str]]:
     path = folder / code / f"{TERMS}.yaml"
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        return {str(term): [words] if isinstance(words, str) else list(map(str, words)) for term, words in found.items()}
+        return {str(term): [words] if isinstance(words, str) else [*map(str, words)] for term, words in found.items()}
     except (OSError, ValueError, AttributeError, TypeError, yaml.YAMLError) as error:
         raise InputError(f"{code}/{TERMS}.yaml has no words by English term.") from error
 
@@ -95,7 +94,7 @@ def terms_of(folder: Path, code: str) -> dict[str, list[str]]:
 def _figures(text: str) -> set[str]:
     """The figures that a text names, each as it is written there; words for one and for several may differ."""
     return {
-        f"{name}{conversion and f'!{conversion}' or ''}{f':{how}' if how and '|' not in how else ''}"
+        f"{name}{(conversion and f'!{conversion}') or ''}{f':{how}' if how and '|' not in how else ''}"
         for _, name, how, conversion in string.Formatter().parse(text)
         if name is not None
     }

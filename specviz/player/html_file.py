@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
-from specviz.data.languages import current_language
+from specviz.core.languages import current_language
 from specviz.data.texts import browser_texts
 
 MOST_BYTES = 2_000_000

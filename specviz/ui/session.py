@@ -27,6 +27,8 @@ class Session:
     view: View | None = None  # how much is shown; None before the first page
     chosen_view: View | None = None  # in this visit: the browser is to remember it
     left_view: View | None = None  # for the projector view: the one to come back to
+    language: str = ""  # its code; none before the first page
+    chosen_language: str = ""  # in this visit: the browser is to remember it
     wanted_page: str = ""  # which a button asked for, until it is there
     hidden: frozenset[str] | None = None  # names of controls that are taken away; None before a link was read
     walk: Walk | None = None  # the lesson under way

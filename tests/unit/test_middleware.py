@@ -18,7 +18,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.ui.shared import middleware
 from specviz.ui.shared.middleware import Guards, Previews, add_preview, frame_ancestors
-from specviz.ui.shared.pages import PAGES, Page, page_at
+from specviz.ui.shared.pages import PAGES, page_at
 from specviz.ui.shared.parts import uploaded
 
 HTML = b"<html><head><title>Streamlit</title></head><body><div></div></body></html>"
@@ -72,9 +72,9 @@ def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     assert "etag" not in headers
     assert not {"accept-encoding", "if-none-match"} & set(streamlit)
     assert streamlit["host"]
-    page = Page("x", "<b>", '"><script>')
-    assert b"<script>" not in add_preview(HTML, page)
-    assert b"<title>&lt;b&gt;" in add_preview(HTML, page)
+    page = add_preview(HTML, "<b>", '"><script>')
+    assert b"<script>" not in page
+    assert b"<title>&lt;b&gt;" in page
     assert page_at("/") is PAGES[0]
     assert page_at("/race/") == page_at("/race")
     assert page_at("/_stcore/health") is None

@@ -1,6 +1,9 @@
 // What all pages share, in one document: a phone's menu, the Back key, presses of buttons that a redraw moves, translators.
 
+import { payloadOf } from "../shared/mounting.js";
 import { surviveTranslators } from "./translators.js";
+
+/** @import { Component } from "../shared/mounting.js" */
 
 const NAME = "Menu";
 const HANDLE = `[data-testid=stExpandSidebarButton]:not([aria-label=${NAME}])`;
@@ -12,7 +15,9 @@ const STEPS = ["lesson", "moment", "part"]; // Back goes through these
 const STILL = 8; // px: who moves further between press and release has thought better of it
 
 /** Called for every page; all pages share one document. */
-export default function frame() {
+/** @param {Component<{ lang: string, dir: string }>} component */
+export default function frame(component) {
+  Object.assign(document.documentElement, payloadOf(component));
   const page = /** @type {Window & { specvizFrame?: boolean }} */ (window);
   if (page.specvizFrame) return;
   page.specvizFrame = true;

@@ -9,6 +9,7 @@ from typing import Literal
 
 from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
+from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import ORDINALS, machine_in_words, spell_count
 from specviz.core.rounds import known_seconds
@@ -17,7 +18,7 @@ from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
-from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent
+from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, join_choices, page_texts, percent
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -31,7 +32,7 @@ SCHEDULES: tuple[ScheduleName, ...] = ("fixed", "heuristic", "confidence")
 FactsRow = dict[str, str]  # one prompt at one setting, as the file has it
 
 
-@cache
+@cache_by_language
 def facts_of(name: str) -> Facts:
     trace = recorded_runs.story_trace(name)
     return {
@@ -57,7 +58,10 @@ def _gather_tried(name: str) -> Facts:
 
 
 def facts_in(facts: Facts, words: Words) -> Facts:
-    return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
+    if words == "technical":
+        return facts
+    in_hundred = page_texts("language")["in_hundred"]
+    return {name: text.replace(" %", in_hundred) for name, text in facts.items()}
 
 
 def written(kind: str, **given: object) -> dict[str, str]:
@@ -188,7 +192,7 @@ def _gather_tree(trace: Trace) -> Facts:
     return written("tree", number=round.index + 1, nodes=nodes, round=round, failed=failed, taken=taken)
 
 
-@cache
+@cache_by_language
 def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, SettingFigures | None] = {

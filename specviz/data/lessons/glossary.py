@@ -6,15 +6,16 @@ on other pages.
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from html import escape
 from typing import Literal
 
+from specviz.core.languages import cache_by_language, current_language
 from specviz.data.texts import AppTexts, Voices, Words
 
 TipPicture = Literal["round", "full", "costs", "prefill", "speedup", ""]
 Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]
 RUN = "round"  # the words' figures and pictures are from this recorded run
+UNSPACED = ("zh", "ja", "th")  # languages that write no spaces between words
 OWNED = r"(?<!’s )(?<!'s )(?<!its )"  # “the target’s own token” is any token that it writes, so a correction too
 
 
@@ -31,24 +32,25 @@ class GlossaryWord:
 
     @property
     def id(self) -> str:
-        return re.sub(r"[^a-z]+", "-", self.name.lower()).strip("-")
+        return re.sub(r"[\W\d_]+", "-", self.name.lower()).strip("-")
 
 
 glossary = AppTexts("glossary", tuple[GlossaryWord, ...])
 
 
-@cache
+@cache_by_language
 def words_by_form() -> dict[str, GlossaryWord]:
     return {form.lower(): word for word in glossary() for form in (word.name, *word.also)}
 
 
-@cache
+@cache_by_language
 def _pattern() -> re.Pattern[str]:
     forms = [
         f"{OWNED if form.startswith('own ') else ''}{re.escape(form)}"
         for form in sorted(words_by_form(), key=len)[::-1]
     ]
-    return re.compile(r"(?<![\w-])(" + "|".join(forms) + r")(?![\w-])", re.IGNORECASE)
+    before, after = ("", "") if current_language().startswith(UNSPACED) else (r"(?<![\w-])", r"(?![\w-])")
+    return re.compile(f"{before}({'|'.join(forms)}){after}", re.IGNORECASE)
 
 
 def explained(text: str, key: str, words: Words = "technical") -> str:

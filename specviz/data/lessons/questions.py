@@ -6,12 +6,12 @@ The figures that only answers name are computed here: of batches, experts, heads
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from statistics import geometric_mean
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from specviz.core.files import ASSETS
+from specviz.core.languages import cache_by_language
 from specviz.core.metrics import span, speedup
 from specviz.core.names import machine_in_words, spell_count
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
@@ -89,7 +89,7 @@ class Faq:
 faq = AppTexts("questions", Faq)
 
 
-@cache
+@cache_by_language
 def answer_facts(trace: str) -> Facts:
     """The figures that an answer may use: of its recorded run, of others, and what was published."""
     pays = story_trace("pays")

@@ -12,6 +12,7 @@ from specviz.models.draft_menu import allows_typing, linked_names
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import came_by_history
 from specviz.ui.shared.components import remember, remembered
+from specviz.ui.shared.language import language_in_link
 
 
 def address() -> dict[str, list[str]]:
@@ -28,6 +29,7 @@ def whole_query() -> dict[str, list[str]]:
 
 
 def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
+    link = {**link, **language_in_link()}
     wanted = {name: [value] if isinstance(value, str) else list(value) for name, value in link.items()}
     walk = session().walk
     if walk and walk.here:

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, BROWSER, write_whole
+from specviz.core.languages import ENGLISH, current_language
 from specviz.player.html_file import asset, bundle
 from specviz.ui.shared.below_streamlit import main_script
 
@@ -29,14 +30,15 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
     """
 
     @cache
-    def registered() -> Any:
+    def registered(language: str) -> Any:
         code = bundle(BROWSER / script)
         text = asset(html) if html.endswith(".html") else html
         css = "\n".join(map(asset, styles))
-        return st.components.v2.component(name, html=text, css=css, js=_link_script(name, code) or code)
+        called = name if language == ENGLISH else f"{name}_{language.replace('-', '_')}"
+        return st.components.v2.component(called, html=text, css=css, js=_link_script(name, code) or code)
 
     def mount(data: object, **options: Any) -> Any:
-        return registered()(data=data if isinstance(data, bytes) else to_json(data), **options)
+        return registered(current_language())(data=data if isinstance(data, bytes) else to_json(data), **options)
 
     return mount
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.data.links.page_names import FORMER
-from specviz.ui.shared.pages import PROJECT, Page, page_at
+from specviz.ui.shared.pages import PROJECT, page_at
 
 TITLE = re.compile(rb"<title>.*?</title>", re.DOTALL)
 BODY_END = b"</body>"
@@ -92,8 +92,8 @@ def add_look(html: bytes) -> bytes:
     return html.replace(BODY_END, _look() + BODY_END, 1)
 
 
-def add_preview(html: bytes, page: Page) -> bytes:
-    title, words = escape(f"{page.title} · {PROJECT}"), escape(page.description)
+def add_preview(html: bytes, title: str, description: str) -> bytes:
+    title, words = escape(f"{title} · {PROJECT}"), escape(description)
     tags = (
         f'<title>{title}</title><meta name="description" content="{words}">'
         f'<meta property="og:title" content="{title}"><meta property="og:description" content="{words}">'
@@ -130,7 +130,7 @@ class Previews(Middleware):
             elif message["type"] == "http.response.body" and start:
                 html.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    body = add_look(add_preview(bytes(html), page))
+                    body = add_look(add_preview(bytes(html), page.title, page.description))
                     length = (b"content-length", str(len(body)).encode())
                     await send({**start, "headers": [*_drop_headers(OF_THE_FILE, start), length]})
                     await send({"type": "http.response.body", "body": body})

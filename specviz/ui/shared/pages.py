@@ -11,9 +11,19 @@ PROJECT = "specviz"
 @dataclass(frozen=True, slots=True)
 class Page:
     name: str  # of its file in pages/, and its path; the first page is also at "/"
-    title: str
-    description: str  # one or two sentences for someone who has not opened it
-    in_menu: bool = True
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.name]
+
+    @property
+    def description(self) -> str:
+        """One or two sentences for someone who has not opened it."""
+        return _ABOUT[self.name]
+
+    @property
+    def in_menu(self) -> bool:
+        return self.name not in HIDDEN
 
     @property
     def file(self) -> str:
@@ -22,7 +32,7 @@ class Page:
 
 HIDDEN = {"class"}  # reached from other pages and by its address
 _ABOUT = page_texts("descriptions")
-PAGES = tuple(Page(name, title, _ABOUT[name], name not in HIDDEN) for name, title in TITLES.items())
+PAGES = tuple(map(Page, TITLES))
 _OF_TODAY = {page.name: page for page in PAGES}
 ADDRESSES = _OF_TODAY | {name: _OF_TODAY[today] for name, today in FORMER.items()}  # also those of before
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, BROWSER
+from specviz.core.languages import current_language, locale
 from specviz.data.links.page_names import FORMER
 from specviz.ui.session import session
 from specviz.ui.shared.address import whole_query
@@ -53,4 +54,5 @@ _FRAME = component("specviz_frame", '<div class="frame" hidden></div>', (), "com
 
 def frame_script() -> None:
     """Mount what all pages share. Nothing is seen of it; assets/browser/styles/app.css draws a phone's menu handle."""
-    _FRAME(key="frame", data={})
+    code = current_language()
+    _FRAME(key="frame", data={"lang": code, "dir": locale(code).text_direction})

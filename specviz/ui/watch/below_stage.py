@@ -61,7 +61,7 @@ def _begin_tour(watching: WatchState) -> None:
     if shown := first_run():
         watching.open_recorded(shown)
     watching.tour.begin(at)
-    st.query_params.from_dict({address.TOUR: str(at)} | address.view_in_link())
+    address.write_address({address.TOUR: str(at)} | address.view_in_link())
 
 
 def _task_link(watching: WatchState) -> None:

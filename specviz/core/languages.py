@@ -5,10 +5,13 @@ has the place of a text as its context, the English text, and the same in that l
 whose English has changed since, is English.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
 
 from babel import Locale
 from babel.messages.pofile import PoFileError, read_po
@@ -16,8 +19,11 @@ from babel.messages.pofile import PoFileError, read_po
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 
+PARAMETERS = ParamSpec("PARAMETERS")
+RESULT = TypeVar("RESULT")
 ENGLISH = "en"
-_choose: Callable[[], str] = lambda: ENGLISH  # noqa: E731 - it is replaced as a whole
+_language: ContextVar[str] = ContextVar("language")  # of this run of a page's script, or of this command
+_choosers: list[Callable[[], str]] = []  # who says it where nobody has yet: the app
 
 
 @cache
@@ -39,13 +45,32 @@ def locale(code: str) -> Locale:
 
 def current_language() -> str:
     """Of the visitor whose page is drawn, or of what is exported."""
-    return _choose()
+    found = _language.get("")
+    if not found:
+        found = _choosers[-1]() if _choosers else ENGLISH
+        set_language(found)
+    return found
 
 
-def choose_language_by(chooser: Callable[[], str]) -> None:
-    """Ask `chooser` for the code from now on, each time that a text is needed; it must be one of `languages`."""
-    global _choose  # noqa: PLW0603 - who asks is known at the top only: a page, or the command line
-    _choose = chooser
+def set_language(code: str) -> None:
+    """For the rest of this run of a script, or of this command; `code` is one of `languages`."""
+    _language.set(code)
+
+
+def find_language_by(chooser: Callable[[], str]) -> None:
+    """Ask `chooser` for a language in each run of a script; it is asked once there."""
+    _choosers[:] = [chooser]
+
+
+def cache_by_language(function: Callable[PARAMETERS, RESULT]) -> Callable[PARAMETERS, RESULT]:
+    """As functools.cache, for what is made of texts."""
+    cached: dict[str, Callable[PARAMETERS, RESULT]] = defaultdict(lambda: cast(Any, cache(function)))
+
+    @wraps(function)
+    def found(*given: PARAMETERS.args, **named: PARAMETERS.kwargs) -> RESULT:
+        return cached[current_language()](*given, **named)
+
+    return found
 
 
 def best_language(wanted: Iterable[str]) -> str:

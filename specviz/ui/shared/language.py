@@ -1,0 +1,65 @@
+"""The language of a visitor's pages: what a link says, else what was chosen before, else the class server's."""
+
+import os
+
+import streamlit as st
+
+from specviz.core.languages import ENGLISH, best_language, find_language_by, languages, set_language
+from specviz.data.texts import page_texts
+from specviz.ui.session import session
+from specviz.ui.shared.below_streamlit import session_id
+from specviz.ui.shared.components import remember, remembered
+
+LANGUAGE, COOKIE, FOR_ALL = "lang", "specviz_lang", "SPECVIZ_LANG"
+KEY = "language"
+SAYS = page_texts("language")
+
+
+def apply_language() -> None:
+    """Before anything is drawn: from here on, texts are in this visitor's language."""
+    find_language_by(_language_here)
+    set_language(_language_here())
+
+
+def _language_here() -> str:
+    if not session_id():
+        return ENGLISH
+    visitor = session()
+    if asked := st.query_params.get(LANGUAGE):
+        visitor.language = best_language([asked])
+    if not visitor.language:
+        visitor.language = best_language(filter(None, (remembered(COOKIE), os.environ.get(FOR_ALL), st.context.locale)))
+    return visitor.language
+
+
+def language_in_link() -> dict[str, str]:
+    """English is in no link, as links always were, but where another language is the usual one here."""
+    chosen = session().language
+    return {LANGUAGE: chosen} if chosen != best_language(filter(None, (os.environ.get(FOR_ALL),))) else {}
+
+
+def language_menu() -> None:
+    """At the right of the header, in each language's own name; none where there is one language."""
+    names, visitor = languages(), session()
+    if len(names) < 2:
+        return
+    with st.container(key="language_menu"):
+        st.selectbox(
+            SAYS["label"],
+            list(names),
+            index=list(names).index(visitor.language),
+            key=KEY,
+            format_func=names.__getitem__,
+            on_change=_choose,
+            label_visibility="collapsed",
+            filter_mode=None,
+        )
+    if visitor.chosen_language:
+        remember(COOKIE, visitor.chosen_language)
+
+
+def _choose() -> None:
+    chosen: str = st.session_state[KEY]
+    session().language = session().chosen_language = chosen
+    st.query_params[LANGUAGE] = chosen
+    set_language(chosen)
