@@ -13,14 +13,12 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 from specviz.core.files import TEXTS
-from specviz.core.languages import locale, translation
+from specviz.core.languages import Entry, locale, translation
 from specviz.data.lessons.text_check import all_texts
 from specviz.data.texts import AppTexts
 from specviz.data.translating import texts_to_translate
 
 HEADER = "# Texts of specviz. Each entry: where it stands, the English text, and the same in this language."
-
-NOBODY = dict.fromkeys(("msgid_bugs_address", "last_translator", "language_team"), "")
 
 
 def main() -> None:
@@ -36,15 +34,10 @@ def write(texts: AppTexts[Any], code: str, folder: Path) -> None:
     before = translation(folder, texts.name, code)
     catalog = _begun(path, code)
     for place, english in texts_to_translate(texts.read(folder), texts.name).items():
-        entry = before.get(place)
-        changed = entry is not None and bool(entry.text) and (entry.outdated or entry.english != english)
-        catalog.add(
-            english,
-            entry.text if entry else "",
-            context=place,
-            flags=["fuzzy"] if changed else [],
-            previous_id=[entry.english] if entry and changed else [],
-        )
+        entry = before.get(place, Entry(english, ""))
+        changed = bool(entry.text) and (entry.outdated or entry.english != english)
+        then = [entry.before if entry.english == english else entry.english] if changed else []
+        catalog.add(english, entry.text, context=place, flags=["fuzzy"] * changed, previous_id=then)
     if len(catalog):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -57,7 +50,8 @@ def _begun(path: Path, code: str) -> Catalog:
     if path.is_file():
         with path.open("rb") as file:
             old = read_po(file)
-    new = Catalog(locale(code), header_comment=HEADER, project="specviz", version="1", fuzzy=False, **NOBODY)
+    new = Catalog(locale(code), header_comment=HEADER, project="specviz", version="1", fuzzy=False)
+    new.msgid_bugs_address = new.last_translator = new.language_team = ""
     if old is not None:
         new.creation_date, new.revision_date = old.creation_date, old.revision_date
     return new

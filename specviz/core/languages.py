@@ -89,6 +89,7 @@ class Entry:
     english: str  # the text that was translated
     text: str  # empty: not yet translated
     outdated: bool = False  # marked as fuzzy: of another English text
+    notes: tuple[str, ...] = ()  # for who translates
 
 
 def translation(folder: Path, name: str, code: str) -> Mapping[str, Entry]:
@@ -112,4 +113,5 @@ def _entries(found: Iterable[object]) -> Iterator[tuple[str, Entry]]:
     for message in found:
         context, english, text = (getattr(message, name) for name in ("context", "id", "string"))
         if isinstance(context, str):
-            yield context, Entry(str(english), str(text or ""), bool(getattr(message, "fuzzy", False)))
+            fuzzy, notes = bool(getattr(message, "fuzzy", False)), tuple(getattr(message, "user_comments", ()))
+            yield context, Entry(str(english), str(text or ""), fuzzy, notes)

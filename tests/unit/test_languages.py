@@ -1,0 +1,220 @@
+"""Languages: gettext files beside the English texts, what falls back to English, and what the check says."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
+
+from scripts.write_translations import write
+from specviz.core.errors import InputError
+from specviz.core.files import BROWSER, TEXTS
+from specviz.core.languages import (
+    best_language,
+    cache_by_language,
+    current_language,
+    find_language_by,
+    languages,
+    set_language,
+    translation,
+)
+from specviz.core.names import machine_in_words, spell_count
+from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
+from specviz.data.texts import AppTexts, Parts, fill, pages
+from specviz.player.html_file import asset, bundle
+
+CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Today's English texts alone."""
+    copied = Path(shutil.copytree(TEXTS, tmp_path / "texts"))
+    for code in languages(TEXTS):
+        shutil.rmtree(copied / code, ignore_errors=True)
+    return copied
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    yield
+    set_language("en")
+
+
+def translate(folder: Path, name: str, *entries: tuple[str, str, str], flags: tuple[str, ...] = ()) -> Path:
+    """Write a file with (place, English, translation)."""
+    path = folder / CODE / f"{name}.po"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    catalog = Catalog("pt")
+    for place, text, translated in entries:
+        catalog.add(text, translated, context=place, flags=flags)
+    with path.open("wb") as file:
+        write_po(file, catalog)
+    return path
+
+
+def titles(folder: Path) -> dict[str, str]:
+    return pages.read(folder, CODE).content["titles"]
+
+
+def test_a_text_is_in_the_language_where_it_is_there_and_in_english_where_not(folder: Path) -> None:
+    translate(folder, "pages", ("titles/watch", "Watch", "Ver"), ("titles/learn", "Learn", ""))
+    assert titles(folder) | {"watch": "Watch"} == pages.read(folder).content["titles"]
+    assert titles(folder)["watch"] == "Ver"
+
+
+def test_what_was_translated_from_another_english_text_is_english(folder: Path) -> None:
+    translate(folder, "pages", ("titles/watch", "Watch it", "Veja"))
+    assert titles(folder)["watch"] == "Watch"
+    translate(folder, "pages", ("titles/watch", "Watch", "Veja"), flags=("fuzzy",))
+    assert titles(folder)["watch"] == "Watch"
+
+
+def test_an_item_of_a_list_has_its_place_by_its_name_or_its_number(folder: Path) -> None:
+    (folder / "made.yaml").write_text("- name: one\n  says: [a, b]\n- says: [c]\n")
+    translate(folder, "made", ("one/says/1", "b", "B"), ("1/says/0", "c", "C"), ("0/says/0", "a", "A"))
+    made = AppTexts("made", list[dict[str, str | list[str]]])
+    assert made.read(folder, CODE).content == [{"name": "one", "says": ["a", "B"]}, {"says": ["C"]}]
+
+
+def test_a_language_is_a_folder_and_has_its_own_name(folder: Path) -> None:
+    assert languages(folder) == {"en": "English"}
+    translate(folder, "pages")
+    languages.cache_clear()
+    assert languages(folder) == {"en": "English", "pt": "Português"}
+    languages.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (["xx", "en-GB"], "en"),
+        (["EN_us"], "en"),
+        ([], "en"),
+        (["", "../../etc", "x" * 5000, "\0"], "en"),
+    ],
+)
+def test_a_browser_or_a_link_names_a_language_loosely(wanted: list[str], found: str) -> None:
+    assert best_language(wanted) == found
+
+
+def test_who_draws_a_page_is_asked_once_and_what_is_made_of_texts_is_kept_by_language() -> None:
+    made: list[str] = []
+
+    @cache_by_language
+    def word(number: int) -> str:
+        made.append(current_language())
+        return f"{current_language()}{number}"
+
+    set_language("")
+    find_language_by(lambda: CODE)
+    assert (word(1), word(1), current_language()) == ("pt1", "pt1", CODE)
+    set_language("en")
+    assert (word(1), word(number=2), word(1)) == ("en1", "en2", "en1")
+    assert made == ["pt", "en", "en"]
+    find_language_by(lambda: "en")
+
+
+def test_words_are_counted_as_the_language_counts() -> None:
+    assert [fill("{n:word|words}", {"n": n}) for n in (0, 1, 2)] == ["words", "word", "words"]
+    set_language("zh-Hans")
+    assert [fill("{n:词|词}", {"n": n}) for n in (0, 1, 2)] == ["词"] * 3
+    set_language("fr")  # in French, none is one
+    assert [fill("{n:mot|mots}", {"n": n}) for n in (0, 1, 2)] == ["mot", "mot", "mots"]
+
+
+def test_numbers_and_machines_have_no_english_words_in_another_language() -> None:
+    assert (spell_count(4), machine_in_words("AMD EPYC, 2 cores, Linux")) == ("four", "an AMD EPYC")
+    set_language("fr")
+    assert (spell_count(4), machine_in_words("AMD EPYC, 2 cores, Linux")) == ("4", "AMD EPYC")
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (("titles/watch", "Watch", "Ver"), ""),
+        (("titles/gone", "Gone", "Ido"), "pt/pages.po, titles/gone: there is no such text."),
+        (
+            ("titles/watch", "Watch it", "Ver"),
+            "pt/pages.po, titles/watch: the English text has changed since, so it is shown.",
+        ),
+        (("titles/watch", "Watch", "Ver {name}"), "pt/pages.po, titles/watch: {name} is not in the English text."),
+        (("titles/watch", "Watch", "Ver {"), "pt/pages.po, titles/watch: a brace is alone."),
+    ],
+)
+def test_the_check_says_what_is_wrong_with_a_translation(
+    folder: Path, entry: tuple[str, str, str], problem: str
+) -> None:
+    translate(folder, "pages", entry)
+    languages.cache_clear()
+    assert text_problems(folder) == [problem] * bool(problem)
+    languages.cache_clear()
+
+
+def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) -> None:
+    (folder / "pages.yaml").write_text('a:\n  b: "{share!p} of {count} {count:token|tokens}"\n')
+    translate(folder, "pages", ("a/b", "{share!p} of {count} {count:token|tokens}", "{share} de {count:x|y}"))
+    languages.cache_clear()
+    assert sorted(each for each in text_problems(folder) if each.startswith("pt/")) == [
+        "pt/pages.po, a/b: {share!p} is missing.",
+        "pt/pages.po, a/b: {share} is not in the English text.",
+    ]
+    languages.cache_clear()
+
+
+def test_a_term_that_is_not_the_glossarys_is_named_and_broken_terms_are_one_sentence(folder: Path) -> None:
+    translate(folder, "pages", ("learn_words/plain", "Plain words", "Textos"))
+    (folder / CODE / "terms.yaml").write_text("words: [palavra, termo]\nword: palavra\n")
+    languages.cache_clear()
+    assert text_problems(folder) == [
+        "pt/pages.po, learn_words/plain: “words” is “palavra” or “termo” in this language."
+    ]
+    (folder / CODE / "terms.yaml").write_text("- a\n")
+    with pytest.raises(InputError, match=r"^pt/terms.yaml has no words by English term\.$"):
+        text_problems(folder)
+    languages.cache_clear()
+
+
+def test_a_file_that_is_no_gettext_file_is_one_sentence(folder: Path) -> None:
+    path = folder / CODE / "pages.po"
+    path.parent.mkdir()
+    path.write_text('msgid "Watch\nnonsense')
+    with pytest.raises(InputError, match=r"^pt/pages.po cannot be read as a gettext file: "):
+        translation(folder, "pages", CODE)
+
+
+def test_what_is_missing_is_said_with_how_much_and_is_no_problem(folder: Path) -> None:
+    translate(folder, "quiz")
+    languages.cache_clear()
+    assert text_problems(folder) == []
+    lines = list(texts_missing(folder))
+    assert len(lines) == len(all_texts(folder))
+    assert any(line.startswith("pt/quiz.po: ") and line.endswith(" texts are missing.") for line in lines)
+    languages.cache_clear()
+
+
+def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdated(folder: Path) -> None:
+    made = AppTexts("made", Parts)
+    (folder / "made.yaml").write_text("titles:\n  watch: Watch\n  old: Old\n  name: as-it-is\n  figure: '{x}'\n")
+    write(made, CODE, folder)
+    translate(folder, "made", ("titles/watch", "Watch", "Ver"), ("titles/old", "Old", "Velho"))
+    (folder / "made.yaml").write_text("titles:\n  watch: Watch\n  old: Older\n  fresh: New\n")
+    write(made, CODE, folder)
+    once = (folder / CODE / "made.po").read_bytes()
+    found = translation(folder, "made", CODE)
+    assert {place: (entry.english, entry.text, entry.outdated) for place, entry in found.items()} == {
+        "titles/watch": ("Watch", "Ver", False),
+        "titles/old": ("Older", "Velho", True),
+        "titles/fresh": ("New", "", False),
+    }
+    assert b'#| msgid "Old"' in once
+    write(made, CODE, folder)
+    assert (folder / CODE / "made.po").read_bytes() == once
+
+
+def test_the_browsers_modules_say_what_their_table_says() -> None:
+    script = bundle(BROWSER / "stage/component.js")
+    assert '"no_film": "This browser cannot record a film.' in script
+    assert "[[" not in asset("stage/stage.html")
