@@ -1,7 +1,7 @@
 """Write what there is to translate: python -m scripts.write_translations CODE
 
 Adds to assets/texts/CODE each English text that is new, keeps what is translated, and marks what was translated from
-another English text (fuzzy) with the text of then. Translate in any editor for gettext files, then check: python -m
+another English text (fuzzy), with a note of that text. Translate in any editor for gettext files, then check: python -m
 specviz lesson check
 """
 
@@ -36,12 +36,12 @@ def write(texts: AppTexts[Any], code: str, folder: Path) -> None:
     for place, english in texts_to_translate(texts.read(folder), texts.name).items():
         entry = before.get(place, Entry(english, ""))
         changed = bool(entry.text) and (entry.outdated or entry.english != english)
-        then = [entry.before if entry.english == english else entry.english] if changed else []
-        catalog.add(english, entry.text, context=place, flags=["fuzzy"] * changed, previous_id=then)
+        notes = entry.notes if entry.english == english else [f"The English text was: {entry.english}"] * changed
+        catalog.add(english, entry.text, context=place, flags=["fuzzy"] * changed, user_comments=notes)
     if len(catalog):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
-            write_po(file, catalog, width=0, include_previous=True)
+            write_po(file, catalog, width=0)
 
 
 def _begun(path: Path, code: str) -> Catalog:

@@ -209,7 +209,7 @@ def test_the_files_to_translate_keep_what_is_translated_and_mark_what_is_outdate
         "titles/old": ("Older", "Velho", True),
         "titles/fresh": ("New", "", False),
     }
-    assert b'#| msgid "Old"' in once
+    assert b"# The English text was: Old\n" in once
     write(made, CODE, folder)
     assert (folder / CODE / "made.po").read_bytes() == once
 
