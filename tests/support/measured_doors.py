@@ -186,7 +186,7 @@ def opened():
         ui/classes/classes_page.py: query_params
         ui/lesson/lesson_page.py: query_params
         ui/shared/address.py: query_params
-        ui/watch/below_stage.py: query_params
+        ui/shared/language.py: query_params
         ui/watch/on_stage.py: query_params""",
         "524,288 characters, 1,000 parameters",
         sent.PAGE,
