@@ -14,8 +14,8 @@ from babel.messages.pofile import read_po, write_po
 
 from specviz.core.files import TEXTS
 from specviz.core.languages import Entry, locale, translation
+from specviz.core.texts import AppTexts
 from specviz.data.lessons.text_check import all_texts
-from specviz.data.texts import AppTexts
 from specviz.data.translating import texts_to_translate
 
 HEADER = "# Texts of specviz. Each entry: where it stands, the English text, and the same in this language."

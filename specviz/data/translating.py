@@ -11,7 +11,7 @@ import yaml
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 from specviz.core.languages import ENGLISH, Entry, languages, translation
-from specviz.data.texts import AppTexts, TextFile, places
+from specviz.core.texts import AppTexts, TextFile, places
 
 # The program's own names, which stand in these files beside the texts.
 STRUCTURE = {"trace", "asks_at", "reveals_at", "focus", "picture", "page", "link", "place", "phase", "lights", "until"}

@@ -1,9 +1,9 @@
 """What a study of batches says, in words. Pure; no sentence says more than the intervals allow."""
 
 from specviz.core.judge import HURTS, VerdictWord, judge
+from specviz.core.texts import Sentences
 from specviz.data.measured.batches import BatchSpeedup, BatchStudy, Ratio
 from specviz.data.published import GPU_COSTS
-from specviz.data.texts import Sentences
 
 say = Sentences("batches")
 

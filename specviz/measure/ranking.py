@@ -7,10 +7,10 @@ from specviz.core.costs import Costs
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL, UNTOLD, Interval, judge
 from specviz.core.metrics import Counts, count, estimated_at, span
 from specviz.core.result import KnownCosts
+from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
 from specviz.core.verdict import doubts
 from specviz.data.measured.quiet_costs import quiet_costs
-from specviz.data.texts import Sentences
 
 say = Sentences("ranking")
 

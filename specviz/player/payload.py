@@ -7,9 +7,9 @@ from typing import Any, Literal, NewType, NotRequired, TypedDict
 
 from specviz.core.result import Result
 from specviz.core.settings import DraftSchedule
+from specviz.core.texts import Words
 from specviz.data.lessons.story import Focus, Phase, Picture, Tour
 from specviz.data.links.hidden import View
-from specviz.data.texts import Words
 
 ChipStatus = Literal["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"]
 ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token

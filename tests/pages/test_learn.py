@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.texts import Words, fill
 from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.family import family
@@ -15,7 +16,6 @@ from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.lessons.story import quiz, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
 from specviz.data.measured.peers import recorded_peers
-from specviz.data.texts import Words, fill
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import fill
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE, BlockExample
 from specviz.data.lessons.questions import answer_facts, faq
-from specviz.data.texts import fill
 from specviz.decoding.drafters.protocol import Draft
 from specviz.decoding.verification import Verification, make_rule
 

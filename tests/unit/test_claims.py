@@ -12,6 +12,7 @@ import pytest
 
 from specviz.core.metrics import count
 from specviz.core.settings import UNSURE_BELOW
+from specviz.core.texts import Words, figures_in, percent
 from specviz.data.lessons.facts import explained, facts_of, method_facts, stopping
 from specviz.data.lessons.questions import PEERS, faq
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
@@ -19,7 +20,6 @@ from specviz.data.lessons.story import StoryStep, steps
 from specviz.data.measured.batches import pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.measured.peers import recorded_peers
-from specviz.data.texts import Words, figures_in, percent
 from specviz.measure.proof.findings import looks
 from specviz.measure.proof.rows import recorded_proof
 from specviz.models.catalogue import CARDS_MACHINE, PAIRS, known_models

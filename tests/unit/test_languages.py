@@ -21,8 +21,9 @@ from specviz.core.languages import (
     translation,
 )
 from specviz.core.names import machine_in_words, spell_count
+from specviz.core.texts import AppTexts, Parts, fill
 from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
-from specviz.data.texts import AppTexts, Parts, fill, pages
+from specviz.data.texts import pages
 from specviz.player.html_file import asset, bundle
 
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation

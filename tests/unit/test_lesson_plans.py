@@ -10,12 +10,12 @@ from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.core.metrics import costs, count, speedup
 from specviz.core.names import ORDINALS, machine_in_words, spell_count
+from specviz.core.texts import fill
 from specviz.core.trace import Round, Trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan
 from specviz.data.links.hidden import HIDEABLE, hidden_in, written
 from specviz.data.links.page_names import FORMER
-from specviz.data.texts import fill
 from specviz.models.draft_menu import linked_names
 from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
 from tests.support.known import known

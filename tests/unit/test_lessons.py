@@ -13,6 +13,7 @@ import pytest
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.metrics import count, span
+from specviz.core.texts import Facts, Says, Words, figures_in, fill, percent
 from specviz.data.lessons import facts
 from specviz.data.lessons import recorded_runs as runs
 from specviz.data.lessons.facts import DRAFT, SWEEP, stopping
@@ -21,7 +22,6 @@ from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, StoryStep, quiz, request_of, round_at, steps, watch_link
 from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.measured_methods import ALL, stored_methods
-from specviz.data.texts import Facts, Says, Words, figures_in, fill, percent
 from specviz.measure.proof.rows import recorded_proof
 from specviz.measure.sweep.study import fair_rows, pooled, select_kind
 from specviz.models.draft_menu import linked_names

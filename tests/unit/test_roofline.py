@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 
 from specviz.core.judge import NEUTRAL
+from specviz.core.texts import Words, figures_in
 from specviz.data.lessons.roofline import published_peaks, roofline
-from specviz.data.texts import Words, figures_in
 from specviz.ui.learn.roofline import roofline_payload
 from tests.unit.test_lessons import is_plain
 

@@ -15,13 +15,14 @@ from specviz.core.files import TEXTS
 from specviz.core.metrics import count
 from specviz.core.replay import replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences, TextError, Voices, figures_in, fill, join_choices, read_texts
 from specviz.data.lessons import text_check
 from specviz.data.lessons.facts import figure_texts
 from specviz.data.lessons.glossary import GlossaryWord, explained, glossary, words_by_form
 from specviz.data.lessons.story import LAST_ROUNDS, Beat, steps, tour_of
 from specviz.data.lessons.text_check import CHECKS, text_problems
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
-from specviz.data.texts import Sentences, TextError, Voices, figures_in, fill, join_choices, pages, read_texts
+from specviz.data.texts import pages
 from specviz.player.data import replayable, stage_data
 from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.learn.vocabulary import entry

@@ -14,11 +14,12 @@ from specviz.core.metrics import costs, count, span, speedup
 from specviz.core.names import ORDINALS, machine_in_words, spell_count
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
+from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches
 from specviz.data.measured.measured_methods import ALL, SettingFigures, stored_methods
-from specviz.data.texts import AppTexts, Facts, Parts, Words, fill, join_choices, page_texts, percent
+from specviz.data.texts import page_texts
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"

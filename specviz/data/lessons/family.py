@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specviz.data.texts import AppTexts, Voices
+from specviz.core.texts import AppTexts, Voices
 
 
 @dataclass(frozen=True, slots=True)

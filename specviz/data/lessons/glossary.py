@@ -10,7 +10,7 @@ from html import escape
 from typing import Literal
 
 from specviz.core.languages import cache_by_language, current_language
-from specviz.data.texts import AppTexts, Voices, Words
+from specviz.core.texts import AppTexts, Voices, Words
 
 TipPicture = Literal["round", "full", "costs", "prefill", "speedup", ""]
 Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]

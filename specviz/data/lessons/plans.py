@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS, content_of
+from specviz.core.texts import node_at, repeated
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import RUNS, STORY, linked_trace
@@ -27,7 +28,6 @@ from specviz.data.links.page_link import shown
 from specviz.data.links.page_names import PAGES, page_name
 from specviz.data.links.permalink import request_from_link
 from specviz.data.measured.first_run import first_trace
-from specviz.data.texts import node_at, repeated
 
 WATCH = "watch"
 FIRST = "first"  # the recorded run of the first screen, in links

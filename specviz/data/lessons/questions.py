@@ -14,6 +14,7 @@ from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import span, speedup
 from specviz.core.names import machine_in_words, spell_count
+from specviz.core.texts import AppTexts, Facts, Voices, percent
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace
@@ -23,7 +24,6 @@ from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.measured.peers import PeerSystem, recorded_peers
 from specviz.data.published import REPORTS, SERVED, PublishedReport, ServedGain
-from specviz.data.texts import AppTexts, Facts, Voices, percent
 
 AnswerSource = Literal["recorded", "computed", "published", "example", "general"]
 MeasuredBy = Literal["run", "sweeps", "passes", "methods", "batches", "peers", "several"]

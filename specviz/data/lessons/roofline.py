@@ -6,7 +6,7 @@ from functools import cache
 from typing import Literal
 
 from specviz.core.files import MEASURED, read_stored
-from specviz.data.texts import AppTexts, Voices
+from specviz.core.texts import AppTexts, Voices
 
 # What assets/browser/roofline/words.js computes of a setting. An answer may name these of each setting that it shows:
 COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")

@@ -12,11 +12,11 @@ from typing import Literal
 from specviz.core.metrics import count
 from specviz.core.names import spell_count
 from specviz.core.request import RunRequest
+from specviz.core.texts import AppTexts, Voices, fill
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.links.permalink import link_of
 from specviz.data.prompts.workloads import ALL_WORKLOADS
-from specviz.data.texts import AppTexts, Voices, fill
 
 StoryPlace = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]

@@ -7,6 +7,16 @@ from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
+from specviz.core.texts import (
+    CONVERSIONS,
+    AppTexts,
+    Sentences,
+    TextError,
+    TextFile,
+    below,
+    figure_problems,
+    texts_below,
+)
 from specviz.data.lessons.facts import facts_of, figure_texts
 from specviz.data.lessons.family import Family, family
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
@@ -22,18 +32,7 @@ from specviz.data.measured.measured_methods import stored_methods
 from specviz.data.prompts.workloads import Workload, chat_workload_texts, workload_texts
 from specviz.data.systems.bench_words import bench_words
 from specviz.data.systems.system_checks import system_checks
-from specviz.data.texts import (
-    CONVERSIONS,
-    AppTexts,
-    Sentences,
-    TextError,
-    TextFile,
-    below,
-    browser_texts,
-    figure_problems,
-    pages,
-    texts_below,
-)
+from specviz.data.texts import browser_texts, pages
 from specviz.data.translating import translations
 
 TextCheck = Callable[[TextFile[Any]], Iterator[str]]

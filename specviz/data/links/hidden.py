@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from specviz.data.texts import AppTexts, NonEmptyText
+from specviz.core.texts import AppTexts, NonEmptyText
 
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
 VIEWS: tuple[View, ...] = get_args(View)

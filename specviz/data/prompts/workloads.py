@@ -15,8 +15,8 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator
 
 from specviz.core.names import first_words
+from specviz.core.texts import AppTexts
 from specviz.data.prompts.grammars import Grammar
-from specviz.data.texts import AppTexts
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specviz.data.texts import AppTexts, NonEmptyText
+from specviz.core.texts import AppTexts, NonEmptyText
 
 
 @dataclass(frozen=True, slots=True)

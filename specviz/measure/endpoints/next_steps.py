@@ -6,7 +6,7 @@ The options are those of vLLM 0.32, llama.cpp's server 11434 and SGLang 0.5; of 
 from collections.abc import Iterator, Sequence
 
 from specviz.core.judge import UNTOLD
-from specviz.data.texts import Sentences, join_choices
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, RoundCost
 from specviz.measure.worksheet.low_acceptance import is_low
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import first_words
+from specviz.core.texts import Sentences, join_choices, percent
 from specviz.data.systems.bench_words import definitions as definitions
-from specviz.data.texts import Sentences, join_choices, percent
 from specviz.measure.endpoints.acceptance import AcceptanceFound, Tally
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, RoundCost, StopsPaying
 from specviz.measure.endpoints.next_steps import lengths_in_words, measure_next

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from specviz.core.names import first_words
-from specviz.data.texts import Sentences, join_choices
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.findings import BenchFindings, pairs_cut
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS
 from specviz.measure.endpoints.result import SIDES, BenchResult, Side

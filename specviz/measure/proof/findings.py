@@ -12,8 +12,8 @@ from itertools import accumulate
 from random import Random
 from typing import Literal, TypeVar
 
+from specviz.core.texts import Sentences
 from specviz.core.theory import least
-from specviz.data.texts import Sentences
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 
 say = Sentences("proof")

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from specviz.core.texts import Sentences
 from specviz.data.lessons.lab_words import lab_words
-from specviz.data.texts import Sentences
 from specviz.measure.proof.pieces import PieceName, Pieces
 from specviz.measure.proof.rows import RULES, EnumeratedRules, TokenShare, WrittenPlaces, judged_key
 

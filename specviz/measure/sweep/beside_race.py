@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.core.judge import NEUTRAL
-from specviz.data.texts import Sentences, join_choices
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.paired import Comparison
 from specviz.measure.race import RaceKind, kinds_of
 from specviz.measure.sweep.rows import MADE_BY, SERIES

@@ -7,8 +7,8 @@ import pandas as pd
 
 from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, VerdictWord
 from specviz.core.metrics import Costs
+from specviz.core.texts import Sentences, join_choices
 from specviz.data.prompts.workloads import find_workload
-from specviz.data.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import OWN_WORKLOAD
 from specviz.measure.sweep.study import (
     ADAPTIVE,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from specviz.core.judge import NEUTRAL, judge
 from specviz.core.metrics import span
+from specviz.core.texts import Sentences, join_choices
 from specviz.data.published import GPU_ROUNDS
-from specviz.data.texts import Sentences, join_choices
 from specviz.measure.worksheet.low_acceptance import ceiling, diagnosis, is_low, never_pays, settle, verdict
 from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import (

@@ -11,8 +11,8 @@ from specviz.core.files import BROWSER
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
+from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, Trace
-from specviz.data.texts import Sentences
 from specviz.measure.worksheet.runs import position_rates
 
 say = Sentences("exercises")

@@ -2,9 +2,9 @@
 
 from specviz.core.judge import NEUTRAL
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.systems.system_checks import checks_for
-from specviz.data.texts import Sentences
 from specviz.measure.worksheet.serving import Production, outlook
 
 NEVER = "Does not pay, whatever a round costs."

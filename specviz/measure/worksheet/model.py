@@ -7,8 +7,8 @@ from specviz.core import theory
 from specviz.core.judge import judge
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import RoundTerms, Terms
+from specviz.core.texts import Sentences
 from specviz.data.measured.batches import BatchStudy
-from specviz.data.texts import Sentences
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits

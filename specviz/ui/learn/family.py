@@ -5,9 +5,10 @@ from html import escape
 import streamlit as st
 
 from specviz.core.drafters import READ_ON
+from specviz.core.texts import Words
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured.measured_methods import ALL, BestSetting, MeasuredMethods, stored_methods
-from specviz.data.texts import Words, page_texts
+from specviz.data.texts import page_texts
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.escaping import plain

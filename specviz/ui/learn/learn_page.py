@@ -5,10 +5,11 @@ from typing import Literal
 import streamlit as st
 
 from specviz.core.errors import InputError, hide_folders
+from specviz.core.texts import Words
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import RUNS, story_figures, story_trace
 from specviz.data.measured.batches import pass_shares
-from specviz.data.texts import Words, page_texts
+from specviz.data.texts import page_texts
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
 from specviz.ui.learn.learn_state import LearnState, go_to_place
 from specviz.ui.session import session

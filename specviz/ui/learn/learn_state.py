@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator
 
+from specviz.core.texts import Words
 from specviz.data.lessons.story import steps
 from specviz.data.links.page_link import PageLink
-from specviz.data.texts import Words
 
 LearnPart = Literal["story", "methods", "load", "quiz", "words", "why", "teach"]
 PARTS: tuple[LearnPart, ...] = get_args(LearnPart)

@@ -1,7 +1,7 @@
 """The picture below the question about other programs: the time of a token in each, plain and with the draft."""
 
+from specviz.core.texts import Words
 from specviz.data.measured.peers import PeerSystem, recorded_peers
-from specviz.data.texts import Words
 from specviz.ui.shared import figures as plot
 
 NAMES: dict[PeerSystem, str] = {"transformers": "transformers", "llama.cpp": "llama.cpp’s server", "ours": "here"}

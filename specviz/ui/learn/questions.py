@@ -9,12 +9,13 @@ import streamlit as st
 from specviz.core.names import spell_count
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import Facts, fill
 from specviz.data.lessons.facts import facts_in
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.story import Question, quiz, steps
 from specviz.data.links.permalink import link_of
-from specviz.data.texts import Facts, fill, page_texts
+from specviz.data.texts import page_texts
 from specviz.measure.proof.rows import recorded_proof
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.learn_page import paragraph

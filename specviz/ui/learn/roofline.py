@@ -5,9 +5,9 @@ from typing import TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
+from specviz.core.texts import Words
 from specviz.data.lessons.roofline import LoadQuestion, ModelShape, PublishedMachine, published_peaks, roofline
 from specviz.data.published import SERVED
-from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import LearnState
 from specviz.ui.shared.components import component

@@ -6,12 +6,12 @@ import streamlit as st
 
 from specviz.core.files import BATCH_CODE, PACKAGE
 from specviz.core.settings import UNSURE_BELOW
+from specviz.core.texts import fill
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of, stopping
 from specviz.data.lessons.recorded_runs import drawn_round, overlap_of
 from specviz.data.lessons.story import StoryStep, steps, watch_link
 from specviz.data.measured.batches import PARTS, pass_shares, recorded_batches
-from specviz.data.texts import fill
 from specviz.player.data import stage_data
 from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, SentStage, StopsPayload
 from specviz.ui.learn.learn_page import paragraph

@@ -8,12 +8,12 @@ import streamlit as st
 from specviz.core.metrics import costs
 from specviz.core.readable import readable
 from specviz.core.rounds import known_seconds
+from specviz.core.texts import Words, fill
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.glossary import RUN, GlossaryWord, glossary
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import round_at
-from specviz.data.texts import Words, fill
 from specviz.player.data import tokens_of
 from specviz.player.payload import TokenPayload
 from specviz.ui.learn.learn_state import LearnState

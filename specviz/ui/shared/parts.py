@@ -8,9 +8,10 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
+from specviz.core.texts import percent
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
-from specviz.data.texts import page_texts, percent
+from specviz.data.texts import page_texts
 from specviz.player.html_file import page_that_says
 from specviz.ui.session import session
 from specviz.ui.shared.below_streamlit import UploadedFile
