@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import yaml
-from pydantic import TypeAdapter
-
 from specviz.core.errors import InputError
-from specviz.core.files import TABLES
+from specviz.core.texts import AppTexts
 
 Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are part of the target: loaded with it
 
@@ -52,6 +49,11 @@ class Method:
     lead: str = "The <b>draft</b>, a small model, guesses a few tokens."  # of an offline page, as HTML
 
     @property
+    def here(self) -> "Method":
+        """With its words in the language of who reads them."""
+        return methods()[METHODS.index(self)]
+
+    @property
     def askable(self) -> bool:
         return self.module is not None
 
@@ -70,7 +72,8 @@ READ_ON = "23 November 2026"  # who serves text with what was read in the projec
 PROMPT_LOOKUP = "lookup"  # in requests and links
 LOOKUP_FIRST = "lookup-"  # and a head: it drafts where the text so far has no match
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
-METHODS = TypeAdapter(list[Method]).validate_python(yaml.safe_load((TABLES / "methods.yaml").read_text("utf-8")))
+methods = AppTexts("tables/methods", tuple[Method, ...])
+METHODS = methods.read().content
 MODEL, *_, OTHER = METHODS
 
 

@@ -1,10 +1,13 @@
 """How models are named on screen: a folder by its last part, and a pair as draft → target."""
 
 import re
+from typing import TYPE_CHECKING
 
 from specviz.core.conversation import read_messages
 from specviz.core.languages import ENGLISH, current_language
-from specviz.core.trace import Trace
+
+if TYPE_CHECKING:  # a trace has settings, whose words are read with this
+    from specviz.core.trace import Trace
 
 FOLDERS = ("/", "~", "./", "../")  # how the name of a folder begins; the id of a model on the Hub begins otherwise
 
@@ -19,7 +22,7 @@ def first_words(text: str, characters: int) -> str:
     return f"{line[:characters]}{'…' if len(line) > characters else ''}"
 
 
-def prompt_words(trace: Trace, characters: int) -> str:
+def prompt_words(trace: "Trace", characters: int) -> str:
     """How a run is named by its prompt: the first words, and of a chat those of the user's last message."""
     text = trace.prompt.text
     if trace.settings.prompt_format == "chat":
@@ -33,7 +36,7 @@ def is_path(name: str) -> bool:
     return path.startswith(FOLDERS) or path[1:3] == ":/"
 
 
-def pair_name(trace: Trace) -> str:
+def pair_name(trace: "Trace") -> str:
     draft = trace.drafter.asked_as if trace.drafter else "no draft"
     return f"{short_name(draft)} → {short_name(trace.target.name)}"
 
@@ -74,12 +77,12 @@ WORDS = {"light": "specviz's own forward pass", "transformers": "transformers' f
 PROCESSOR = "the processor"
 
 
-def forward_in_words(trace: Trace) -> str:
+def forward_in_words(trace: "Trace") -> str:
     """The end of a sentence that says what was measured; empty where the trace does not report it."""
     return ", ".join(filter(None, (_program(trace), _device(trace))))
 
 
-def _program(trace: Trace) -> str:
+def _program(trace: "Trace") -> str:
     target = WORDS.get(trace.target.forward or "")
     draft = WORDS.get(trace.drafter.forward or "") if trace.drafter else None
     if target is None:
@@ -89,7 +92,7 @@ def _program(trace: Trace) -> str:
     return f"the target with {target}, the draft with {draft}"
 
 
-def _device(trace: Trace) -> str:
+def _device(trace: "Trace") -> str:
     """The GPU, and who used it; empty without one. A draft without weights is computed by the processor: not said."""
     target, drafter = trace.target.device, trace.drafter
     draft = drafter.device if drafter and drafter.parameters else target

@@ -12,13 +12,13 @@ from operator import mul
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-import yaml
-
 from specviz.core.errors import InputError
-from specviz.core.files import TABLES
+from specviz.core.texts import AppTexts
 
 OWN_NAME = "the name of the setting"
-WORDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load((TABLES / "settings.yaml").read_text("utf-8"))
+setting_words = AppTexts("tables/settings", dict[str, dict[str, Any]])
+WORDS = setting_words.read().content
+ON_PAGES = {"label", "help", "labels", "words"}  # what a page shows of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,12 @@ class Setting:
     option_help: str = ""
     later: bool = False  # files of before lack the column, and mean the default
     pooled: bool = False  # rows with different values may be averaged
+
+    @property
+    def here(self) -> "Setting":
+        """With its words in the language of who reads them."""
+        words = setting_words().get(self.name, {})
+        return replace(self, **{key: words[key] for key in ON_PAGES & words.keys()})
 
     @property
     def rule(self) -> str:
@@ -270,7 +276,9 @@ class DecodeSettings:
     @property
     def manner(self) -> str:
         """What is not usual in how tokens are drafted and verified, for a list: ", tree 4,2,1"; or empty."""
-        return "".join(f", {words}" for row in SETTINGS.values() if (words := row.describe(getattr(self, row.name))))
+        return "".join(
+            f", {words}" for row in SETTINGS.values() if (words := row.here.describe(getattr(self, row.name)))
+        )
 
 
 SETTINGS = table_of(DecodeSettings)
@@ -281,7 +289,7 @@ def facts(settings: DecodeSettings) -> Iterator[tuple[str, str]]:
     for row in SETTINGS.values():
         value = getattr(settings, row.name)
         if row.words and value != row.default and not (row.if_sampled and settings.greedy):
-            yield row.label, row.describe_fact(value)
+            yield row.here.label, row.here.describe_fact(value)
 
 
 def repeat_settings(settings: DecodeSettings, number: int) -> DecodeSettings:

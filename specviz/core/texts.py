@@ -217,7 +217,7 @@ def places(node: yaml.Node | None, above: str = "") -> Iterator[tuple[str, yaml.
         yield above, node
     elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
-            name = below(item, "name")
+            name = below(item, "name") or below(item, "kind")
             step = name.value if isinstance(name, yaml.ScalarNode) else str(number)
             yield from places(item, f"{above}/{step}" if above else step)
     elif isinstance(node, yaml.MappingNode):

@@ -16,7 +16,8 @@ from specviz.core.texts import AppTexts, TextFile, places
 # The program's own names, which stand in these files beside the texts.
 STRUCTURE = {"trace", "asks_at", "reveals_at", "focus", "picture", "page", "link", "place", "phase", "lights", "until"}
 STRUCTURE |= {"lesson", "marked", "source", "measured", "cites", "shows", "symbol", "draft", "systems"}
-STRUCTURE |= {"prompts", "more_prompts", "grammar"}
+STRUCTURE |= {"prompts", "more_prompts", "grammar", "kind", "module", "loads", "names", "colour"}
+STRUCTURE |= {"metavar", "option_help", "expected", "most_in_words"}  # of the command line and of links
 NAMED = ("glossary", "bench_words", "tour")  # files whose names people read
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
 

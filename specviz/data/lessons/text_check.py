@@ -5,8 +5,10 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from specviz.core.drafters import methods
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
+from specviz.core.settings import setting_words
 from specviz.core.texts import (
     CONVERSIONS,
     AppTexts,
@@ -190,4 +192,6 @@ CHECKS: tuple[tuple[AppTexts[Any], TextCheck], ...] = (
     (system_checks, _parts),
     (bench_words, _parts),
     (lab_words, _parts),
+    (setting_words, _parts),
+    (methods, _parts),
 )
