@@ -13,12 +13,20 @@ from specviz.core.files import TEXTS
 from specviz.core.languages import ENGLISH, Entry, languages, translation
 from specviz.core.texts import AppTexts, TextFile, places
 
-# The program's own names, which stand in these files beside the texts.
-STRUCTURE = {"trace", "asks_at", "reveals_at", "focus", "picture", "page", "link", "place", "phase", "lights", "until"}
-STRUCTURE |= {"lesson", "marked", "source", "measured", "cites", "shows", "symbol", "draft", "systems"}
-STRUCTURE |= {"prompts", "more_prompts", "grammar", "kind", "module", "loads", "names", "colour"}
-STRUCTURE |= {"metavar", "option_help", "expected", "most_in_words"}  # of the command line and of links
-NAMED = ("glossary", "bench_words", "tour")  # files whose names people read
+# The program's own names, which stand in these files beside the texts; in the others all is text.
+STRUCTURE: Mapping[str, frozenset[str]] = {
+    "story": frozenset({"name", "trace", "asks_at", "reveals_at", "focus", "picture"}),
+    "questions": frozenset({"name", "trace", "source", "page", "link", "cites", "measured"}),
+    "glossary": frozenset({"lesson", "picture", "marked", "symbol"}),
+    "tour": frozenset({"until", "place", "phase", "lights", "page"}),
+    "family": frozenset({"name", "measured"}),
+    "roofline": frozenset({"name", "shows", "draft"}),
+    "workloads": frozenset({"name", "prompts", "more_prompts", "grammar"}),
+    "chat_workloads": frozenset({"name", "prompts", "more_prompts"}),
+    "system_checks": frozenset({"systems"}),
+    "tables/settings": frozenset({"metavar", "option_help", "expected", "most_in_words"}),
+    "tables/methods": frozenset({"kind", "module", "loads", "names", "colour", "symbol"}),
+}
 TERMS = "terms"  # of a language: the words for the field's terms, by the English ones
 
 
@@ -41,9 +49,10 @@ class Translation:
             if place not in self.english:
                 yield self._describe(place, "there is no such text")
             elif entry.text:
-                yield from (self._describe(place, said) for said in self._problems_of(entry, self.english[place]))
+                yield from (self._describe(place, said) for said in self._problems_of(place, entry))
 
-    def _problems_of(self, entry: Entry, english: str) -> Iterator[str]:
+    def _problems_of(self, place: str, entry: Entry) -> Iterator[str]:
+        english = self.english[place]
         if entry.outdated or entry.english != english:
             yield "the English text has changed since, so it is shown"
             return
@@ -54,7 +63,7 @@ class Translation:
             return
         for name in sorted(given ^ wanted):
             yield f"{{{name}}} is {'missing' if name in wanted else 'not in the English text'}"
-        for term, words in self.terms.items():
+        for term, words in self.terms.items() if not place.endswith("/plain") else ():
             if _has(english, term) and not any(word.lower() in entry.text.lower() for word in words):
                 yield f"“{term}” is {' or '.join(f'“{word}”' for word in words)} in this language"
 
@@ -67,8 +76,7 @@ def texts_to_translate(file: TextFile[Any], name: str) -> dict[str, str]:
     return {
         place: node.value
         for place, node in places(file.node)
-        if node.tag == "tag:yaml.org,2002:str" and not STRUCTURE & {*(steps := place.split("/"))}
-        if name in NAMED or steps[-1] != "name"
+        if node.tag == "tag:yaml.org,2002:str" and not STRUCTURE.get(name, frozenset()) & {*place.split("/")}
         if any(map(str.isalpha, _without_figures(node.value)))
     }
 

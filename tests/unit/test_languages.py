@@ -166,11 +166,12 @@ def test_a_figure_that_is_missing_or_written_otherwise_is_named(folder: Path) ->
 
 
 def test_a_term_that_is_not_the_glossarys_is_named_and_broken_terms_are_one_sentence(folder: Path) -> None:
-    translate(folder, "pages", ("learn_words/plain", "Plain words", "Textos"))
+    """In plain words, an English term is an ordinary word."""
+    translate(folder, "pages", ("learn_parts/words", "Words", "Textos"), ("learn_words/plain", "Plain words", "Textos"))
     (folder / CODE / "terms.yaml").write_text("words: [palavra, termo]\nword: palavra\n")
     languages.cache_clear()
     assert text_problems(folder) == [
-        "pt/pages.po, learn_words/plain: “words” is “palavra” or “termo” in this language."
+        "pt/pages.po, learn_parts/words: “words” is “palavra” or “termo” in this language."
     ]
     (folder / CODE / "terms.yaml").write_text("- a\n")
     with pytest.raises(InputError, match=r"^pt/terms.yaml has no words by English term\.$"):
