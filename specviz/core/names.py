@@ -65,6 +65,11 @@ def spell_count(number: int) -> str:
     return CARDINALS[number] if number < len(CARDINALS) and current_language() == ENGLISH else str(number)
 
 
+def spell_place(index: int) -> str:
+    """Of index 0: "first"; in another language than English, "1"."""
+    return ORDINALS[index] if current_language() == ENGLISH else str(index + 1)
+
+
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 ORDINALS += ["ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"]
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}  # 17th, 21st, 22nd

@@ -64,7 +64,7 @@ class Translation:
         for name in sorted(given ^ wanted):
             yield f"{{{name}}} is {'missing' if name in wanted else 'not in the English text'}"
         for term, words in self.terms.items() if not place.endswith("/plain") else ():
-            if _has(english, term) and not any(word.lower() in entry.text.lower() for word in words):
+            if _has(_without_figures(english), term) and not any(word.lower() in entry.text.lower() for word in words):
                 yield f"“{term}” is {' or '.join(f'“{word}”' for word in words)} in this language"
 
     def _describe(self, place: str, problem: str) -> str:

@@ -11,7 +11,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
-from specviz.core.names import ORDINALS, machine_in_words, spell_count
+from specviz.core.names import machine_in_words, spell_count, spell_place
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent
@@ -100,7 +100,7 @@ def _gather_rounds(trace: Trace) -> Facts:
     facts: dict[str, str] = {}
     if mixed := recorded_runs.mixed_round(trace):
         number, drafted, at = mixed.index + 1, len(mixed.drafted), mixed.accepted
-        facts |= written("mixed", round=mixed, number=number, drafted=drafted, written=at + 1, place=ORDINALS[at])
+        facts |= written("mixed", round=mixed, number=number, drafted=drafted, written=at + 1, place=spell_place(at))
     if full := recorded_runs.full_round(trace):
         number, drafted = full.index + 1, len(full.drafted)
         facts |= written("full", number=number, drafted=drafted, written=drafted + 1)

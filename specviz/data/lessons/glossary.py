@@ -49,8 +49,8 @@ def _pattern() -> re.Pattern[str]:
         f"{OWNED if form.startswith('own ') else ''}{re.escape(form)}"
         for form in sorted(words_by_form(), key=len)[::-1]
     ]
-    before, after = ("", "") if current_language().startswith(UNSPACED) else (r"(?<![\w-])", r"(?![\w-])")
-    return re.compile(f"{before}({'|'.join(forms)}){after}", re.IGNORECASE)
+    part_of_word = "[A-Za-z0-9_-]" if current_language().startswith(UNSPACED) else r"[\w-]"
+    return re.compile(f"(?<!{part_of_word})({'|'.join(forms)})(?!{part_of_word})", re.IGNORECASE)
 
 
 def explained(text: str, key: str, words: Words = "technical") -> str:
