@@ -20,7 +20,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
     "glossary": frozenset({"lesson", "picture", "marked", "symbol"}),
     "tour": frozenset({"until", "place", "phase", "lights", "page"}),
     "family": frozenset({"name", "measured"}),
-    "roofline": frozenset({"name", "shows", "draft"}),
+    "roofline": frozenset({"name", "shows"}),
     "workloads": frozenset({"name", "prompts", "more_prompts", "grammar"}),
     "chat_workloads": frozenset({"name", "prompts", "more_prompts"}),
     "system_checks": frozenset({"systems"}),
