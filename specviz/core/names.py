@@ -4,7 +4,10 @@ import re
 
 from specviz.core.conversation import read_messages
 from specviz.core.languages import ENGLISH, current_language
+from specviz.core.texts import Sentences
 from specviz.core.trace import Trace
+
+say = Sentences("names")
 
 FOLDERS = ("/", "~", "./", "../")  # how the name of a folder begins; the id of a model on the Hub begins otherwise
 
@@ -34,7 +37,7 @@ def is_path(name: str) -> bool:
 
 
 def pair_name(trace: Trace) -> str:
-    draft = trace.drafter.asked_as if trace.drafter else "no draft"
+    draft = trace.drafter.asked_as if trace.drafter else say("no_draft")
     return f"{short_name(draft)} → {short_name(trace.target.name)}"
 
 
@@ -50,16 +53,7 @@ def machine_in_words(machine: str) -> str:
     name = first_words(re.sub(r"^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b", "", machine.partition(",")[0]), MOST_MACHINE)
     if name and current_language() != ENGLISH:
         return name
-    return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else "a machine that is not named"
-
-
-CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
-
-
-def spell_count(number: int) -> str:
-    """In words where it is small; in another language than English, in digits."""
-    return CARDINALS[number] if number < len(CARDINALS) and current_language() == ENGLISH else str(number)
+    return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else say("unnamed_machine")
 
 
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
@@ -70,23 +64,20 @@ ORDINALS += [
 ]  # a round of another system may draft 64 tokens
 
 
-WORDS = {"light": "specviz's own forward pass", "transformers": "transformers' forward pass"}
-PROCESSOR = "the processor"
-
-
 def forward_in_words(trace: Trace) -> str:
     """The end of a sentence that says what was measured; empty where the trace does not report it."""
     return ", ".join(filter(None, (_program(trace), _device(trace))))
 
 
 def _program(trace: Trace) -> str:
-    target = WORDS.get(trace.target.forward or "")
-    draft = WORDS.get(trace.drafter.forward or "") if trace.drafter else None
+    passes = {"light": say("own_pass"), "transformers": say("library_pass")}
+    target = passes.get(trace.target.forward or "")
+    draft = passes.get(trace.drafter.forward or "") if trace.drafter else None
     if target is None:
         return ""
     if draft is None or draft == target:
-        return f"with {target}"
-    return f"the target with {target}, the draft with {draft}"
+        return say("with_one", target=target)
+    return say("with_two", target=target, drafter=draft)
 
 
 def _device(trace: Trace) -> str:
@@ -94,5 +85,5 @@ def _device(trace: Trace) -> str:
     target, drafter = trace.target.device, trace.drafter
     draft = drafter.device if drafter and drafter.parameters else target
     if target == draft:
-        return f"on {target}" if target else ""
-    return f"the target on {target or PROCESSOR}, the draft on {draft or PROCESSOR}"
+        return say("on_one", target=target) if target else ""
+    return say("on_two", target=target or say("processor"), drafter=draft or say("processor"))
