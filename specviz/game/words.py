@@ -34,7 +34,7 @@ def guess_problem(guess: str) -> str | None:
         say("control"): any(map(_control, guess)),
         say("mark"): MARKS.search(guess),
         say("foreign"): any(map(_foreign, text)),
-        say("picture"): any(map(_picture, text)),
+        say("pictures"): any(map(_picture, text)),
     }
     return next((said for said, found in wrong.items() if found), None)
 
