@@ -54,7 +54,7 @@ def offline_page(
         InputError: the run has not ended, or the page would be larger than 2 MB.
     """
     if trace.output.stopped_by is None:
-        raise InputError("The run has not ended: only a whole run can be exported.")
+        raise InputError(SAYS["not_ended"])
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
@@ -141,11 +141,10 @@ def _settings(trace: Trace) -> str:
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
     target, size = trace.target, trace.target.parameters
     named = SAYS["target_size" if size else "target_no_size"]
+    draft = " · ".join(filter(None, (short_name(drafter.name), drafter.dtype))) if drafter else ""
     facts = {
         SAYS["target"]: named.format(name=short_name(target.name), parameters=size, dtype=target.dtype),
-        SAYS["drafter"]: " · ".join(filter(None, (short_name(drafter.name), drafter.dtype)))
-        if drafter
-        else SAYS["no_drafter"],
+        SAYS["drafter"]: draft or SAYS["no_drafter"],
         SAYS["length"]: f"{settings.draft_length}, {settings.draft_schedule}",
         **dict(facts_of(settings)),
         SAYS["sampling"]: ", ".join(chain([_sampling(trace)], (f"{name} {value:g}" for name, value in limits))),

@@ -229,7 +229,8 @@ def _show_quiz(_: ClassNow, board: Board, room: bool) -> None:
 def _show_students(now: ClassNow, board: Board, _: bool) -> None:
     st.html(students_html(board))
     if now.students:
-        labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
+        names = {each.number: each.name or SAYS["student"].format(number=each.number) for each in now.students}
+        labels = {number: f"{number}: {name}" for number, name in names.items()}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
             number = st.selectbox(SAYS["remove_who"], list(labels), None, **named)
