@@ -59,10 +59,11 @@ def waiting() -> Result:
 
 def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
     estimate = known and estimated_at(trace.rounds, known.costs)
-    if not known or not estimate or estimate.interval is None:
-        busy = say("busy", tokens=counts.emitted, rounds=counts.rounds)
-        unsure = known and estimate and say("busy_unsure", speedup=estimate.said, source=known.source)
-        return Result(busy, unsure or say("busy_counts"), False)
+    busy = say("busy", tokens=counts.emitted, rounds=counts.rounds)
+    if not known or not estimate:
+        return Result(busy, say("busy_counts"), False)
+    if estimate.interval is None:
+        return Result(busy, say("busy_unsure", speedup=estimate.said, source=known.source), False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
     says = say(
         "quiet_slower" if high < 1 else "quiet_faster" if low > 1 else "quiet_untold",
