@@ -15,8 +15,8 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.family_goals import against_the_quickest
-from specviz.core.names import spell_count
 from specviz.core.settings import DecodeSettings
+from specviz.core.texts import spell_count
 from specviz.data.prompts.workloads import find_workload
 from specviz.decoding import autoregressive_decode
 from specviz.models.loading import load_model

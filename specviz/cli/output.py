@@ -12,9 +12,10 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
 from specviz.core.names import forward_in_words
 from specviz.core.readable import readable
+from specviz.core.result import explain_no_result
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
-from specviz.core.verdict import compare_texts, explain_no_verdict, verdict_of_run
+from specviz.core.verdict import compare_texts, verdict_of_run
 from specviz.player.tree_rows import MOST_ROWS, tree_rows
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def print_trace(trace: Trace) -> None:
     if verdict := verdict_of_run(trace):
         print_line(f"{verdict.headline} (one run of one text). {verdict.reason}")
     else:
-        print_line(f"No verdict: {explain_no_verdict(trace)}.")
+        print_line(explain_no_result(trace))
 
 
 def counts_line(counts: Counts, unjudged: str) -> str:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from specviz.core.errors import InputError
-from specviz.core.texts import AppTexts
+from specviz.core.texts import AppTexts, Sentences
+
+say = Sentences("drafters")
 
 Loads = Literal["model", "head", "layers", "nothing"]  # a head and layers are part of the target: loaded with it
 
@@ -124,7 +126,7 @@ def menu_title(draft: str) -> str:
     if not draft.startswith(EARLY_EXIT):
         return spoken(draft)
     layers = draft.removeprefix(EARLY_EXIT)
-    return f"early exit, {layers} {'layer' if layers == '1' else 'layers'}"
+    return say("exit_one") if layers == "1" else say("exit", layers=layers)
 
 
 def own_names() -> Iterator[tuple[Method, str]]:

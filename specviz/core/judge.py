@@ -11,6 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from specviz.core.texts import Sentences
+
+say = Sentences("judge")
+
 Label = Literal["helps", "neutral", "hurts"]  # as in files
 VerdictWord = Literal["helps", "about even", "too close to call", "hurts"]
 Basis = Literal["interval", "one pair", "modelled"]
@@ -28,20 +32,30 @@ LEAST_CHECK = 0.9  # of a plain step, in formats that help checks and not plain 
 
 @dataclass(frozen=True, slots=True)
 class VerdictLook:
+    word: VerdictWord
     label: Label
-    looks: str  # of a single pair
     color: str  # of words, as Streamlit names it
     icon: str  # of words: a Material symbol
     fill: str  # of marks in figures: Okabe-Ito, legible on light and dark
     shape: str  # of marks in figures, as Plotly names it: never colour alone
     mark: str  # before a number on a mark
 
+    @property
+    def said(self) -> str:
+        """The word, as readers see it."""
+        return say({HELPS: "helps", EVEN: "even", UNTOLD: "untold", HURTS: "hurts"}[self.word])
+
+    @property
+    def looks(self) -> str:
+        """The word for a single pair: "looks like it helps"."""
+        return say({HELPS: "looks_helps", EVEN: "looks_even", UNTOLD: "untold", HURTS: "looks_hurts"}[self.word])
+
 
 LOOKS: Mapping[VerdictWord, VerdictLook] = {
-    HELPS: VerdictLook("helps", "looks like it helps", "green", "trending_up", "#0072B2", "square", ""),
-    EVEN: VerdictLook("neutral", "looks about even", "gray", "trending_flat", "#5f6b7a", "circle-open", "≈ "),
-    UNTOLD: VerdictLook("neutral", UNTOLD, "gray", "question_mark", "#808a97", "diamond-open", "? "),
-    HURTS: VerdictLook("hurts", "looks like it hurts", "orange", "trending_down", "#D55E00", "square-open", ""),
+    HELPS: VerdictLook(HELPS, "helps", "green", "trending_up", "#0072B2", "square", ""),
+    EVEN: VerdictLook(EVEN, "neutral", "gray", "trending_flat", "#5f6b7a", "circle-open", "≈ "),
+    UNTOLD: VerdictLook(UNTOLD, "neutral", "gray", "question_mark", "#808a97", "diamond-open", "? "),
+    HURTS: VerdictLook(HURTS, "hurts", "orange", "trending_down", "#D55E00", "square-open", ""),
 }
 
 
@@ -67,13 +81,13 @@ class Judgement:
     @property
     def said(self) -> str:
         """ "helps", or "looks like it helps" of a single pair."""
-        return self.look.looks if self.basis == "one pair" else self.word
+        return self.look.looks if self.basis == "one pair" else self.look.said
 
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", "Looks like it helps, 1.90×" or "Helps, 1.90×, modelled"."""
-        modelled = ", modelled" if self.basis == "modelled" else ""
-        return f"{self.said[0].upper()}{self.said[1:]}, {self.speedup:.2f}×{modelled}"
+        looks, modelled = f"{self.said[0].upper()}{self.said[1:]}", self.basis == "modelled"
+        return say("headline_modelled" if modelled else "headline", looks=looks, speedup=self.speedup)
 
 
 def judge(speedup: float, interval: Interval | None, *, modelled: bool = False) -> Judgement:

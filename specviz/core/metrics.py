@@ -10,7 +10,10 @@ from statistics import median
 from specviz.core.costs import Costs as Costs  # readers of figures import it from here
 from specviz.core.judge import Interval
 from specviz.core.rounds import NEVER_JUDGED, known_seconds
+from specviz.core.texts import Sentences
 from specviz.core.trace import Autoregressive, Round, Trace
+
+say = Sentences("metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +183,13 @@ class Estimate:
     @property
     def said(self) -> str:
         """ "1.41 to 1.52", or "about 1.46" where its interval is not known."""
-        return span(self.interval) if self.interval else f"about {self.speedup:.2f}"
+        return span(self.interval) if self.interval else say("about", speedup=self.speedup)
 
 
 def span(interval: Interval, unit: str = "") -> str:
     """ "1.41× to 1.52×"; one figure where both ends are the same as they are said."""
     low, high = (f"{end:.2f}{unit}" for end in interval)
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else say("between", low=interval[0], high=interval[1], unit=unit)
 
 
 def estimated_at(rounds: Sequence[Round], costs: Costs) -> Estimate | None:

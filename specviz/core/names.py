@@ -1,13 +1,13 @@
 """How models are named on screen: a folder by its last part, and a pair as draft → target."""
 
 import re
-from typing import TYPE_CHECKING
 
 from specviz.core.conversation import read_messages
 from specviz.core.languages import ENGLISH, current_language
+from specviz.core.texts import Sentences
+from specviz.core.trace import Trace
 
-if TYPE_CHECKING:  # a trace has settings, whose words are read with this
-    from specviz.core.trace import Trace
+say = Sentences("names")
 
 FOLDERS = ("/", "~", "./", "../")  # how the name of a folder begins; the id of a model on the Hub begins otherwise
 
@@ -22,7 +22,7 @@ def first_words(text: str, characters: int) -> str:
     return f"{line[:characters]}{'…' if len(line) > characters else ''}"
 
 
-def prompt_words(trace: "Trace", characters: int) -> str:
+def prompt_words(trace: Trace, characters: int) -> str:
     """How a run is named by its prompt: the first words, and of a chat those of the user's last message."""
     text = trace.prompt.text
     if trace.settings.prompt_format == "chat":
@@ -36,8 +36,8 @@ def is_path(name: str) -> bool:
     return path.startswith(FOLDERS) or path[1:3] == ":/"
 
 
-def pair_name(trace: "Trace") -> str:
-    draft = trace.drafter.asked_as if trace.drafter else "no draft"
+def pair_name(trace: Trace) -> str:
+    draft = trace.drafter.asked_as if trace.drafter else say("no_draft")
     return f"{short_name(draft)} → {short_name(trace.target.name)}"
 
 
@@ -53,16 +53,7 @@ def machine_in_words(machine: str) -> str:
     name = first_words(re.sub(r"^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b", "", machine.partition(",")[0]), MOST_MACHINE)
     if name and current_language() != ENGLISH:
         return name
-    return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else "a machine that is not named"
-
-
-CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
-
-
-def spell_count(number: int) -> str:
-    """In words where it is small; in another language than English, in digits."""
-    return CARDINALS[number] if number < len(CARDINALS) and current_language() == ENGLISH else str(number)
+    return f"{'an' if name[:1].upper() in set('AEIOU') else 'a'} {name}" if name else say("unnamed_machine")
 
 
 def spell_place(index: int) -> str:
@@ -78,29 +69,26 @@ ORDINALS += [
 ]  # a round of another system may draft 64 tokens
 
 
-WORDS = {"light": "specviz's own forward pass", "transformers": "transformers' forward pass"}
-PROCESSOR = "the processor"
-
-
-def forward_in_words(trace: "Trace") -> str:
+def forward_in_words(trace: Trace) -> str:
     """The end of a sentence that says what was measured; empty where the trace does not report it."""
     return ", ".join(filter(None, (_program(trace), _device(trace))))
 
 
-def _program(trace: "Trace") -> str:
-    target = WORDS.get(trace.target.forward or "")
-    draft = WORDS.get(trace.drafter.forward or "") if trace.drafter else None
+def _program(trace: Trace) -> str:
+    passes = {"light": say("own_pass"), "transformers": say("library_pass")}
+    target = passes.get(trace.target.forward or "")
+    draft = passes.get(trace.drafter.forward or "") if trace.drafter else None
     if target is None:
         return ""
     if draft is None or draft == target:
-        return f"with {target}"
-    return f"the target with {target}, the draft with {draft}"
+        return say("with_one", target=target)
+    return say("with_two", target=target, drafter=draft)
 
 
-def _device(trace: "Trace") -> str:
+def _device(trace: Trace) -> str:
     """The GPU, and who used it; empty without one. A draft without weights is computed by the processor: not said."""
     target, drafter = trace.target.device, trace.drafter
     draft = drafter.device if drafter and drafter.parameters else target
     if target == draft:
-        return f"on {target}" if target else ""
-    return f"the target on {target or PROCESSOR}, the draft on {draft or PROCESSOR}"
+        return say("on_one", target=target) if target else ""
+    return say("on_two", target=target or say("processor"), drafter=draft or say("processor"))

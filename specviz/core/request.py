@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self
 
 from specviz.core.settings import SETTINGS, DecodeSettings, Setting, table_of
+from specviz.core.texts import Sentences
+
+say = Sentences("request")
 
 DEFAULT_TARGET = "wren-base"
 DEFAULT_DRAFT = "wren-nano"
@@ -57,11 +60,11 @@ MAX_PROMPT_CHARACTERS = 20_000  # far more than any bundled context window; it s
 def prompt_problem(text: str) -> str | None:
     """One sentence that says why `text` cannot be a prompt; None if it can."""
     if len(text) > MAX_PROMPT_CHARACTERS:
-        return f"The prompt is too long: {len(text):,} characters, and at most {MAX_PROMPT_CHARACTERS:,} are allowed."
+        return say("too_long", count=len(text), most=MAX_PROMPT_CHARACTERS)
     if not text.strip():
-        return "The prompt is empty: write a few words for the models to continue."
+        return say("empty")
     if all(unicodedata.category(character)[0] in "CZ" for character in text):  # no letter, digit, mark or symbol
-        return "The prompt contains only control characters: write a few words for the models to continue."
+        return say("control")
     if any(unicodedata.category(character) == "Cs" for character in text):
-        return "The prompt contains half a character (a lone surrogate) and cannot be read as text."
+        return say("half")
     return None

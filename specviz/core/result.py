@@ -7,14 +7,12 @@ from typing import Any
 from specviz.core.judge import UNTOLD, Interval
 from specviz.core.metrics import Costs, Counts, count, estimated_at, span, speedup
 from specviz.core.terms import Terms
+from specviz.core.texts import Sentences
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, explain_no_verdict, quiet, verdict_of_run
 
-AGAIN = "Press Run again to time it again."
-COUNTED = "What was counted is exact."
-BUSY = "This machine is busy: the time of this run is not trusted."
-WAITING = "The result comes when both have written the whole text."
+say = Sentences("result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,45 +41,47 @@ def result_of(trace: Trace, costs: Costs | None, where: str, known: KnownCosts |
     run is not trusted.
     """
     counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
-    passes = _passes(counts)
     if verdict is None:
-        return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {explain_no_verdict(trace)}.")
+        return Result(say("untimed", tokens=counts.emitted, rounds=counts.rounds), explain_no_result(trace))
     if not verdict.trusted:
         return _judge_busy(trace, counts, known)
-    reason = f"{_reason(trace, verdict, quiet(trace, costs))} {_timed(verdict, where)}"
-    measured = round(verdict.speedup, 2)
-    return Result(f"{_speed(verdict)}: {passes}", reason, True, measured, verdict.interval, where)
+    reason = _timed(verdict, _reason(trace, verdict, quiet(trace, costs)), where)
+    return Result(_speed(verdict, counts), reason, True, round(verdict.speedup, 2), verdict.interval, where)
+
+
+def explain_no_result(trace: Trace) -> str:
+    return say("no_verdict", why=explain_no_verdict(trace))
+
+
+def waiting() -> Result:
+    return Result(say("waiting"), "")
 
 
 def _judge_busy(trace: Trace, counts: Counts, known: KnownCosts | None) -> Result:
-    estimate, passes = known and estimated_at(trace.rounds, known.costs), _passes(counts)
+    estimate = known and estimated_at(trace.rounds, known.costs)
+    busy = say("busy", tokens=counts.emitted, rounds=counts.rounds)
     if not known or not estimate:
-        return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {AGAIN}", False)
-    said = f"{estimate.said} times as fast"
+        return Result(busy, say("busy_counts"), False)
     if estimate.interval is None:
-        unsure = f"By costs whose interval is not known it would be {said}: no verdict. {known.source}"
-        return Result(f"{passes}; busy machine, its time is not trusted", f"{COUNTED} {unsure} {AGAIN}", False)
+        return Result(busy, say("busy_unsure", speedup=estimate.said, source=known.source), False)
     low, high = (round(end, 2) for end in estimate.interval)  # as it is said
-    side = ", so slower" if high < 1 else "" if low > 1 else ", too close to call"
-    says = f"{said} on a quiet machine{side}: {_counted(counts)}"  # short: it has one line at 1280 pixels
-    return Result(says, f"{known.source} {BUSY} {AGAIN}", False, None, estimate.interval)
+    says = say(
+        "quiet_slower" if high < 1 else "quiet_faster" if low > 1 else "quiet_untold",
+        speedup=estimate.said,
+        tokens=counts.emitted,
+        rounds=counts.rounds,
+    )
+    return Result(says, say("busy_known", source=known.source), False, None, estimate.interval)
 
 
-def _speed(verdict: Verdict) -> str:
-    said = f"{verdict.speedup:.2f} times as fast"
-    if verdict.judgement.word == UNTOLD:
-        return f"{said}, too close to call"
-    return f"{said}, so slower" if verdict.label == "hurts" else said
-
-
-def _passes(counts: Counts) -> str:
-    return f"{_counted(counts)} of the target instead of {counts.emitted}"
-
-
-def _counted(counts: Counts) -> str:
-    tokens = "1 token" if counts.emitted == 1 else f"{counts.emitted} tokens"
-    passes = "1 pass" if counts.rounds == 1 else f"{counts.rounds} passes"
-    return f"{tokens} in {passes}"
+def _speed(verdict: Verdict, counts: Counts) -> str:
+    untold, hurts = verdict.judgement.word == UNTOLD, verdict.label == "hurts"
+    return say(
+        "untold" if untold else "slower" if hurts else "faster",
+        speedup=verdict.speedup,
+        tokens=counts.emitted,
+        rounds=counts.rounds,
+    )
 
 
 def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
@@ -89,22 +89,19 @@ def _reason(trace: Trace, verdict: Verdict, calibrated: Costs | None) -> str:
     terms = verdict.terms
     if terms is None:
         return verdict.reason
-    guesses, check, unsure = _costs_said(trace, terms, calibrated)
-    check = f"a check {check} times as long as the target takes for one token{unsure}."
+    guesses, times, sure = _costs_said(trace, terms, calibrated)
+    check = say("check" if sure else "check_unsure", times=times)
     if terms.counted:
-        pays = f"It pays if a pass gives more than {terms.steps:.2f} tokens (here {terms.tokens:.2f})"
-        return f"{pays}, because the guesses of a round take {guesses} and {check}"
-    here, after = f"{100 * terms.alpha:.0f} %", f"a guess takes {guesses} and {check}"
+        return say("pays_tokens", steps=terms.steps, here=terms.tokens, guesses=guesses, check=check)
     if terms.break_even is None:
-        return f"It would not pay even if all judged guesses were accepted (here {here}), because {after}"
+        return say("pays_never", here=terms.alpha, guesses=guesses, check=check)
     if verdict.break_even is None:  # it would say the opposite of what was measured
-        return f"Here {here} of the judged guesses are accepted; {after}"
-    least = f"{100 * verdict.break_even:.0f} %"
-    return f"It pays if more than {least} of the judged guesses are accepted (here {here}), because {after}"
+        return say("pays_unsaid", here=terms.alpha, guesses=guesses, check=check)
+    return say("pays_rate", least=verdict.break_even, here=terms.alpha, guesses=guesses, check=check)
 
 
-def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, str]:
-    """What a guess takes, or all of a round where rounds differ; what a check takes; and where no interval is known."""
+def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[str, str, bool]:
+    """What a guess takes, or all of a round where rounds differ; what a check takes; and whether that is sure."""
     guesses = terms.drafted if terms.counted else 1
     sizes = [len(round.drafted) for round in trace.rounds] if terms.counted else [terms.draft_length]
 
@@ -114,16 +111,15 @@ def _costs_said(trace: Trace, terms: Terms, calibrated: Costs | None) -> tuple[s
     draft = calibrated.interval(lambda costs: guesses * costs.cost_ratio) if calibrated else None
     check = calibrated.interval(checking) if calibrated else None
     if draft is None or check is None:
-        unsure = " (how sure these costs are is not known)" if calibrated else ""
-        return f"{guesses * terms.cost_ratio:.2f}", f"{terms.checking:.2f}", unsure
-    return span(draft), span(check), ""
+        return f"{guesses * terms.cost_ratio:.2f}", f"{terms.checking:.2f}", calibrated is None
+    return span(draft), span(check), True
 
 
-def _timed(verdict: Verdict, where: str) -> str:
+def _timed(verdict: Verdict, reason: str, where: str) -> str:
     if verdict.interval is None:
-        return f"One run, {where}."
+        return say("timed", reason=reason, where=where)
     low, high = verdict.interval
-    return f"One run, {where}; 95 % interval {low:.2f} to {high:.2f}."
+    return say("timed_between", reason=reason, where=where, low=low, high=high)
 
 
 def summary(trace: Trace) -> dict[str, Any]:
@@ -143,5 +139,5 @@ def summary(trace: Trace) -> dict[str, Any]:
         "per_judgement_rate": counts.per_judgement_rate,
         "tokens_per_target_call": counts.tokens_per_target_call,
         "speedup": speedup(trace),
-        "verdict": f"{verdict.headline}. {verdict.reason}" if verdict else f"No verdict: {explain_no_verdict(trace)}.",
+        "verdict": f"{verdict.headline}. {verdict.reason}" if verdict else explain_no_result(trace),
     }

@@ -8,6 +8,10 @@ lead means that something else is wrong, for example the cache.
 from dataclasses import dataclass
 from typing import Literal
 
+from specviz.core.texts import Sentences
+
+say = Sentences("rounding")
+
 Judged = Literal["rounding", "fails", "unknown"]
 
 # In logits, the largest change of the most probable token's lead over any of the next nine, between the one-token pass
@@ -18,12 +22,6 @@ MEASURED_ON = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 # Two for a lead that was computed in a third pass, which differs from both; two for other processors and texts.
 SAFETY = 4
 LIMITS = {number_format: SAFETY * largest for number_format, largest in LARGEST_MEASURED.items()}
-SOURCE = (
-    f"The limit is {SAFETY} times the largest change of a lead that was measured between the one-token pass and other "
-    f"passes over the same text, on the models that come with the app: {LARGEST_MEASURED['float32']:.2g} logits in "
-    f"float32, {LARGEST_MEASURED['bfloat16']:.2g} in bfloat16, of about 20,600 places and passes each "
-    "(benchmarks/results/rounding.json). Other models may round more."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +40,18 @@ def judge_difference(lead: float | None, dtype: str | None, target: str) -> Roun
         target: the target's name. "fails" is only said of the models that the limits were measured on.
     """
     if lead is None:
-        return RoundingJudgement("unknown", "how far apart the scores of the two tokens are was not recorded")
+        return RoundingJudgement("unknown", say("not_recorded"))
     limit = LIMITS.get(dtype or "")
     if limit is None:
-        return RoundingJudgement("unknown", f"the limit of rounding is not known for {dtype or 'this number format'}")
-    size, most = f"{abs(lead):.2g} logits", f"the limit of {limit:.2g} for {dtype}"
-    if abs(lead) <= limit:
-        return RoundingJudgement("rounding", f"a near-tie, and rounding decides: {size}, within {most}")
+        return RoundingJudgement("unknown", say("no_limit", dtype=dtype) if dtype else say("no_limit_unnamed"))
+    size = abs(lead)
+    if size <= limit:
+        return RoundingJudgement("rounding", say("near_tie", size=size, limit=limit, dtype=dtype))
     if target in MEASURED_ON:
-        return RoundingJudgement(
-            "fails", f"FAILS: this difference is larger than rounding explains: {size}, above {most}"
-        )
-    return RoundingJudgement(
-        "unknown",
-        f"{size}, above {most} that was measured on the models that come with the app; no limit is known for {target}",
-    )
+        return RoundingJudgement("fails", say("fails", size=size, limit=limit, dtype=dtype))
+    return RoundingJudgement("unknown", say("other_model", size=size, limit=limit, dtype=dtype, target=target))
+
+
+def explain_limits() -> str:
+    exact, fast = (LARGEST_MEASURED[number_format] for number_format in ("float32", "bfloat16"))
+    return say("limits_from", safety=SAFETY, exact=exact, fast=fast)

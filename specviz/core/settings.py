@@ -13,7 +13,9 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from specviz.core.errors import InputError
-from specviz.core.texts import AppTexts
+from specviz.core.texts import AppTexts, Sentences
+
+say = Sentences("settings")
 
 OWN_NAME = "the name of the setting"
 setting_words = AppTexts("tables/settings", dict[str, dict[str, Any]])
@@ -74,11 +76,11 @@ class Setting:
     def rule(self) -> str:
         """What its values must be: "from 1 to 16"."""
         if self.choices:
-            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
+            return say("choices", others=", ".join(self.choices[:-1]), last=self.choices[-1])
         most = self.most_in_words or f"{self.most:g}" if self.most is not None else ""
         if self.above:
-            return f"above {self.least:g} and at most {most}"
-        return f"from {self.least:g} to {most}" if most else f"at least {self.least:g}"
+            return say("above", least=self.least, most=most)
+        return say("between", least=self.least, most=most) if most else say("at_least", least=self.least)
 
     def allows(self, value: Any) -> bool:
         """Whether the value is one of the choices, or within the limits; nan never is."""
@@ -151,14 +153,14 @@ def check(table: Mapping[str, Setting], values: Any) -> None:
     for row in table.values():
         value = getattr(values, row.name)
         if not row.allows(value):
-            unless = "; leave it out for no limit" if row.default is None else ""
-            raise InputError(f"{row.name} must be {row.rule}, not {value}{unless}.")
+            limited = row.default is not None
+            raise InputError(say("wrong" if limited else "wrong_unless", name=row.name, rule=row.rule, value=value))
         if row.check and value is not None:
             row.check(value)
     for row in table.values():
         value = getattr(values, row.name)
         if row.locked_by and value != row.default and getattr(values, row.locked_by) != table[row.locked_by].default:
-            raise InputError(f"with a {row.locked_by}, {row.name} must be {row.default}, not {value}.")
+            raise InputError(say("locked", lock=row.locked_by, name=row.name, default=row.default, value=value))
 
 
 MAX_DRAFT_LENGTH = 16  # and the most depths of a tree
@@ -183,16 +185,16 @@ def parse_tree(text: str) -> TreeShape:
     if re.fullmatch(rf"{DYNAMIC}[0-9]{{1,3}}", text):
         return _sized(None, int(text.removeprefix(DYNAMIC)), text)
     if not re.fullmatch(r"[1-9][0-9]?(,[1-9][0-9]?){0,31}", text):
-        raise InputError(f'A tree is children a depth, like "4,2,1", or "dynamic:16", not {text[:40]!a}.')
+        raise InputError(say("no_tree", text=ascii(text[:40])))
     children = tuple(int(number) for number in text.split(","))
     if len(children) > MAX_DRAFT_LENGTH:
-        raise InputError(f"A tree has at most {MAX_DRAFT_LENGTH} depths, not {len(children)}.")
+        raise InputError(say("deep_tree", most=MAX_DRAFT_LENGTH, count=len(children)))
     return _sized(children, sum(accumulate(children, mul)), text)
 
 
 def _sized(children: tuple[int, ...] | None, nodes: int, text: str) -> TreeShape:
     if not 1 <= nodes <= MAX_NODES:
-        raise InputError(f'A tree has from 1 to {MAX_NODES} guesses, and "{text}" has {nodes}.')
+        raise InputError(say("large_tree", most=MAX_NODES, text=text, count=nodes))
     return TreeShape(children, nodes)
 
 
@@ -262,7 +264,7 @@ class DecodeSettings:
     def __post_init__(self) -> None:
         check(SETTINGS, self)
         if (shape := self.tree_shape) and shape.depth not in (None, self.draft_length):
-            raise InputError(f"tree {self.tree} has {shape.depth} depths, so draft_length must be {shape.depth}.")
+            raise InputError(say("tree_depths", tree=self.tree, count=shape.depth))
 
     @property
     def greedy(self) -> bool:

@@ -21,7 +21,6 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from specviz.core.errors import InputError
 from specviz.core.files import TEXTS
 from specviz.core.languages import ENGLISH, Entry, cache_by_language, current_language, locale, translation
-from specviz.core.names import spell_count
 
 try:
     from yaml import CSafeLoader as SafeLoader
@@ -140,6 +139,15 @@ def figure_problems(
 def figures_in(template: str) -> set[str]:
     """The names of the figures in a text; ValueError where a brace has no partner."""
     return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
+
+
+def spell_count(number: int) -> str:
+    """In words where it is small; in another language than English, in digits."""
+    return CARDINALS[number] if number < len(CARDINALS) and current_language() == ENGLISH else str(number)
 
 
 def percent(share: float) -> str:

@@ -17,8 +17,11 @@ from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, Judgement, Label,
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
+from specviz.core.texts import Sentences
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
+
+say = Sentences("verdict")
 
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
@@ -53,19 +56,19 @@ class Verdict:
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", or "Looks like it helps, 1.90×" of a single pair."""
-        return self.judgement.headline if self.trusted else f"Not trusted, {self.speedup:.2f}×"
+        return self.judgement.headline if self.trusted else say("not_trusted", speedup=self.speedup)
 
 
 def explain_no_verdict(trace: Trace) -> str | None:
     """Why a run has no verdict, to follow "No verdict: "; None where it has one."""
     if trace.output.stopped_by is None:
-        return "this run was stopped before its end"
+        return say("stopped")
     if not metrics.count(trace.rounds).drafted:
-        return "nothing was drafted, so there is nothing to compare"
+        return say("nothing_drafted")
     if trace.autoregressive is None:
-        return "this run has no run of the target alone beside it"
+        return say("no_plain_run")
     if not metrics.speedup(trace):
-        return "this run has no times"
+        return say("no_times")
     return None
 
 
@@ -84,9 +87,7 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     if _is_busy(trace, speedup, timing, costs):
         unknown = Judgement(UNTOLD, speedup, "interval")
         modelled = metrics.estimated_at(trace.rounds, costs) if costs and not doubts(trace, costs) else None
-        known = f" At calibrated costs this run would be {modelled.said}×{_unsure(modelled)}." if modelled else ""
-        reason = f"This machine is busy: the measured speed cannot be trusted.{known}"
-        return Verdict(unknown, reason, None, None, interval, trusted=False)
+        return Verdict(unknown, _explain_busy(modelled), None, None, interval, trusted=False)
     return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
@@ -151,8 +152,10 @@ def _step(trace: Trace) -> float:
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
 
 
-def _unsure(modelled: metrics.Estimate) -> str:
-    return "" if modelled.interval else ", its interval not known"
+def _explain_busy(modelled: metrics.Estimate | None) -> str:
+    if modelled is None:
+        return say("busy")
+    return say("busy_at_costs" if modelled.interval else "busy_unsure", speedup=modelled.said)
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
@@ -174,19 +177,16 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
 def compare_texts(trace: Trace) -> str:
     plain = trace.autoregressive
     if plain is None or trace.drafter is None:
-        return "There is only one of the two runs, so nothing can be compared yet."
+        return say("only_one")
     if not trace.settings.greedy:
-        return (
-            f"At temperature {trace.settings.temperature:g} these are two different draws from the same "
-            "distribution, so they cannot be compared word by word."
-        )
+        return say("two_draws", temperature=trace.settings.temperature)
     written = trace.output.token_ids
     at = metrics.first_difference(written, plain.token_ids)
     if at is None:
-        return f"Identical: both wrote the same {len(written)} {'token' if len(written) == 1 else 'tokens'}."
+        return say("identical", count=len(written))
     if at == min(len(written), len(plain.token_ids)):
-        return f"The same for {at} tokens, then only one of the two continues: their numbers of new tokens differ."
-    return f"The texts differ first at token {at + 1}: {_explain_difference(trace, at, plain.token_ids[at])}."
+        return say("one_longer", count=at)
+    return say("differ", place=at + 1, why=_explain_difference(trace, at, plain.token_ids[at]))
 
 
 def _verdict(judged: Judgement, interval: Interval | None, explained: Interval | None, terms: Terms | None) -> Verdict:
@@ -195,15 +195,14 @@ def _verdict(judged: Judgement, interval: Interval | None, explained: Interval |
     `interval` is the speedup's own, which is shown; a modelled speedup explains it within `explained`.
     """
     if terms is None:
-        reason = "Nothing was drafted, so every round was one plain target step plus the time of the loop."
-        return Verdict(judged, reason, None, None, interval)
+        return Verdict(judged, say("plain_steps"), None, None, interval)
     if not _explains(terms.at_costs, judged, explained):
-        reason = f"{_accepted(terms)}. The costs of a typical round do not explain the measured speed."
-        return Verdict(judged, reason, None, None, interval)
+        return Verdict(judged, say("not_explained", accepted=_accepted(terms)), None, None, interval)
     on_one_side = (terms.speedup - 1) * (judged.speedup - 1) >= 0  # else the break-even would say the opposite
-    needed = f", {_break_even(terms)}" if on_one_side else ""
+    limit, needed = _limit(terms), _break_even(terms)
+    reason = say("limited_needs", limit=limit, needed=needed) if on_one_side else say("limited", limit=limit)
     break_even = terms.break_even if on_one_side and not terms.counted else None
-    return Verdict(judged, f"{_limit(terms)}{needed}.", terms.binding, break_even, interval, terms=terms)
+    return Verdict(judged, reason, terms.binding, break_even, interval, terms=terms)
 
 
 def _explains(modelled: float, judged: Judgement, explained: Interval | None) -> bool:
@@ -217,32 +216,31 @@ def _explains(modelled: float, judged: Judgement, explained: Interval | None) ->
 
 def _limit(terms: Terms) -> str:
     accepted = _accepted(terms)
-    step = "depth of the tree" if terms.counted and terms.counted.nodes is not None else "token"
     limits = {
-        "acceptance": f"The main limit is acceptance: {accepted}",
-        "draft cost": f"The main limit is the draft's cost, {terms.cost_ratio:.2f} target steps a {step}: {accepted}",
-        "verification": f"The main limit is checking {terms.read:.3g} tokens at once, "
-        f"{terms.checking:.2f} target steps: {accepted}",
-        "overhead": f"The main limit is overhead, {terms.overhead:.2f} target steps a round: {accepted}",
+        "acceptance": say("acceptance", accepted=accepted),
+        "draft cost": say("tree_cost" if _is_tree(terms) else "draft_cost", cost=terms.cost_ratio, accepted=accepted),
+        "verification": say("verification", read=terms.read, checking=terms.checking, accepted=accepted),
+        "overhead": say("overhead", overhead=terms.overhead, accepted=accepted),
     }
     return limits[terms.binding]
 
 
+def _is_tree(terms: Terms) -> bool:
+    return terms.counted is not None and terms.counted.nodes is not None
+
+
 def _accepted(terms: Terms) -> str:
-    per_call = f", {terms.tokens:.2f} tokens per target call" if terms.counted else ""
-    if terms.counted and terms.counted.nodes is not None:
-        return f"a guess is accepted at {_percent(terms.alpha)} of the judged places{per_call}"
-    return f"{_percent(terms.alpha)} of the judged guesses are accepted{per_call}"
+    if not terms.counted:
+        return say("accepted", alpha=terms.alpha)
+    return say("accepted_places" if _is_tree(terms) else "accepted_counted", alpha=terms.alpha, tokens=terms.tokens)
 
 
 def _break_even(terms: Terms) -> str:
     if terms.counted and terms.steps < terms.drafted + 1:
-        return f"and at these costs speculation pays above {terms.steps:.2f} tokens per target call"
+        return say("pays_above_tokens", tokens=terms.steps)
     if terms.counted or terms.break_even is None:
-        return "and at these costs no rate would pay"
-    if terms.break_even == 0:
-        return "and at these costs any rate pays"
-    return f"and at these costs speculation pays above {_percent(terms.break_even)}"
+        return say("pays_never")
+    return say("pays_above_rate", rate=terms.break_even) if terms.break_even else say("pays_always")
 
 
 def _explain_difference(trace: Trace, at: int, plain_id: int) -> str:
@@ -269,7 +267,3 @@ def _lead(known: Mapping[int, float], written_id: int, plain_id: int) -> float |
         return None
     other = known.get(plain_id, min(known.values()))
     return math.log(known[written_id] / other) if other > 0 else math.inf
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

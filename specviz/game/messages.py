@@ -5,9 +5,12 @@ from typing import Literal
 
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences, percent
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
 from specviz.game.words import GuessedWord, branches, words_of
+
+say = Sentences("game")
 
 Whose = Literal["yours", "theirs"]
 SHOWN_CANDIDATES = 3
@@ -17,23 +20,24 @@ EVEN = 0.05  # tokens per target call: a smaller difference is a draw
 def headline(round: Round) -> str:
     drafted, accepted, gained = len(round.drafted), round.accepted, len(round.emitted_ids)
     if not drafted:
-        return "Skipped: the target wrote one token itself. Nobody scores."
-    gain = f"This one target pass wrote {_tokens(gained)}."
+        return say("skipped")
     if round.is_tree:
-        return f"{_better_guess(round)} {gain}"
-    if accepted == drafted:
-        return f"All {_tokens(drafted)} accepted! {gain}" if drafted > 1 else f"Your token was accepted! {gain}"
-    if not accepted:
-        return f"{f'None of your {_tokens(drafted)} accepted' if drafted > 1 else 'Not'} this time. {gain}"
-    return f"{accepted} of your {_tokens(drafted)} accepted. {gain}"
+        return _better_guess(round, gained)
+    if drafted == 1:
+        return say("one_accepted" if accepted else "not_accepted", gained=gained)
+    if accepted in (0, drafted):
+        return say("all_accepted" if accepted else "none_accepted", drafted=drafted, gained=gained)
+    return say("some_accepted", accepted=accepted, drafted=drafted, gained=gained)
 
 
-def _better_guess(round: Round) -> str:
+def _better_guess(round: Round, gained: int) -> str:
     first, second = (branch.accepted for branch in branches(round))
+    if not first and not second:
+        return say("neither_right", gained=gained)
     if first == second:
-        return f"Both guesses were right for {_tokens(first)}." if first else "Neither guess was right this time."
-    which = "first" if first > second else "second"
-    return f"Your {which} guess was better: {_tokens(max(first, second))} accepted."
+        return say("both_right", accepted=first, gained=gained)
+    better = first > second
+    return say("first_better" if better else "second_better", accepted=max(first, second), gained=gained)
 
 
 def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
@@ -41,63 +45,62 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     if turn.trace is None or round is None or not round.drafted:
         return []
     words = [word for branch in branches(round) for word in words_of(branch)]
-    round = readable(turn.trace).rounds[0]
-    lines = [_pieces_line(words, round, whose), *_parts(words), *_rejections(round, whose), *_discarded(round)]
-    lines.append(_emitted(round, whose))
+    round, yours = readable(turn.trace).rounds[0], whose == "yours"
+    lines = [_pieces_line(words, round, yours), *_parts(words), *_rejections(round, yours), *_discarded(round)]
+    lines.append(_emitted(round, yours))
     if turn.ended:
-        lines.append("The target ends the text here.")
+        lines.append(say("target_ends"))
     if turn.cut:
-        most = f"A draft has at most {MAX_DRAFT_LENGTH} tokens"
-        lines.append(f"{most}: your last {turn.cut} were not sent, and cost nothing.")
+        lines.append(say("cut", most=MAX_DRAFT_LENGTH, count=turn.cut))
     return [line for line in lines if line]
 
 
-def _pieces_line(words: Sequence[GuessedWord], round: Round, whose: Whose) -> str:
-    split = list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
-    why = f"because it splits {' and '.join(split[:3])}" if split else "each of them a whole word or a mark"
-    return f"The model reads pieces, called tokens: {whose} were {_tokens(len(round.drafted))}, {why}."
+def _pieces_line(words: Sequence[GuessedWord], round: Round, yours: bool) -> str:
+    drafted, split = len(round.drafted), list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
+    if not split:
+        return say("pieces_yours" if yours else "pieces_theirs", count=drafted)
+    shown = f" {say('and')} ".join(split[:3])
+    return say("split_yours" if yours else "split_theirs", count=drafted, words=shown)
 
 
 def _parts(words: Sequence[GuessedWord]) -> list[str]:
     cut = dict.fromkeys(word.cut for word in words if word.fate == "part")
-    return [f"{word}: the first part was accepted, the rest was not." for word in cut]
+    return [say("part", word=word) for word in cut]
 
 
-def _rejections(round: Round, whose: Whose) -> list[str]:
+def _rejections(round: Round, yours: bool) -> list[str]:
     """One line for each rejected token: two guesses may fail at one place, or the other one may be right there."""
-    accepted = {token.parent: token for token in round.drafted if token.status == "accepted"}
-    lines = []
-    for token in round.drafted:
-        if token.status == "rejected":
-            other = accepted.get(token.parent) if round.is_tree else None
-            wanted = other.shown if other else round.emitted.text
-            it = "this one" if round.is_tree else whose
-            odds = "" if token.target_prob is None else f" and gave {it} {_percent(token.target_prob)}"
-            place = f"there the target wanted {_quoted(wanted)}{' (your other guess)' if other else ''}"
-            lines.append(f"✗ {_quoted(token.shown)} was rejected: {place}{odds}.")
-    return lines
+    accepted = {token.parent: token for token in round.drafted if token.status == "accepted"} if round.is_tree else {}
+    failed = [token for token in round.drafted if token.status == "rejected"]
+    return [_rejection(token, accepted.get(token.parent), round, yours) for token in failed]
+
+
+def _rejection(failed: DraftedToken, other: DraftedToken | None, round: Round, yours: bool) -> str:
+    token, own = _visible(failed.shown), _visible(other.shown if other else round.emitted.text)
+    if failed.target_prob is None:
+        return say("rejected_other" if other else "rejected", token=token, wanted=own)
+    share = say("less_than_one") if failed.target_prob < 0.01 else percent(failed.target_prob)
+    if round.is_tree:
+        return say("rejected_other_share" if other else "rejected_branch", token=token, wanted=own, share=share)
+    return say("rejected_yours" if yours else "rejected_theirs", token=token, wanted=own, share=share)
 
 
 def _discarded(round: Round) -> list[str]:
     thrown = round.discarded
-    if not thrown:
-        return []
-    were = "1 token was" if thrown == 1 else f"{thrown} tokens were"
-    if round.is_tree:
-        return [f"⋯ {were} not taken, never judged: they are not on the way that the target took."]
-    why = "they follow" if thrown > 1 else "it follows"
-    return [f"⋯ {were} discarded, never judged: {why} a word that was rejected."]
+    return [say("not_taken" if round.is_tree else "discarded", count=thrown)] if thrown else []
 
 
-def _emitted(round: Round, whose: Whose) -> str:
+def _emitted(round: Round, yours: bool) -> str:
+    token = _visible(round.emitted.text)
     if round.emitted.kind == "correction":
-        return f"↻ {_quoted(round.emitted.text)} is the correction: the target’s own token, in place of {whose}."
+        return say("correction_yours" if yours else "correction_theirs", token=token)
     if round.added == "own":
-        return f"• {_quoted(round.emitted.text)} is the target’s own token: nothing was drafted."
-    if round.added == "bonus":
-        right = "one guess was right to its end" if round.is_tree else f"all of {whose} were right"
-        return f"+ {_quoted(round.emitted.text)} is the bonus: the target’s extra token, since {right}."
-    return "The text ends there."
+        return say("own", token=token)
+    if round.added != "bonus":
+        return say("text_ends")
+    if round.is_tree:
+        return say("bonus_branch", token=token)
+    return say("bonus_yours" if yours else "bonus_theirs", token=token)
 
 
 def wanted(round: Round) -> list[tuple[str, float, bool]]:
@@ -117,26 +120,14 @@ def wanted(round: Round) -> list[tuple[str, float, bool]]:
 
 def verdict(turns: Sequence[Turn]) -> str:
     scores = score(turns)
-    yours, model, lookup = (scores[player].tokens_per_target_call for player in (YOU, MODEL, LOOKUP))
-    if yours is None or model is None or lookup is None:
-        return "No round was played, so there is nothing to compare."
-    figures = f"you {yours:.2f}, {MODEL} {model:.2f} and {LOOKUP} {lookup:.2f} tokens per target call."
-    if yours > model + EVEN:
-        return f"You were the better draft: {figures} A real draft needs only milliseconds for a guess."
-    if yours >= model - EVEN:
-        return f"You and {MODEL} are about even: {figures} But {MODEL} needs only milliseconds for a guess."
-    beaten = f" You were better than {LOOKUP}." if yours > lookup + EVEN else ""
-    return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learned how such texts continue."
+    yours, its, lookup = (scores[player].tokens_per_target_call for player in (YOU, MODEL, LOOKUP))
+    if yours is None or its is None or lookup is None:
+        return say("nothing_played")
+    if yours >= its - EVEN:
+        return say("won" if yours > its + EVEN else "even", model=MODEL, yours=yours, its=its, lookup=lookup)
+    beaten = yours > lookup + EVEN
+    return say("lost_not_to_lookup" if beaten else "lost", model=MODEL, yours=yours, its=its, lookup=lookup)
 
 
-def _tokens(number: int) -> str:
-    return "1 token" if number == 1 else f"{number} tokens"
-
-
-def _percent(share: float) -> str:
-    return "less than 1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
-
-
-def _quoted(text: str) -> str:
-    shown = text.strip() or {"\n": "↵", "\n\n": "↵↵"}.get(text, "␣")
-    return f"“{shown}”"
+def _visible(text: str) -> str:
+    return text.strip() or {"\n": "↵", "\n\n": "↵↵"}.get(text, "␣")

@@ -14,6 +14,7 @@ from specviz.core.metrics import count
 from specviz.core.outside import MostItems, check_density, outside
 from specviz.core.trace import SHAPE, UPLOAD, check_trace
 from specviz.data.links.page_link import one_of
+from specviz.data.texts import page_texts
 from specviz.game import game as rules
 from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
 
@@ -42,7 +43,7 @@ def game_csv(plan: rules.GamePlan, games: Sequence[Sequence[rules.Turn]], name: 
     return written.getvalue()
 
 
-NO_GAME = "The game that this browser tab held cannot be read."
+SAYS = page_texts("be_the_draft")
 PLAN = tuple(rules.GamePlan.model_fields)  # what its link names
 Turns = Annotated[list[rules.Turn], MostItems(rules.MAX_TURNS)]
 
@@ -78,11 +79,11 @@ def load_game(text: str) -> SavedGame:
         check_density(raw, SHAPE)
         game = _GAME.validate_json(raw, strict=True)
     except ValueError:  # half a character, too many values, or another type
-        raise InputError(NO_GAME) from None
+        raise InputError(SAYS["not_read"]) from None
     if rules.plan_from_link(game.link)[1] or not all(
         _possible(turns, preset.text) for turns, preset in zip(game.games, game.plan.prompts, strict=True)
     ):
-        raise InputError(NO_GAME)
+        raise InputError(SAYS["not_read"])
     return game
 
 

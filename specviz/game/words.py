@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from specviz.core.readable import merged, spelled
+from specviz.core.texts import Sentences
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 
+say = Sentences("guess")
+
 MAX_CHARACTERS = 200  # sixteen tokens are about sixty
-FREE = " Try again: it costs you nothing."
 MARKS = re.compile(r"<\|\w*\|>|</?s>|<(?:pad|unk|eos|bos)>", re.IGNORECASE)  # special tokens of models
 BINDS_LEFT = tuple(".,!?;:)]}%…’”")
 OPENS = tuple("([{“‘-—/_#\n\t ")
@@ -25,16 +27,16 @@ def tidy(guess: str) -> str:
 
 def guess_problem(guess: str) -> str | None:
     if len(guess) > MAX_CHARACTERS:
-        return f"That is a lot of text ({len(guess):,} characters): a draft is only the next few words.{FREE}"
+        return say("too_long", count=len(guess))
     if not guess.strip() or not (text := tidy(guess)).strip(" \n"):
-        return f"Nothing to check yet: type the next word or two.{FREE}"
+        return say("empty")
     wrong = {
-        "It has control characters, which are not text: type plain words.": any(map(_control, guess)),
-        "That is a special mark of the models, not part of a story: type words.": MARKS.search(guess),
-        "These small models have only read the Latin alphabet: type English words.": any(map(_foreign, text)),
-        "These small models read words, not pictures or special signs: type plain words.": any(map(_picture, text)),
+        say("control"): any(map(_control, guess)),
+        say("mark"): MARKS.search(guess),
+        say("foreign"): any(map(_foreign, text)),
+        say("pictures"): any(map(_picture, text)),
     }
-    return next((f"{said}{FREE}" for said, found in wrong.items() if found), None)
+    return next((said for said, found in wrong.items() if found), None)
 
 
 def _control(character: str) -> bool:

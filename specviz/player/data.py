@@ -17,11 +17,14 @@ from specviz.core.metrics import Costs, costs, count, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
 from specviz.core.replay import DraftGuesses, ends_of, replay_lengths
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
 from specviz.core.verdict import Verdict, quiet, verdict_of_run
 from specviz.data.lessons.story import Phase
 from specviz.player import payload as to
 from specviz.player.payload import SentStage
+
+say = Sentences("stage")
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these
@@ -77,7 +80,7 @@ def stage_data(
         "notice": notice,
         "badge": _badge(trace, source, running),
         "measured": _measured(trace, source),
-        "idle": notice or ("Waiting for the first round…" if running else "No draft model took part in this run."),
+        "idle": notice or say("waiting_first" if running else "alone"),
         "link": link or {},
         "playhead": playhead,
         "gamma": gamma or trace.settings.draft_length,
@@ -87,19 +90,21 @@ def stage_data(
 
 def _measured(trace: Trace, source: RunSource) -> str:
     if trace.imported:
-        return " ".join([f"imported from {trace.imported.system}: {pair_name(trace)}.", *trace.imported.notes])
-    place = trace.recorded_on.machine if source == "recorded" else "this machine"
-    return ", ".join(filter(None, (f"measured on {place}", forward_in_words(trace))))
+        imported = say("imported", system=trace.imported.system, pair=pair_name(trace))
+        return " ".join([imported, *trace.imported.notes])
+    recorded, forward = source == "recorded", forward_in_words(trace)
+    place = say("measured_on", machine=trace.recorded_on.machine) if recorded else say("measured_here")
+    return say("with_forward", place=place, forward=forward) if forward else place
 
 
 def _badge(trace: Trace, source: RunSource, running: bool) -> str:
     if trace.imported:
-        return f"imported from {trace.imported.system}"
+        return say("badge_imported", system=trace.imported.system)
     if source == "recorded":
-        return "recorded run"
+        return say("badge_recorded")
     if source == "stored":
-        return f"measured here on {trace.created[:10]} at {trace.created[11:16]} UTC"
-    return "waiting…" if running and not trace.rounds else "live · this machine"
+        return say("badge_stored", date=trace.created[:10], time=trace.created[11:16])
+    return say("badge_waiting" if running and not trace.rounds else "badge_live")
 
 
 def _run(trace: Trace, guesses: DraftGuesses | None, costs: Costs | None, known: Costs | None) -> to.SentRun:
@@ -138,8 +143,8 @@ def _describe_method(method: Method, name: str) -> str:
     if method.takes:
         with suppress(InputError):  # its name need not say how many
             layers = exit_layers(name)
-            subject = f"the target’s first {layers} layers" if layers else subject
-    return f"{subject[0].upper()}{subject[1:]} {'guess' if method.several else 'guesses'}"
+            subject = say("layers", count=layers) if layers else subject
+    return say("guess" if method.several else "guesses", subject=f"{subject[0].upper()}{subject[1:]}")
 
 
 def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | None:
@@ -159,21 +164,19 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
     """
     verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
     if verdict and not verdict.trusted:
-        quietly = "estimated from quiet measurements of this pair"
-        return _times(trace, known, None, quietly + _unsure(known)) if known else _refuse_times("this machine was busy")
+        if known is None:
+            return _refuse_times(say("unknown_busy"))
+        return _times(trace, known, None, say("of_pair" if known.of_draft else "of_pair_unsure"))
     used = pair or costs(trace)
     if used is None:
-        return _refuse_times("this run has no times")
-    and_costs = f" and the pair’s calibrated costs{_unsure(pair)}" if pair else ""
-    return _times(trace, used, verdict, f"estimated from this run’s times{and_costs}")
-
-
-def _unsure(costs: Costs) -> str:
-    return "" if costs.of_draft else ", whose interval is not known"
+        return _refuse_times(say("unknown_times"))
+    if pair is None:
+        return _times(trace, used, verdict, say("of_run"))
+    return _times(trace, used, verdict, say("of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure"))
 
 
 def _refuse_times(why: str) -> to.ReplayTimes:
-    return {"steps": None, "between": None, "said": f"not known: {why}"}
+    return {"steps": None, "between": None, "said": why}
 
 
 def _times(trace: Trace, costs: Costs, verdict: Verdict | None, said: str) -> to.ReplayTimes:
@@ -269,11 +272,13 @@ def compared(
 
 
 def run_name(trace: Trace) -> str:
-    return f"{draft_name(trace)}, {trace.settings.draft_length}"
+    return say("run", drafter=draft_name(trace), length=trace.settings.draft_length)
 
 
 def draft_name(trace: Trace) -> str:
-    name = trace.drafter.asked_as if trace.drafter else "no draft"
+    if trace.drafter is None:
+        return say("no_draft")
+    name = trace.drafter.asked_as
     return menu_title(name) if named(name) else short_name(name)
 
 
@@ -281,13 +286,13 @@ def differences(trace: Trace, other: Trace) -> str:
     """What else the other run has different, as it is in this one; empty where that is nothing."""
     settings, others, elsewhere = trace.settings, other.settings, trace.recorded_on.machine != other.recorded_on.machine
     found = {
-        f"for {short_name(trace.target.name)}": trace.target.name != other.target.name,
-        f"“{prompt_words(trace, 16)}”": trace.prompt.text != other.prompt.text,
-        f"temperature {settings.temperature:g}": settings.temperature != others.temperature,
+        say("for_target", target=short_name(trace.target.name)): trace.target.name != other.target.name,
+        say("prompt_words", words=prompt_words(trace, 16)): trace.prompt.text != other.prompt.text,
+        say("temperature", temperature=settings.temperature): settings.temperature != others.temperature,
         settings.manner.strip(" ,"): settings.manner and settings.manner != others.manner,
-        f"{settings.max_new_tokens} tokens": settings.max_new_tokens != others.max_new_tokens,
-        "recorded on another machine": elsewhere and trace.created < other.created,
-        "measured here": elsewhere and trace.created >= other.created,
+        say("tokens", count=settings.max_new_tokens): settings.max_new_tokens != others.max_new_tokens,
+        say("elsewhere"): elsewhere and trace.created < other.created,
+        say("here"): elsewhere and trace.created >= other.created,
     }
     return ", ".join(said for said, differs in found.items() if differs)
 

@@ -17,8 +17,9 @@ from typing import Literal, get_args
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.core.languages import current_language
-from specviz.data.texts import browser_texts
+from specviz.data.texts import browser_texts, page_texts
 
+SAYS = page_texts("offline")
 MOST_BYTES = 2_000_000
 HEAD = "offline/head.html"  # with the policy, so that there is one
 MARK = re.compile(r"\{\{([a-z-]+)\}\}")
@@ -48,7 +49,7 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
     known = {**parts, **hashes, "policy": policy, "schemes": "light dark" if scheme == "auto" else scheme}
     page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
     if (size := len(page.encode())) > (most := most or MOST_BYTES):
-        raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {most / 1e6:g} MB are written.")
+        raise InputError(SAYS["too_large"].format(size=size / 1e6, most=most / 1e6))
     return page
 
 

@@ -31,6 +31,7 @@ from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import STYLES as PAGE_STYLES
 from specviz.player.offline import needs_in_words
 
+SAYS = page_texts("live")
 MODELS = ASSETS / "models"
 IN_ONE_FILE = ("wren-base", "wren-nano")
 ON_A_SITE = ("wren-base", "wren-small", "wren-mini", "wren-nano")
@@ -58,7 +59,7 @@ def live_file() -> str:
 def live_file_with(weights: str) -> str:
     """The same with these script elements; with none, a browser can put them in: assets/browser/live/take.js."""
     models = {name: _model(name, None) for name in IN_ONE_FILE}
-    return _page(models, weights, "'none'", "This file needs no network: it works from disk.")
+    return _page(models, weights, "'none'", SAYS["file_footer"])
 
 
 def live_site() -> dict[str, bytes]:
@@ -68,7 +69,7 @@ def live_site() -> dict[str, bytes]:
         name: f"models/{name}.{sha256(content).hexdigest()[:16]}.safetensors" for name, content in weights.items()
     }
     models = {name: _model(name, addresses[name]) for name in ON_A_SITE}
-    page = _page(models, "", "'self'", "After one visit this page works without a network.")
+    page = _page(models, "", "'self'", SAYS["site_footer"])
     return {
         "index.html": page.encode(),
         "service_worker.js": _script("live/service_worker.js").encode(),
@@ -77,15 +78,15 @@ def live_site() -> dict[str, bytes]:
     }
 
 
-def _page(models: dict[str, Any], stored: str, connect: str, works: str) -> str:
+def _page(models: dict[str, Any], stored: str, connect: str, footer: str) -> str:
     parts = {
-        "title": "Speculative decoding, live in this browser",
+        "title": escape(SAYS["title"]),
         "heading": re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(page_texts("watch")["heading"])),
         "stage": asset("stage/stage.html"),
         "weights": stored,
         "live": inline_json(_collect(models)),
         "engine": _script("engine/worker.js").replace("</", "<\\/"),
-        "footer": f"Made with specviz: speculative decoding, token by token. {works}",
+        "footer": escape(footer),
         "script": bundle(BROWSER / "live/live.js"),
         "style": "\n".join([*map(asset, STYLES), *_fonts()]),
     }

@@ -12,22 +12,23 @@ from specviz.core.files import BROWSER
 from specviz.core.metrics import Costs, count
 from specviz.core.names import forward_in_words, short_name
 from specviz.core.replay import DraftGuesses
+from specviz.core.result import explain_no_result
 from specviz.core.settings import facts as facts_of
+from specviz.core.texts import fill
 from specviz.core.trace import Trace
-from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, verdict_of_run
+from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
 from specviz.data.lessons.plans import LessonPlan, Moment
-from specviz.data.lessons.story import Question
+from specviz.data.lessons.story import Option, Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
 from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
 from specviz.player.payload import SentRun, SentStage, StageState
-from specviz.player.sheet import PAGE_NAMES
+from specviz.player.sheet import other_page
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
-ONE_LENGTH = "This file has the run at one draft length: what the draft guesses at others is not in it."
-QUESTIONS = "Questions"
-PROJECT = "specviz: speculative decoding, token by token"
+SAYS = page_texts("offline")
 
 
 def offline_page(
@@ -53,14 +54,13 @@ def offline_page(
         InputError: the run has not ended, or the page would be larger than 2 MB.
     """
     if trace.output.stopped_by is None:
-        raise InputError("The run has not ended: only a whole run can be exported.")
+        raise InputError(SAYS["not_ended"])
     if repeats:
         trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, guesses=guesses, costs=costs)
     _explain_no_lengths(data, guesses)
-    drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
     parts = {
-        "title": escape(f"One run: {drafter}{short_name(trace.target.name)}"),
+        "title": escape(_title(trace, SAYS["run_title" if trace.drafter else "run_title_alone"])),
         "lead": _lead(trace),
         "stage": asset("stage/stage.html"),
         "result": result_html(trace, costs, repeats),
@@ -74,96 +74,105 @@ def offline_page(
     return html_file("offline/page.html", parts, scheme)
 
 
+def _title(trace: Trace, title: str) -> str:
+    drafter = short_name(trace.drafter.name) if trace.drafter else ""
+    return title.format(target=short_name(trace.target.name), drafter=drafter)
+
+
 def _explain_no_lengths(data: SentStage, guesses: DraftGuesses | None) -> None:
     """A file cannot run another draft length: without guesses it plays one. The trace of a tree says why itself."""
     if guesses is None and data["run"]["trace"]["settings"]["tree"] is None:
-        data["why_not"] = ONE_LENGTH
+        data["why_not"] = SAYS["one_length"]
 
 
 def _lead(trace: Trace) -> str:
     settings = trace.settings
     if trace.drafter is None:
-        return "The <b>target</b>, a big model, writes alone: each pass gives one token."
-    end = "accepts the right start and corrects the first mistake"
+        return SAYS["lead_alone"]
+    lead = SAYS["lead_chain"]
     if settings.tree:
-        end = "accepts one path of the tree and adds a token of its own"
+        lead = SAYS["lead_tree"]
     elif settings.verification == "block" and not settings.greedy:
-        end = "accepts as long a block as passes and corrects what follows"
-    check = "The <b>target</b>, a big model, <b>checks them all in one pass</b>"
-    return f"{method_of(trace.drafter.kind).lead} {check}, {end}."
+        lead = SAYS["lead_block"]
+    return lead.format(drafts=method_of(trace.drafter.kind).lead)
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Comparison | None) -> str:
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
         judged = counts.accepted + counts.rejected
-        lines.append(
-            f"<b>Counted, exact:</b> {counts.tokens_per_target_call:.2f} tokens per target call; "
-            f"{counts.accepted} of {judged} judged guesses accepted."
-        )
+        tokens = counts.tokens_per_target_call
+        lines.append(SAYS["counted"].format(tokens=tokens, accepted=counts.accepted, judged=judged))
     verdict = repeats.verdict if repeats else verdict_of_run(trace, costs)
     if verdict:
-        timed = f"{escape(_headline(verdict, repeats))} {escape(verdict.reason)}"
-        runs = f"{len(repeats.ratios)} pairs of runs" if repeats and len(repeats.ratios) > 1 else "one run"
-        lines.append(f"<b>Timed, {runs} of one text on {escape(trace.recorded_on.machine)}:</b> {timed}")
+        pairs = len(repeats.ratios) if repeats else 1
+        timed = SAYS["timed_pairs" if pairs > 1 else "timed_once"]
+        said, machine = escape(_verdict(verdict, repeats)), escape(trace.recorded_on.machine)
+        lines.append(timed.format(count=pairs, machine=machine, verdict=said))
     else:
-        lines.append(f"No verdict: {escape(explain_no_verdict(trace) or 'this run has no times')}.")
+        lines.append(escape(explain_no_result(trace)))
     return "\n".join(f"<p>{line}</p>" for line in lines)
 
 
-def _headline(verdict: Verdict, repeats: Comparison | None) -> str:
+def _verdict(verdict: Verdict, repeats: Comparison | None) -> str:
     """The verdict's words; for repeats with their interval, and which of them is played."""
     if repeats is None or verdict.interval is None:
-        return f"{verdict.headline}."
-    interval = "95 % interval {:.2f} to {:.2f}×".format(*verdict.interval)
-    return f"{verdict.headline} ({interval}). One of these runs is played above."
+        return SAYS["verdict"].format(headline=verdict.headline, reason=verdict.reason)
+    low, high = verdict.interval
+    return SAYS["verdict_repeats"].format(headline=verdict.headline, low=low, high=high, reason=verdict.reason)
 
 
 def _texts(trace: Trace, plain_text: str | None) -> str:
     same = f"<p>{escape(compare_texts(trace))}</p>" if trace.autoregressive else ""
-    written = [("Speculative decoding wrote", trace.output.text)]
+    written = [(SAYS["speculative_wrote"], trace.output.text)]
     if plain_text is not None:
-        written.append(("The target alone wrote", plain_text))
-    both = "".join(f"<div><h3>{name}</h3><pre translate=no>{escape(text) or ' '}</pre></div>" for name, text in written)
-    prompt = f"<h3>Prompt</h3><pre translate=no>{escape(trace.prompt.text) or ' '}</pre>"
+        written.append((SAYS["target_wrote"], plain_text))
+    both = "".join(f"<div>{_text(name, text)}</div>" for name, text in written)
+    prompt = _text(SAYS["prompt"], trace.prompt.text)
     return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'
+
+
+def _text(name: str, text: str) -> str:
+    return f"<h3>{escape(name)}</h3><pre translate=no>{escape(text) or ' '}</pre>"
 
 
 def _settings(trace: Trace) -> str:
     settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
-    threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
-    size = f"{trace.target.parameters:,} parameters" if trace.target.parameters else "size not reported"
-    draft = " · ".join(filter(None, (short_name(drafter.name), drafter.dtype))) if drafter else "none: the target alone"
+    target, size = trace.target, trace.target.parameters
+    named = SAYS["target_size" if size else "target_no_size"]
+    draft = " · ".join(filter(None, (short_name(drafter.name), drafter.dtype))) if drafter else ""
     facts = {
-        "Target": f"{short_name(trace.target.name)}, {size}, {trace.target.dtype}",
-        "Draft": draft,
-        "Draft length γ": f"{settings.draft_length}, {settings.draft_schedule}",
+        SAYS["target"]: named.format(name=short_name(target.name), parameters=size, dtype=target.dtype),
+        SAYS["drafter"]: draft or SAYS["no_drafter"],
+        SAYS["length"]: f"{settings.draft_length}, {settings.draft_schedule}",
         **dict(facts_of(settings)),
-        "Sampling": ", ".join(chain([_sampling(trace)], (f"{name} {value:g}" for name, value in limits))),
-        "Tokens": f"at most {settings.max_new_tokens}; stopped by {trace.output.stopped_by}",
-        "Recorded": f"{trace.created[:10]} on {machine.machine}, torch {machine.torch}, {threads}",
+        SAYS["sampling"]: ", ".join(chain([_sampling(trace)], (f"{name} {value:g}" for name, value in limits))),
+        SAYS["tokens"]: SAYS["tokens_stopped"].format(most=settings.max_new_tokens, stopped=trace.output.stopped_by),
     }
     if trace.imported:
-        del facts["Recorded"]
-        facts["Imported from"] = " ".join([f"{trace.imported.system}.", *trace.imported.notes])
+        facts[SAYS["imported"]] = " ".join([f"{trace.imported.system}.", *trace.imported.notes])
+    else:
+        its = {"machine": machine.machine, "torch": machine.torch, "threads": machine.threads}
+        facts[SAYS["recorded"]] = fill(SAYS["recorded_on"], {"date": trace.created[:10], **its})
     if forward := forward_in_words(trace):
-        facts["Forward passes"] = forward
+        facts[SAYS["passes"]] = forward
     return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
 
 
 def _sampling(trace: Trace) -> str:
     if trace.imported and "temperature" in trace.imported.unknown:
-        return "not reported"
+        return SAYS["not_reported"]
     settings = trace.settings
-    return "greedy" if settings.greedy else f"temperature {settings.temperature:g}, seed {settings.seed}"
+    sampled = SAYS["greedy" if settings.greedy else "sampled"]
+    return sampled.format(temperature=settings.temperature, seed=settings.seed)
 
 
 def _footer(address: str | None) -> str:
-    made = escape(f"Made with {PROJECT}. This file needs no network.")
+    made = escape(SAYS["made_with"].format(project=SAYS["project"]))
     if address is None or not address.startswith(("https://", "http://")):
         return made
-    return f'{made} <a href="{escape(address)}" rel="noreferrer">Open this run live</a>'
+    return f'{made} <a href="{escape(address)}" rel="noreferrer">{escape(SAYS["open_live"])}</a>'
 
 
 # ---- a lesson for students. The answers and the notes for the teacher are in the key (`specviz.player.sheet.key_html`)
@@ -197,9 +206,9 @@ def lesson_page(plan: LessonPlan, address: str | None = None, questions: Sequenc
     goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
     parts = {
         "title": escape(plan.title),
-        "goals": f"<h2>Goals</h2><ul>{goals}</ul>" if goals else "",
+        "goals": f"<h2>{escape(SAYS['goals'])}</h2><ul>{goals}</ul>" if goals else "",
         "list": "".join(_entry(number, moment) for number, moment in enumerate(plan.moments, start=1))
-        + (f'<li><a href="#questions">{QUESTIONS}</a></li>' if questions else ""),
+        + (f'<li><a href="#questions">{escape(SAYS["questions"])}</a></li>' if questions else ""),
         "moments": "".join(_section(plan, number, address) for number in range(len(plan.moments))),
         "questions": _questions(questions),
         "footer": _footer(None),
@@ -217,19 +226,24 @@ def _questions(questions: Sequence[Question]) -> str:
         return ""
     asked = "".join(_question(number, question) for number, question in enumerate(questions))
     return (
-        f'<section class="moment" id="questions" hidden><h2 tabindex="-1">{QUESTIONS}</h2>{asked}'
-        '<p class="score" role="status"></p><nav class="way"><a href="#">All moments</a></nav></section>'
+        f'<section class="moment" id="questions" hidden><h2 tabindex="-1">{escape(SAYS["questions"])}</h2>{asked}'
+        '<p class="score" role="status"></p>'
+        f'<nav class="way"><a href="#">{escape(SAYS["all_moments"])}</a></nav></section>'
     )
 
 
 def _question(number: int, question: Question) -> str:
     options = "".join(
         f'<label><input type="radio" name="question-{number}" value="{value}"> {escape(option.text.technical)}</label>'
-        f'<p class="meaning" hidden>{"Right" if option.right else "Not right"}. {escape(option.meaning.technical)}</p>'
+        f'<p class="meaning" hidden>{escape(_meaning(option))}</p>'
         for value, option in enumerate(question.options)
     )
     legend = f"<legend>{number + 1}. {escape(question.text.technical)}</legend>"
     return f'<fieldset class="asked" data-right="{question.right}">{legend}{options}</fieldset>'
+
+
+def _meaning(option: Option) -> str:
+    return SAYS["right" if option.right else "not_right"].format(meaning=option.meaning.technical)
 
 
 def _played(plan: LessonPlan) -> OfflineLesson:
@@ -254,15 +268,15 @@ def _played(plan: LessonPlan) -> OfflineLesson:
 
 
 def _entry(number: int, moment: Moment) -> str:
-    needs = "" if moment.screen.run else " (needs the server)"
-    minutes = f'<span class="minutes">{moment.minutes} min{needs}</span>'
+    needed = SAYS["minutes" if moment.screen.run else "minutes_server"].format(minutes=moment.minutes)
+    minutes = f'<span class="minutes">{escape(needed)}</span>'
     return f'<li><a href="#moment-{number}">{escape(moment.title)}</a> {minutes}</li>'
 
 
 def _section(plan: LessonPlan, at: int, address: str | None) -> str:
     moment = plan.moments[at]
     if trace := moment.screen.run:
-        shown = f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
+        shown = f'<section aria-label="{escape(SAYS["result"])}">{result_html(trace, None, None)}</section>'
         body = f'<div class="place"></div>{"" if "result" in moment.screen.hides else shown}'
     else:
         body = _needs_server(moment, address)
@@ -275,22 +289,21 @@ def _section(plan: LessonPlan, at: int, address: str | None) -> str:
 
 def _needs_server(moment: Moment, address: str | None) -> str:
     href = escape(f"{address}{moment.screen.link.removeprefix('./')}")
-    link = "" if address is None else f' <a href="{href}" rel="noreferrer">Open it there</a>'
+    link = "" if address is None else f' <a href="{href}" rel="noreferrer">{escape(SAYS["open_there"])}</a>'
     return f'<p class="needs">{escape(needs_in_words(moment))}{link}</p>'
 
 
 def needs_in_words(moment: Moment) -> str:
-    page = PAGE_NAMES.get(moment.screen.page)
-    what = f"the page “{page}”" if page else "a run that the server makes"
-    return f"This moment is {what}. It needs the server."
+    page = other_page(moment)
+    return SAYS["needs_page"].format(page=page) if page else SAYS["needs_run"]
 
 
 def _way(plan: LessonPlan, at: int) -> str:
-    links = [(f"#moment-{at}", "← Previous moment")] if at else []
-    links.append(("#", "All moments"))
+    links = [(f"#moment-{at}", SAYS["previous_moment"])] if at else []
+    links.append(("#", SAYS["all_moments"]))
     if at + 1 < len(plan.moments):
-        links.append((f"#moment-{at + 2}", "Next moment →"))
-    return f'<nav class="way">{"".join(f"<a href={link!r}>{name}</a>" for link, name in links)}</nav>'
+        links.append((f"#moment-{at + 2}", SAYS["next_moment"]))
+    return f'<nav class="way">{"".join(f"<a href={link!r}>{escape(name)}</a>" for link, name in links)}</nav>'
 
 
 # ---- in a notebook: an iframe holds the page as text (`srcdoc`), so it needs no server and no package of the notebook
@@ -327,5 +340,5 @@ def show(trace: Trace, theme: Scheme = "auto", height: int = HEIGHT) -> Notebook
         raise InputError(f"theme must be {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}, not {theme!r}.")
     if height < 1:
         raise InputError(f"height must be at least 1 pixel, not {height}.")
-    drafter = f" with {short_name(trace.drafter.name)}" if trace.drafter else ""
-    return NotebookView(f"A run of {short_name(trace.target.name)}{drafter}", offline_page(trace, scheme=theme), height)
+    title = _title(trace, SAYS["frame" if trace.drafter else "frame_alone"])
+    return NotebookView(title, offline_page(trace, scheme=theme), height)

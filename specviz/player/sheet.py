@@ -8,14 +8,16 @@ from urllib.parse import urlencode
 
 import segno
 
+from specviz.core.languages import current_language
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
+from specviz.data.texts import page_texts
 from specviz.player.html_file import asset
 from specviz.player.tree_rows import tree_rows
 
-PAGE_NAMES = {name: title for name, title in TITLES.items() if name != WATCH}
+SAYS = page_texts("sheet")
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
 QUIET = 4  # modules of white around a QR code, which readers need
 # up to so many moments: lines for each answer, and their height in mm, so that a sheet is one page also on Letter
@@ -28,11 +30,11 @@ def sheet_html(plan: LessonPlan, address: str | None = None) -> str:
     The answers are not in the file. Without the address where students open the lesson, it has no link and no code.
     """
     moments = "".join(_question(plan, at) for at in range(len(plan.moments)))
-    name = '<div class="name"><b>Name</b><span></span><b>Date</b><span></span></div>'
+    who = "".join(f"<b>{escape(SAYS[each])}</b><span></span>" for each in ("name", "date"))
     marks = f'<div class="marks">{marks_picture()}</div>' if any(moment.screen.run for moment in plan.moments) else ""
     link = f'<p class="link">{escape(address)}</p>' if address else ""
-    title = f"<h1>Speculative decoding: {escape(plan.title)}</h1>"
-    head = f'<header><div class="title">{title}{link}{name}</div>{_code(address)}</header>'
+    title = f"<h1>{escape(SAYS['title'].format(title=plan.title))}</h1>"
+    head = f'<header><div class="title">{title}{link}<div class="name">{who}</div></div>{_code(address)}</header>'
     return _page(plan.title, f"{head}{marks}<main>{moments}</main>")
 
 
@@ -40,8 +42,8 @@ def key_html(plan: LessonPlan) -> str:
     """The key for the teacher: what to do, the answers, what students usually get wrong, and each round's result."""
     goals = "".join(f"<li>{escape(goal)}</li>" for goal in plan.goals)
     moments = "".join(_answer(number, moment) for number, moment in enumerate(plan.moments, start=1))
-    title = f"{plan.title}: key and notes for the teacher"
-    return _page(title, f"<h1>{escape(title)}</h1><p>{plan.minutes} minutes</p><ul>{goals}</ul><main>{moments}</main>")
+    title, minutes = SAYS["key_title"].format(title=plan.title), SAYS["minutes"].format(minutes=plan.minutes)
+    return _page(title, f"<h1>{escape(title)}</h1><p>{escape(minutes)}</p><ul>{goals}</ul><main>{moments}</main>")
 
 
 def lesson_address(base: str, plan: LessonPlan) -> str:
@@ -69,9 +71,10 @@ def _open_round(plan: LessonPlan, at: int) -> str:
 def _answer(number: int, moment: Moment) -> str:
     run = moment.screen.run
     picture = result_picture(run, moment.screen.step) if run else ""
-    facts = {"Do": moment.do, "Ask": moment.question, "Answer": moment.answer, "Often wrong": moment.mistakes}
-    listed = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items() if text)
-    minutes = f' <span class="minutes">({moment.minutes} min)</span> {_name_place(moment)}'
+    facts = {"do": moment.do, "ask": moment.question, "answer": moment.answer, "mistakes": moment.mistakes}
+    listed = "".join(f"<dt>{escape(SAYS[name])}</dt><dd>{escape(text)}</dd>" for name, text in facts.items() if text)
+    timed = SAYS["moment_minutes"].format(minutes=moment.minutes)
+    minutes = f' <span class="minutes">{escape(timed)}</span> {_name_place(moment)}'
     return f'<section class="moment">{_title(number, moment)}{minutes}<dl>{listed}</dl>{picture}</section>'
 
 
@@ -79,22 +82,28 @@ def _title(number: int, moment: Moment) -> str:
     return f"<h2>{number}. {escape(moment.title)}</h2>"
 
 
+def other_page(moment: Moment) -> str | None:
+    """The title of the page that a moment is; None on Watch."""
+    page = moment.screen.page
+    return None if page == WATCH else TITLES.get(page)
+
+
 def _name_place(moment: Moment) -> str:
-    page = PAGE_NAMES.get(moment.screen.page)
-    return f'<span class="minutes">(On the page “{page}”.)</span>' if page else ""
+    page = other_page(moment)
+    return f'<span class="minutes">{escape(SAYS["on_page"].format(page=page))}</span>' if page else ""
 
 
 def _code(address: str | None) -> str:
     if not address or len(address) > MOST_LINK:
         return ""
     drawn = segno.make_qr(address, error="m").svg_inline(border=QUIET, omitsize=True, svgclass=None, lineclass=None)
-    return f'<div class="code" role="img" aria-label="QR code of the link">{drawn}</div>'
+    return f'<div class="code" role="img" aria-label="{escape(SAYS["code"])}">{drawn}</div>'
 
 
 def _page(title: str, body: str) -> str:
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{current_language()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{escape(title)}</title>'
         f"<style>{asset('offline/sheet.css')}</style></head><body>{body}</body></html>\n"
@@ -150,8 +159,8 @@ def result_picture(trace: Trace, step: int) -> str:
 
 
 def marks_picture() -> str:
-    named = {kind: kind for kind in MARKS if kind != "guess"} | {"own": "own token"}
-    return _drawn([SheetLine("marks", tuple(SheetChip(kind, word) for kind, word in named.items()))])
+    chips = tuple(SheetChip(kind, SAYS[f"mark_{kind}"]) for kind in MARKS if kind != "guess")
+    return _drawn([SheetLine(SAYS["marks"], chips)])
 
 
 def _lines(round: Round, *, judged: bool) -> list[SheetLine]:
@@ -160,13 +169,13 @@ def _lines(round: Round, *, judged: bool) -> list[SheetLine]:
     drafted = tuple(SheetChip(kind, visible(token.shown)) for kind, token in shown)
     added = round.added
     own = (SheetChip(added, visible(round.emitted.text)),) if judged and added != "none" else ()
-    name = f"round {round.index + 1}"
+    name = SAYS["round"].format(number=round.index + 1)
     if not round.is_tree:
         return [SheetLine(name, (*drafted, *own))]
+    if not judged:
+        return _tree(round, drafted, name)
     path = tuple(chip for chip in drafted if chip.kind == "accepted")
-    return (
-        [SheetLine(name, (*path, *own)), *_tree(round, drafted, "its tree")] if judged else _tree(round, drafted, name)
-    )
+    return [SheetLine(name, (*path, *own)), *_tree(round, drafted, SAYS["tree"])]
 
 
 def _tree(round: Round, drafted: Sequence[SheetChip], name: str) -> list[SheetLine]:

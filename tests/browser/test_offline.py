@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
-from specviz.player.offline import ONE_LENGTH, offline_page
+from specviz.data.texts import page_texts
+from specviz.player.offline import offline_page
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
 from tests.support.known import known
@@ -58,7 +59,7 @@ def test_a_length_that_nothing_here_can_run_is_never_asked_for(context: BrowserC
     expect(length.get_by_role("slider")).to_be_hidden()
     expect(length.get_by_role("button", name="One token more")).to_be_hidden()
     length.locator(".fixed").focus()
-    expect(length.locator(".tip")).to_have_text(ONE_LENGTH)
+    expect(length.locator(".tip")).to_have_text(page_texts("offline")["one_length"])
     expect(page.locator(".stage")).not_to_contain_text("live run")
     assert heard + also == []
 

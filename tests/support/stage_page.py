@@ -13,7 +13,7 @@ import streamlit
 from playwright.sync_api import BrowserContext, Page, Route
 
 from specviz.core.files import ASSETS, BROWSER
-from specviz.core.result import WAITING, Result, result_of
+from specviz.core.result import result_of, waiting
 from specviz.core.trace import Trace
 from specviz.player.data import stage_data
 from specviz.player.html_file import MARK, bundle, inline_json
@@ -108,7 +108,7 @@ def _payload(trace: Trace, asked: Mapping[str, str], growing: int = 0) -> SentSt
     )
     made["view"] = "simple" if "simple" in asked else "full"
     if "bare" not in asked:
-        result = Result(WAITING, "") if growing else result_of(trace, None, "recorded")
+        result = waiting() if growing else result_of(trace, None, "recorded")
         made["result"] = asdict(result)  # type: ignore[typeddict-item]
     return made
 

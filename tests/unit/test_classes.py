@@ -102,7 +102,7 @@ def test_a_name_is_short_and_only_text() -> None:
 def test_students_join_with_the_code_and_a_teacher_removes_one(server: Server) -> None:
     classes, code = server.classes, server.code
     ada = classes.join(registry.shown_code(code).lower(), "Ada")
-    assert [student.label for student in server.seen().students] == ["student 1", "Ada"]
+    assert [student.name for student in server.seen().students] == ["", "Ada"]
     member = known(classes.membership(ada))
     assert (member.code, member.plan, member.number, member.name) == (code, PLAN, 2, "Ada")
     classes.rename(server.student, "\u202eBob")

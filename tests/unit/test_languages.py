@@ -20,8 +20,8 @@ from specviz.core.languages import (
     set_language,
     translation,
 )
-from specviz.core.names import machine_in_words, spell_count
-from specviz.core.texts import AppTexts, Parts, fill
+from specviz.core.names import machine_in_words
+from specviz.core.texts import AppTexts, Parts, fill, spell_count
 from specviz.data.lessons.text_check import all_texts, text_problems, texts_missing
 from specviz.data.texts import pages
 from specviz.player.html_file import asset, bundle

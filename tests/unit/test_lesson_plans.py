@@ -9,8 +9,8 @@ import yaml
 from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.core.metrics import costs, count, speedup
-from specviz.core.names import ORDINALS, machine_in_words, spell_count
-from specviz.core.texts import fill
+from specviz.core.names import ORDINALS, machine_in_words
+from specviz.core.texts import fill, spell_count
 from specviz.core.trace import Round, Trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan

@@ -9,8 +9,9 @@ import pytest
 
 from scripts.write_settings_table import PAGE, page
 from specviz.core.errors import InputError
-from specviz.core.names import ORDINALS, pair_name, short_name, spell_count
+from specviz.core.names import ORDINALS, pair_name, short_name
 from specviz.core.settings import DecodeSettings, parse_tree, resize_tree
+from specviz.core.texts import spell_count
 from tests.support.fake_traces import fake_trace
 
 

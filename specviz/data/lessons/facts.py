@@ -11,10 +11,10 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import costs, count, span, speedup
-from specviz.core.names import machine_in_words, spell_count, spell_place
+from specviz.core.names import machine_in_words, spell_place
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
-from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent
+from specviz.core.texts import AppTexts, Facts, Parts, Words, fill, join_choices, percent, spell_count
 from specviz.core.trace import Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.measured.batches import PARTS, BatchSpeedup, Ratio, pass_shares, recorded_batches

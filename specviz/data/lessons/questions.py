@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from specviz.core.files import ASSETS
 from specviz.core.languages import cache_by_language
 from specviz.core.metrics import span, speedup
-from specviz.core.names import machine_in_words, spell_count
-from specviz.core.texts import AppTexts, Facts, Voices, percent
+from specviz.core.names import machine_in_words
+from specviz.core.texts import AppTexts, Facts, Voices, percent, spell_count
 from specviz.data.lessons.block_example import BLOCK_EXAMPLE
 from specviz.data.lessons.facts import UNKNOWN, chain_of, facts_of, method_facts, swept_speedups, written
 from specviz.data.lessons.recorded_runs import CHAT_RUNS, DRAFT_LENGTH, story_figures, story_trace

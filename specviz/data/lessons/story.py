@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from specviz.core.metrics import count
-from specviz.core.names import spell_count
 from specviz.core.request import RunRequest
-from specviz.core.texts import AppTexts, Voices, fill
+from specviz.core.texts import AppTexts, Voices, fill, spell_count
 from specviz.core.trace import DraftedToken, Round, Trace
 from specviz.data.lessons import recorded_runs
 from specviz.data.links.permalink import link_of

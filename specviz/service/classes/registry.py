@@ -9,6 +9,7 @@ from threading import Event, Lock, Thread
 from time import monotonic
 
 from specviz.core.errors import InputError
+from specviz.core.texts import Sentences
 from specviz.data.lessons.story import quiz
 from specviz.game.game import GamePlan
 from specviz.service.classes.room import ClassNow, Membership, Room, SharedRound, Student
@@ -25,11 +26,7 @@ _LONGEST_TYPED = 40
 MAX_NAME = 24  # characters
 _MARKS = 2  # of accents on one letter: more would reach into the lines above and below
 
-WRONG_CODE = (
-    "There is no open class with this code. Look at the code again, or ask your teacher: a class may have ended."
-)
-FULL = "This class is full: it has {} students."
-NO_PLACE = "This server has no place for another class now. Try again later, or end a class that is over."
+say = Sentences("class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +138,9 @@ class Classes:
             code = read_code(typed)
             room = next((room for room in self._rooms.values() if room.code == code), None)
             if room is None:
-                raise InputError(WRONG_CODE)
+                raise InputError(say("wrong_code"))
             if len(room.students) >= self.limits.students:
-                raise InputError(FULL.format(self.limits.students))
+                raise InputError(say("full", students=self.limits.students))
             secret, room.joined = new_secret(), room.joined + 1
             room.students[secret] = Student(room.joined, tidy_name(name))
             self._of_student[secret] = room
@@ -200,11 +197,11 @@ class Classes:
         """
         here = sum(room.address == address for room in self._rooms.values())
         if is_public(address) and here >= self.limits.classes_of_one_address:
-            raise InputError(NO_PLACE)
+            raise InputError(say("no_place"))
         if len(self._rooms) >= self.limits.classes:
             idle = [key for key, room in self._rooms.items() if self._is_removable(room, now)]
             if not idle:
-                raise InputError(NO_PLACE)
+                raise InputError(say("no_place"))
             self._end(min(idle, key=lambda key: self._rooms[key].joined))  # of equal ones the first, so the oldest
 
     def _is_removable(self, room: Room, now: float) -> bool:

@@ -80,10 +80,6 @@ class Student:
     rounds: dict[tuple[int, int], SharedRound] = field(default_factory=dict)  # by text and number
     answers: dict[int, int] = field(default_factory=dict)  # question → option, both from 0
 
-    @property
-    def label(self) -> str:
-        return self.name or f"student {self.number}"
-
     def add_round(self, round: SharedRound) -> bool:
         """Add a round, unless there is one with this number or at this place already; whether it was added."""
         known = round.key in self.rounds or any(round.where == one.where for one in self.rounds.values())

@@ -26,7 +26,7 @@ from specviz.decoding import (
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import prompt_ids
 from specviz.game.game import LOOKUP, MODEL, OFFERS, GameRequest, Offer, Turn
-from specviz.game.words import FREE, Guesses, ends_inside_word, guess_problem, joined, joined_guesses, tidy, whole_words
+from specviz.game.words import Guesses, ends_inside_word, guess_problem, joined, joined_guesses, tidy, whole_words
 from specviz.measure.compare import next_logits
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -34,6 +34,7 @@ from specviz.models.tokens import TokenTexts
 from specviz.service import protocol as wire
 from specviz.service.workshop import Workshop
 
+FREE = "Try again: it costs you nothing."
 OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
 MAX_PLACES = 10_000  # more than any text has tokens, so that each place has its own shuffle
@@ -132,7 +133,7 @@ def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_w
         raise InputError(problem)
     tokens = target.tokens
     if any(mark in guess for mark in tokens.all_special_tokens):
-        raise InputError(f"That is a mark the models use inside, not something a story says: type words.{FREE}")
+        raise InputError(f"That is a mark the models use inside, not something a story says: type words. {FREE}")
     before = _spelled(target, text_ids)
     added = joined(before, tidy(guess), inside_word)
     whole = list(tokens(before + added, split_special_tokens=True)["input_ids"])
@@ -141,7 +142,7 @@ def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_w
     else:
         token_ids = list(tokens(added, split_special_tokens=True, add_special_tokens=False)["input_ids"])
     if not token_ids or _spelled(target, [*text_ids, *token_ids]) != before + added:
-        raise InputError(f"The target has no tokens that spell this: type it in other words.{FREE}")
+        raise InputError(f"The target has no tokens that spell this: type it in other words. {FREE}")
     return token_ids
 
 

@@ -16,7 +16,7 @@ from specviz.game.saved import MAX_NAME, game_csv
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.ui.be_the_draft import turns as moves
 from specviz.ui.be_the_draft.be_the_draft_state import BeTheDraftState
-from specviz.ui.be_the_draft.board import example_data, picture, recorded_example, text_data, turn_data
+from specviz.ui.be_the_draft.board import example_data, picture, player_name, recorded_example, text_data, turn_data
 from specviz.ui.be_the_draft.turns import new_game
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
 from specviz.ui.session import Session
@@ -111,14 +111,14 @@ def _show_input(state: BeTheDraftState, inside: bool) -> None:
     restore_widgets({"be_the_draft_guess": state.typed, "be_the_draft_second": state.second})
     busy = state.slot.busy
     with st.form("be_the_draft_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = "Type the rest of the last word, and more" if inside else "What are the next few words?"
-        st.text_input(asked, key="be_the_draft_guess", placeholder="type, then press Enter", autocomplete="off")
-        second: Options = {"key": "be_the_draft_second", "placeholder": "or else …", "help": SAYS["second_help"]}
-        st.text_input("A second guess (optional)", autocomplete="off", **second)
+        asked = SAYS["guess_inside"] if inside else SAYS["guess"]
+        st.text_input(asked, key="be_the_draft_guess", placeholder=SAYS["guess_empty"], autocomplete="off")
+        second: Options = {"placeholder": SAYS["second_empty"], "help": SAYS["second_help"]}
+        st.text_input(SAYS["second"], key="be_the_draft_second", autocomplete="off", **second)
         send = partial(moves.send, state)
-        st.form_submit_button("Send", key="be_the_draft_send", type="primary", disabled=busy, on_click=send)
+        st.form_submit_button(SAYS["send"], key="be_the_draft_send", type="primary", disabled=busy, on_click=send)
         skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
-        st.form_submit_button("Skip", key="be_the_draft_skip", disabled=busy, **skip)
+        st.form_submit_button(SAYS["skip"], key="be_the_draft_skip", disabled=busy, **skip)
 
 
 def _show_candidates(state: BeTheDraftState) -> None:
@@ -126,7 +126,7 @@ def _show_candidates(state: BeTheDraftState) -> None:
     if not state.offers:
         return
     restore_widgets({"be_the_draft_two": state.two})
-    st.markdown("**How does the text continue?** Press a number, then Enter.")
+    st.markdown(SAYS["candidates"])
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
@@ -135,86 +135,83 @@ def _show_candidates(state: BeTheDraftState) -> None:
         button(label, key, moves.choose, state, number, disabled=busy, **look)
     with st.container(key="be_the_draft_pick_way", horizontal=True):
         able = not busy and bool(state.chosen)
-        button("Send", "be_the_draft_send", moves.send, state, type="primary", shortcut="Enter", disabled=not able)
-        button("Skip", "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
+        sending: Options = {"type": "primary", "shortcut": "Enter", "disabled": not able}
+        button(SAYS["send"], "be_the_draft_send", moves.send, state, **sending)
+        button(SAYS["skip"], "be_the_draft_skip", moves.skip, state, disabled=busy, help=SAYS["skip_help"])
         two = bind_value("be_the_draft_two") | {
             "help": SAYS["second_help"],
             "on_change": partial(moves.choose_two, state),
         }
-        st.checkbox("Two guesses", **two)
+        st.checkbox(SAYS["two"], **two)
 
 
 def _show_way_on(state: BeTheDraftState) -> None:
     if state.turns[-1].ended:
-        st.markdown("The target ends the text here.")
+        st.markdown(SAYS["text_ended"])
     with st.container(key="be_the_draft_way_on", horizontal=True):
-        label = "See the result" if state.place == PROMPTS - 1 else "Next text"
+        label = SAYS["result"] if state.place == PROMPTS - 1 else SAYS["next"]
         button(label, "be_the_draft_next", moves.next_prompt, state, type="primary", shortcut="Enter")
 
 
 def _show_status(state: BeTheDraftState) -> None:
-    stays = " What you typed is saved." if state.plan.mode == "type" else ""
 
     def waiting() -> None:
         if (view := state.slot.view) is None:
             return
-        said = "The target is reading."
+        said = SAYS["reading"]
         if view.state == "waiting":
-            said = f"{view.message or 'Sent: the target will read it soon.'}{stays}"
+            said = view.message or SAYS["sent"]
         elif view.state == "loading":
-            said = f"Loading {view.loading.model}.{stays}" if view.loading else f"Starting.{stays}"
+            said = SAYS["loading"].format(model=view.loading.model) if view.loading else SAYS["starting"]
+        if view.state in ("waiting", "loading") and state.plan.mode == "type":
+            said = SAYS["typed_stays"].format(state=said)
         st.info(plain(said), icon=":material/hourglass_top:")
 
     while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            button("Try again", "be_the_draft_retry", setattr, state, "message", "")
+            button(SAYS["again"], "be_the_draft_retry", setattr, state, "message", "")
 
 
 def _show_score(visit: Session) -> None:
     state, turns = visit.be_the_draft, visit.be_the_draft.all_turns
     now = min(sum(turn.scored for turn in state.turns) + (not state.prompt_over), ROUNDS)
-    st.markdown(f"**Text {state.place + 1} of {PROMPTS} · round {now} of {ROUNDS}**")
+    st.markdown(SAYS["round"].format(text=state.place + 1, texts=PROMPTS, round=now, rounds=ROUNDS))
     latest, totals, rows = next((turn for turn in reversed(turns) if turn.scored), None), score(turns), []
     for player in PLAYERS:
         last = count(game.rounds_of([latest], player)) if latest else Counts()
-        accepted = f"{last.accepted} of {last.drafted}" if latest else "–"
-        figures = {"accepted": rate_of(totals[player]), "tokens per target call": per_call(totals[player])}
-        rows.append({"draft": _named(player), "last round": accepted, **figures})
+        accepted = SAYS["accepted_of"].format(accepted=last.accepted, drafted=last.drafted) if latest else "–"
+        named = {SAYS["column_draft"]: _named(player), SAYS["column_last"]: accepted}
+        figures = {SAYS["column_accepted"]: rate_of(totals[player]), SAYS["column_tokens"]: per_call(totals[player])}
+        rows.append(named | figures)
     st.table(rows, hide_index=True)
-    with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
+    with st.popover(SAYS["how_scored"], type="tertiary", icon=":material/balance:"):
         show_words(SAYS["fair"].format(model=MODEL), "be_the_draft-fair")
         show_words(SAYS["figures"], "be_the_draft-figures")
     with st.container(key="be_the_draft_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
-            button("Next text", "be_the_draft_leave", moves.next_prompt, state, type="tertiary")
+            button(SAYS["next"], "be_the_draft_leave", moves.next_prompt, state, type="tertiary")
         if state.all_turns:
-            button("End the game", "be_the_draft_finish", moves.finish, state, type="tertiary")
+            button(SAYS["finish"], "be_the_draft_finish", moves.finish, state, type="tertiary")
         elif state.before is not None:
-            button("Back to the previous game", "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
+            button(SAYS["back"], "be_the_draft_back", moves.go_on, visit, state.before, type="tertiary")
 
 
 def _named(player: str) -> str:
-    return f"**{player}**" if player == YOU else player
+    return f"**{SAYS['you']}**" if player == YOU else player_name(player)
 
 
 def _show_run(state: BeTheDraftState) -> None:
     trace = game.run_of(state.turns)
     if trace is None:
         return
-    with (
-        st.expander("Your rounds on the stage: choose a token to see its numbers"),
-        st.container(key="be_the_draft_stage"),
-    ):
+    with st.expander(SAYS["stage"]), st.container(key="be_the_draft_stage"):
         number = len(trace.rounds)
         run_id, last = f"be_the_draft-{state.plan.link}-{state.place}-{number}", SUBSTEPS * number - 1
         data = stage_data(trace, run_id=run_id, source="live", running=False, link=state.plan.link, playhead=last)
-        data["why_not"] = "You set the draft length yourself: it is how much you type."
+        data["why_not"] = SAYS["why_not"]
         stage(data, key="be_the_draft_run")
-
-
-MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
 
 def choose_game(visit: Session) -> None:
@@ -228,15 +225,16 @@ def choose_game(visit: Session) -> None:
             new_game(visit, wanted)
 
     always: Options = {"label_visibility": "collapsed", "required": True, "on_change": changed}
-    st.segmented_control("How to play", MODES, format_func=MODE_LABELS.__getitem__, key="be_the_draft_mode", **always)
-    with st.popover("Game and class link", icon=":material/school:"):
-        st.selectbox("Kind of text", SETS, format_func=set_title, key="be_the_draft_set", on_change=changed)
+    always["format_func"] = lambda mode: SAYS[f"mode_{mode}"]
+    st.segmented_control(SAYS["how"], MODES, key="be_the_draft_mode", **always)
+    with st.popover(SAYS["game"], icon=":material/school:"):
+        st.selectbox(SAYS["set"], SETS, format_func=set_title, key="be_the_draft_set", on_change=changed)
         seed: Options = {"step": 1, "key": "be_the_draft_seed", "on_change": changed}
-        st.number_input("Seed: which texts, in which order", 0, MAX_SEED, **seed)
+        st.number_input(SAYS["seed"], 0, MAX_SEED, **seed)
         st.markdown(SAYS["class_link"])
         st.code(page_address("be_the_draft", **plan.link), language=None, wrap_lines=True)
-        page_button("Open or join a class with a board", "class", "be_the_draft_class_board", "groups")
-        st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
+        page_button(SAYS["class_board"], "class", "be_the_draft_class_board", "groups")
+        st.caption(SAYS["length"].format(prompts=PROMPTS, rounds=ROUNDS))
 
 
 def set_title(name: str) -> str:
@@ -247,37 +245,35 @@ def set_title(name: str) -> str:
 def show_final(visit: Session) -> None:
     state = visit.be_the_draft
     plan, scored = state.plan, [turns for turns in state.games if any(turn.scored for turn in turns)]
-    games = {f"text {number}": turns for number, turns in enumerate(state.games, start=1) if turns in scored}
+    numbered = {SAYS["text_number"].format(number=number): turns for number, turns in enumerate(state.games, start=1)}
+    games = {name: turns for name, turns in numbered.items() if turns in scored}
     rows = [
         {
-            "text": of,
-            "draft": _named(player),
-            "drafted": str(counts.drafted),
-            "accepted": str(counts.accepted),
-            "acceptance rate": rate_of(counts),
-            "target passes": str(counts.rounds),
-            "tokens per target call": per_call(counts),
+            SAYS["column_text"]: of,
+            SAYS["column_draft"]: _named(player),
+            SAYS["column_drafted"]: str(counts.drafted),
+            SAYS["column_accepted"]: str(counts.accepted),
+            SAYS["column_rate"]: rate_of(counts),
+            SAYS["column_passes"]: str(counts.rounds),
+            SAYS["column_tokens"]: per_call(counts),
         }
-        for of, turns in (games | {"**all**": state.all_turns}).items()
+        for of, turns in (games | {f"**{SAYS['all']}**": state.all_turns}).items()
         for player, counts in score(turns).items()
     ]
     st.markdown(f"## {verdict(state.all_turns)}")
     st.table(rows, hide_index=True)
     st.caption(SAYS["final"])
     with st.container(key="be_the_draft_again_ways", horizontal=True):
-        button("Play again", "be_the_draft_again", new_game, visit, plan, type="primary")
-        button("Other texts", "be_the_draft_other", new_game, visit, plan.model_copy(update={"seed": plan.seed + 1}))
-    st.markdown("**For a class**")
+        button(SAYS["play_again"], "be_the_draft_again", new_game, visit, plan, type="primary")
+        other = plan.model_copy(update={"seed": plan.seed + 1})
+        button(SAYS["other_texts"], "be_the_draft_other", new_game, visit, other)
+    st.markdown(SAYS["for_class"])
     with st.container(key="be_the_draft_class", horizontal=True, vertical_alignment="bottom"):
-        more: Options = {
-            "max_chars": MAX_NAME,
-            "key": "be_the_draft_name",
-            "help": "It is only in the file that you download.",
-        }
-        state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)[:MAX_NAME]
+        more: Options = {"max_chars": MAX_NAME, "key": "be_the_draft_name", "help": SAYS["name_help"]}
+        state.name = st.text_input(SAYS["name"], value=state.name, **more)[:MAX_NAME]
         file = f"be-the-draft-{plan.set}-{plan.seed}.csv"
-        download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
+        download(SAYS["download"], lambda: game_csv(plan, state.games, state.name), file, disabled=not scored)
     if state.name.strip():
-        st.caption(f"In the file you are “{plain(state.name)}”.")
-    st.caption("The link to these texts:")
+        st.caption(SAYS["named"].format(name=plain(state.name)))
+    st.caption(SAYS["texts_link"])
     st.code(page_address("be_the_draft", **plan.link), language=None, wrap_lines=True)

@@ -7,7 +7,8 @@ from typing import Literal, TypedDict
 from specviz.core.files import ASSETS, read_once
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
-from specviz.game.game import Turn, load_turn
+from specviz.data.texts import page_texts
+from specviz.game.game import LOOKUP, Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import Fate, best_branch, branches, words_of
 from specviz.player.data import tokens_of
@@ -62,6 +63,7 @@ class TurnPicture(TypedDict):
     rivals: list[RivalPayload]
 
 
+SAYS = page_texts("be_the_draft")
 PlayPayload = TextPicture | TurnPicture
 RECORDED = ASSETS / "traces" / "play.json"
 SHOWN_TEXT = 330  # characters: what fits a projector beside everything else
@@ -83,7 +85,7 @@ def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: b
     old = text.removesuffix(fresh)
     return {
         "kind": "text",
-        "label": "The text so far",
+        "label": SAYS["so_far"],
         "text": old if len(old) <= SHOWN_TEXT else "…" + old[-SHOWN_TEXT:],
         "fresh": fresh,
         "inside": inside,
@@ -96,15 +98,14 @@ def example_data(example: Example) -> TurnPicture:
     data = turn_data(example.turn, whose="theirs")
     round = example.turn.round
     assert round is not None
-    came = f"{round.accepted} of the {len(round.drafted)} tokens were accepted"
-    said = f"After “{example.prompt}” somebody typed “{example.guess}”: {came}."
-    return {**data, "title": "How it goes: an example, recorded", "said": said, "spoken": False, "rivals": []}
+    counts = {"accepted": round.accepted, "drafted": len(round.drafted)}
+    said = SAYS["example_said"].format(prompt=example.prompt, guess=example.guess, **counts)
+    return {**data, "title": SAYS["example"], "said": said, "spoken": False, "rivals": []}
 
 
 def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
     assert turn.trace is not None
     trace, round = turn.trace, turn.trace.rounds[0]
-    place = "there" if round.emitted.kind == "correction" else "for the next token"
     wants = wanted(readable(trace).rounds[0]) if round.drafted else []
 
     def guess(branch: Round) -> GuessPayload:
@@ -113,13 +114,13 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
 
     return {
         "kind": "turn",
-        "label": "The result of the draft",
+        "label": SAYS["outcome"],
         "title": headline(round),
         "said": "",
         "spoken": True,
         "guesses": [guess(branch) for branch in branches(round)],
         "lines": explain(turn, whose),
-        "asked": f"The target’s probabilities {place}:",
+        "asked": SAYS["probabilities_there" if round.emitted.kind == "correction" else "probabilities_next"],
         "wants": [(text, float(f"{p:.6f}"), mine) for text, p, mine in wants],
         "mine": whose,
         "rivals": [_rival(trace, name, rival) for name, rival in turn.rivals.items()],
@@ -136,10 +137,24 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     chips = _chips(trace, branch)
     shown = chips[: len(trace.rounds[0].emitted_ids)]
     hidden = max(0, len(branch.drafted) - len(shown))
-    tree = f", a tree of {len(rival.drafted)}; this is its best branch" if rival.is_tree else ""
-    accepted = f"{branch.accepted} of {len(branch.drafted)} accepted{tree}" if rival.drafted else ""
-    more = f"+ {hidden} hidden, {accepted}" if hidden else accepted
-    return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
+    return {
+        "name": player_name(name),
+        "chips": shown if rival.drafted else [],
+        "more": _rival_in_words(rival, branch, hidden),
+    }
+
+
+def _rival_in_words(rival: Round, branch: Round, hidden: int) -> str:
+    if not rival.drafted:
+        return SAYS["rival_nothing"]
+    counts = {"accepted": branch.accepted, "drafted": len(branch.drafted), "nodes": len(rival.drafted)}
+    more = SAYS["rival_tree" if rival.is_tree else "rival"].format(**counts)
+    return SAYS["rival_hidden"].format(hidden=hidden, more=more) if hidden else more
+
+
+def player_name(player: str) -> str:
+    """Of a rival."""
+    return SAYS["lookup"] if player == LOOKUP else player
 
 
 STYLES = ("stage/stage.css", "be_the_draft/be_the_draft.css", "stage/paper.css")

@@ -10,6 +10,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.data.texts import page_texts
 from specviz.game.game import PROMPTS, GamePlan, GameRequest
 from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
@@ -19,7 +20,7 @@ from specviz.ui.session import Session
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.persistent_widgets import set_widgets
 
-LOST = "That was interrupted before it was checked: send it again. It costs you nothing."
+SAYS = page_texts("be_the_draft")
 
 
 def new_game(visit: Session, plan: GamePlan) -> None:
@@ -60,7 +61,7 @@ def finish(state: BeTheDraftState) -> None:
 def send(state: BeTheDraftState) -> None:
     _keep_typed(state)
     if state.plan.mode == "pick":
-        problem = None if state.chosen else "Choose one of the candidates first."
+        problem = None if state.chosen else SAYS["choose_first"]
     else:
         problem = guess_problem(state.typed) or (guess_problem(state.second) if state.second.strip() else None)
     if not problem:
@@ -115,7 +116,7 @@ def refresh(state: BeTheDraftState, patience: float = 0.0) -> bool:
         if turn.scored:  # after a skip the visitor may still want what was typed
             _clear(state)
     else:
-        state.message = state.slot.message if state.slot.state == "failed" else LOST
+        state.message = state.slot.message if state.slot.state == "failed" else SAYS["lost"]
         state.tries += 1
     return True
 

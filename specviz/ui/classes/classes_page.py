@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from specviz.core.files import BROWSER
+from specviz.core.texts import fill
 from specviz.data.links.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.game.game import MODES, SETS, GamePlan
@@ -38,7 +39,7 @@ def lead() -> None:
         del st.query_params[BOARD]
     own.accept_invitation()
     with st.container(key="lead"):
-        heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
+        heading(SAYS["heading"])
     notices(address.unknown())
 
 
@@ -53,16 +54,15 @@ def show_class() -> None:
         with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
             notices([state.message])
             if other and address.view() != "projector":
-                also = f"This browser also has the board of the class **{shown_code(other.code)}**. Both stay open."
-                st.markdown(also, width="content")
-                button("Show that board", "class_other", own.change_board, icon="swap_horiz")
+                st.markdown(SAYS["other_board"].format(code=shown_code(other.code)), width="content")
+                button(SAYS["show_other"], "class_other", own.change_board, icon="swap_horiz")
         show_board(state)
     elif member := own.membership():
         with st.container(border=True, key="class_member"):
             own.show_member(member)
         with st.container(horizontal=True):
-            page_button("Play the class’s game", "be_the_draft", "class_to_game", "edit", type="primary")
-            button("Answer the quiz", "class_to_quiz", _open_quiz, icon="quiz", whole_page=True)
+            page_button(SAYS["play"], "be_the_draft", "class_to_game", "edit", type="primary")
+            button(SAYS["quiz"], "class_to_quiz", _open_quiz, icon="quiz", whole_page=True)
     else:
         notices([state.message])
         left, right = st.columns(2, gap="large")
@@ -78,12 +78,12 @@ def _open_quiz() -> None:
 
 
 def _show_joining() -> None:
-    st.markdown("## Join a class")
+    st.markdown(SAYS["join_heading"])
     with st.form("class_enter_form", border=False):
         code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
-        st.text_input("Code of the class", value=own.attending().invited, **code)
-        st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=own.join)
+        st.text_input(SAYS["code"], value=own.attending().invited, **code)
+        st.text_input(SAYS["name"], max_chars=MAX_NAME, key="class_name", autocomplete="off")
+        st.form_submit_button(SAYS["join"], key="class_join", type="primary", on_click=own.join)
     st.caption(SAYS["sent"])
 
 
@@ -94,15 +94,15 @@ def _show_opening() -> None:
         chosen = st.session_state
         own.open_class(GamePlan(seed=int(chosen.class_seed), set=str(chosen.class_set), mode=chosen.class_mode))
 
-    st.markdown("## Open a class")
+    st.markdown(SAYS["open_heading"])
     st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
         with st.container(horizontal=True):
-            titles = {"type": "they type", "pick": "they pick (easier)"}.__getitem__
-            st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=titles, key="class_mode")
-            st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
-            st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
-        st.form_submit_button("Open a class", key="class_open", type="primary", on_click=opened)
+            mode: Options = {"format_func": lambda mode: SAYS[f"mode_{mode}"], "key": "class_mode"}
+            st.selectbox(SAYS["how"], MODES, MODES.index(plan.mode), **mode)
+            st.selectbox(SAYS["set"], SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
+            st.number_input(SAYS["seed"], 0, MAX_SEED, plan.seed, step=1, key="class_seed")
+        st.form_submit_button(SAYS["open"], key="class_open", type="primary", on_click=opened)
     hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
     st.caption(SAYS["kept"].format(students=limits.students, **hours))
 
@@ -122,10 +122,10 @@ def show_board(state: ClassState) -> None:
         _choose_part(state, room)
         if not room:
             with st.popover("CSV", icon=":material/download:"):
-                st.markdown("What is on the board now, as tables:")
-                tables = (("Rounds", "class-rounds", rounds_csv), ("Quiz answers", "class-quiz", answers_csv))
+                st.markdown(SAYS["tables"])
+                tables = (("rounds_csv", "class-rounds", rounds_csv), ("answers_csv", "class-quiz", answers_csv))
                 for label, name, made in tables:
-                    download(f"{label} (CSV)", partial(table, made), f"{name}.csv", key=name)
+                    download(SAYS[label], partial(table, made), f"{name}.csv", key=name)
             _show_end()
 
     @st.fragment(key=LIVE)
@@ -170,19 +170,19 @@ def _choose_part(state: ClassState, room: bool) -> None:
         attending().part = part if part in PARTS else "join"
 
     more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen, "key": "class_part"}
-    st.segmented_control("Part of the board", shown, format_func=page_texts("board_parts").__getitem__, **more)
+    st.segmented_control(SAYS["part"], shown, format_func=page_texts("board_parts").__getitem__, **more)
     state.written = state.part
     address.write_address({"part": str(state.part), **address.view_in_link()})
 
 
 def _show_end() -> None:
-    with st.popover("More", icon=":material/more_horiz:"):
-        st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
+    with st.popover(SAYS["more"], icon=":material/more_horiz:"):
+        st.markdown(SAYS["other_computer"])
         link = f"{address.page_address('class')}#{BOARD}={attending().teacher}"
         st.code(link, language=None, wrap_lines=True)
-        st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
-        sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
-        button("End the class", "class_end", end_class, icon="stop_circle", disabled=not sure)
+        st.markdown(SAYS["end_heading"])
+        sure = st.checkbox(SAYS["end_sure"], key="class_end_sure")
+        button(SAYS["end"], "class_end", end_class, icon="stop_circle", disabled=not sure)
 
 
 def _show_join(now: ClassNow, board: Board, _: bool) -> None:
@@ -207,33 +207,35 @@ def _show_guesses(now: ClassNow, board: Board, _: bool) -> None:
     def title(place: ClassPlace) -> str:
         before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
         end = before if len(before) <= 40 else f"…{before[-40:]}"
-        students = "1 student" if place.students == 1 else f"{place.students} students"
-        return f"Text {place.text + 1}: {end} ▁ ({students})"
+        return fill(SAYS["text_here"], {"number": place.text + 1, "before": end, "count": place.students})
 
     places = {(each.text, each.after, each.before): each for each in board.places}
-    label = "Place in the text: where most students were comes first"
-    chosen = st.selectbox(label, list(places), format_func=lambda key: title(places[key]), key="class_place")
-    rare = st.toggle("Show words of only one student", key="class_rare")
+    titles: Options = {"format_func": lambda key: title(places[key]), "key": "class_place"}
+    chosen = st.selectbox(SAYS["text_place"], list(places), **titles)
+    rare = st.toggle(SAYS["rare"], key="class_rare")
     st.html(guesses_html(now.plan, places.get(chosen, board.places[0]), rare=rare))
 
 
 def _show_quiz(_: ClassNow, board: Board, room: bool) -> None:
-    show_right = st.toggle("Show which answers are right", key="class_right")
+    show_right = st.toggle(SAYS["show_right"], key="class_right")
     questions = board.questions
     if room:
-        numbered: Options = {"format_func": lambda n: f"Question {n + 1}", "key": "class_question_number"}
-        questions = (questions[st.selectbox("Question", range(len(questions)), **numbered) or 0],)
+        numbers = [SAYS["question_number"].format(number=at + 1) for at in range(len(questions))]
+        numbered: Options = {"format_func": numbers.__getitem__, "key": "class_question_number"}
+        questions = (questions[st.selectbox(SAYS["question"], range(len(questions)), **numbered) or 0],)
     st.html("".join(question_html(question, show_right=show_right) for question in questions))
 
 
 def _show_students(now: ClassNow, board: Board, _: bool) -> None:
     st.html(students_html(board))
     if now.students:
-        labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
+        names = {each.number: each.name or SAYS["student"].format(number=each.number) for each in now.students}
+        labels = {number: f"{number}: {name}" for number, name in names.items()}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
-            number = st.selectbox("Take off the board", list(labels), None, **named)
-            button("Remove", "class_remove", classes().remove, attending().teacher, number, disabled=number is None)
+            number = st.selectbox(SAYS["remove_who"], list(labels), None, **named)
+            teacher, nobody = attending().teacher, number is None
+            button(SAYS["remove"], "class_remove", classes().remove, teacher, number, disabled=nobody)
 
 
 SHOW: dict[ClassPart, Callable[[ClassNow, Board, bool], None]] = {

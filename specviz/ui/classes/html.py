@@ -6,12 +6,15 @@ from html import escape
 
 import segno
 
+from specviz.core.texts import fill
 from specviz.data.lessons.story import quiz
+from specviz.data.texts import page_texts
 from specviz.game.game import MODEL, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, QuizTally
 from specviz.service.classes.registry import shown_code
 from specviz.ui.shared.parts import per_call, rate_of
 
+SAYS = page_texts("classes")
 MOST_CHARACTERS = 600  # a longer link makes a picture that phones cannot read from a projector
 
 
@@ -20,13 +23,14 @@ def qr_code(link: str) -> str:
 
     It is a data URI, since Streamlit takes SVG out of HTML. Of the link it holds only dark and light squares.
     """
-    return _drawn(link) if len(link) <= MOST_CHARACTERS else ""
+    if len(link) > MOST_CHARACTERS:
+        return ""
+    return f'<img class="qr" src="{escape(_drawn(link))}" alt="{escape(SAYS["qr"].format(address=link))}">'
 
 
 @lru_cache(maxsize=64)  # of short links only: what is remembered stays
 def _drawn(link: str) -> str:
-    picture = segno.make_qr(link, error="m").svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
-    return f'<img class="qr" src="{escape(picture)}" alt="QR code of the link {escape(link)}">'
+    return segno.make_qr(link, error="m").svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
 
 
 SHOWN_GUESSES = 8
@@ -35,8 +39,8 @@ SHOWN_BEFORE = 140  # characters of the text
 
 def join_html(code: str, address: str, link: str, joined: int, played: int) -> str:
     return (
-        f'<section class="class-join" aria-label="How to join">{qr_code(link)}<div>'
-        f'<p>Scan the code with a phone. Or open</p><p class="address">{_text(address)}</p><p>and type</p>'
+        f'<section class="class-join" aria-label="{escape(SAYS["how_to_join"])}">{qr_code(link)}<div>'
+        f'<p>{SAYS["scan"]}</p><p class="address">{_text(address)}</p><p>{SAYS["and_type"]}</p>'
         f'<p class="code">{escape(shown_code(code))}</p><p class="joined">{_joined(joined, played)}</p></div></section>'
     )
 
@@ -45,17 +49,14 @@ def scores_html(board: Board) -> str:
     if not board.played:
         return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
     most, mark = max(one.students for one in board.bins), f"← {MODEL}"
-    bins = [(f"{each.low:.1f} to {each.high:.1f}", each.students, each.has_model) for each in board.bins]
+    bins = [(SAYS["bin"].format(low=each.low, high=each.high), each.students, each.has_model) for each in board.bins]
     rows = [_row(label, students, most, mark if has_model else "") for label, students, has_model in bins]
+    whole = SAYS["whole"].format(mine=per_call(board.mine), model=MODEL, its=per_call(board.model))
     better, even, worse = map(board.count_ahead, (1, 0, -1))
-    return (
-        f'<section class="class-part"><p class="big">The class: <b>{per_call(board.mine)}</b> tokens per target call. '
-        f"{MODEL}, at the same places: <b>{per_call(board.model)}</b>.</p>"
-        f"<p>{_joined(len(board.scores), board.played)} "
-        f"Compared with {MODEL}: {better} better, {even} about even, {worse} worse. "
-        f"{board.mine.rounds} {'round' if board.mine.rounds == 1 else 'rounds'} so far.</p>"
-        f"{_bars('Students, by tokens per target call', rows)}</section>"
-    )
+    figures = {"model": MODEL, "better": better, "even": even, "worse": worse, "rounds": board.mine.rounds}
+    compared = fill(SAYS["compared"], {"joined": _joined(len(board.scores), board.played), **figures})
+    bars = _bars(SAYS["bins"], rows)
+    return f'<section class="class-part"><p class="big">{whole}</p><p>{compared}</p>{bars}</section>'
 
 
 def guesses_html(plan: GamePlan, place: ClassPlace, *, rare: bool) -> str:
@@ -64,25 +65,25 @@ def guesses_html(plan: GamePlan, place: ClassPlace, *, rare: bool) -> str:
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
     left = [guess.students for guess in place.guesses if guess not in shown]
     others, most = sum(left), max(sum(left), *(guess.students for guess in place.guesses))
-    rows = [_row(_word(g.word), g.students, most, "✓ accepted" if g.fits else "✗ not accepted") for g in shown]
+    rows = [_row(_word(g.word), g.students, most, SAYS["fits" if g.fits else "fits_not"]) for g in shown]
     if left:
-        rows.append(_row(f"{len(left)} {'word' if len(left) == 1 else 'words'} not shown", others, most))
-    model = f"{MODEL} began with {_word(place.model_word)}." if place.model_word else ""
+        rows.append(_row(fill(SAYS["words_left"], {"count": len(left)}), others, most))
+    words = {"word": _word(place.target), "other": _word(place.model_word), "model": MODEL}
+    wrote = SAYS["wrote_both" if place.model_word else "wrote"].format(**words)
     return (
         f'<section class="class-part"><p class="before">{_text(text)}<span aria-hidden="true"> ▁</span></p>'
-        f"{_bars('First words of the guesses, by how many students', rows)}"
-        f"<p>The target wrote {_word(place.target)}. {model}</p></section>"
+        f"{_bars(SAYS['first_words'], rows)}<p>{wrote}</p></section>"
     )
 
 
 def question_html(question: QuizTally, *, show_right: bool) -> str:
     asked = quiz()[question.number]
-    most, right = max(1, *question.chosen), "✓ right answer"
+    most, right = max(1, *question.chosen), SAYS["right"]
     rows = [
         _row(escape(option.text.technical), students, most, right if show_right and option.right else "")
         for option, students in zip(asked.options, question.chosen, strict=True)
     ]
-    said = "1 answer" if sum(question.chosen) == 1 else f"{sum(question.chosen)} answers"
+    said = fill(SAYS["answers"], {"count": sum(question.chosen)})
     title = f"<h2>{question.number + 1}. {escape(asked.text.technical)}</h2>"
     return f'<section class="class-part question">{title}{_bars(said, rows)}</section>'
 
@@ -90,23 +91,22 @@ def question_html(question: QuizTally, *, show_right: bool) -> str:
 def students_html(board: Board) -> str:
     if not board.scores:
         return scores_html(board)
-    heads = ("student", "name", "rounds", "accepted", "tokens per target call", MODEL, "quiz: right of answered")
+    heads = [SAYS[f"column_{name}"] for name in ("student", "name", "rounds", "accepted", "tokens")]
+    heads += [MODEL, SAYS["column_quiz"]]
     rows = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
     for score in board.scores:
         student, mine = score.student, score.mine
         cells = [student.number, _text(student.name) if student.name else "–", mine.rounds, rate_of(mine)]
-        cells += [per_call(mine), per_call(score.model), f"{score.right} of {len(student.answers)}"]
+        right = SAYS["right_of"].format(right=score.right, answered=len(student.answers))
+        cells += [per_call(mine), per_call(score.model), right]
         rows += f"</tr><tr>{''.join(f'<td>{cell}</td>' for cell in cells)}"
     return f'<section class="class-part"><table class="students"><tr>{rows}</tr></table></section>'
 
 
 def _joined(joined: int, played: int) -> str:
     if not joined:
-        return "Nobody has joined yet."
-    here = "1 student has joined" if joined == 1 else f"{joined} students have joined"
-    if not played:
-        return f"{here}. Nobody has played a round yet."
-    return f"{here}, {'1 has' if played == 1 else f'{played} have'} played."
+        return SAYS["nobody"]
+    return fill(SAYS["joined_played" if played else "joined"], {"joined": joined, "played": played})
 
 
 def _bars(caption: str, rows: Iterable[str]) -> str:

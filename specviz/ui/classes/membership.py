@@ -168,7 +168,7 @@ def class_chip() -> None:
     member = membership()
     with st.container(key="class_chip", width="content"):
         if member:
-            with st.popover(f"Class {shown_code(member.code)}", icon=":material/groups:"):
+            with st.popover(SAYS["chip"].format(code=shown_code(member.code)), icon=":material/groups:"):
                 show_member(member)
 
 
@@ -178,13 +178,13 @@ def class_question() -> None:
     with st.container(key="class_question"):
         if state.invited:
             with st.form("class_join_form"):
-                st.markdown(f"**Join the class {plain(state.invited)}?** {SAYS['asked']}")
+                st.markdown(SAYS["join_question"].format(code=plain(state.invited), asked=SAYS["asked"]))
                 with st.container(horizontal=True, vertical_alignment="bottom"):
                     named: Options = {"max_chars": MAX_NAME, "key": "class_name", "autocomplete": "off"}
-                    st.text_input("Your name on the board (optional)", **named)
+                    st.text_input(SAYS["name"], **named)
                     enter: Options = {"type": "primary", "on_click": join, "args": (state.invited,)}
-                    st.form_submit_button("Join the class", key="class_join", **enter)
-                    st.form_submit_button("Not now", key="class_decline", on_click=decline)
+                    st.form_submit_button(SAYS["join"], key="class_join", **enter)
+                    st.form_submit_button(SAYS["not_now"], key="class_decline", on_click=decline)
             notices([state.message])
         elif state.message and not membership():
             notices([state.message], "info")
@@ -196,18 +196,18 @@ def class_game() -> None:
     """Where a student of a class plays another game: its rounds do not go to the board."""
     with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
         if (member := membership()) and not session().be_the_draft.is_game_of(member.plan):
-            st.markdown("This is not the class’s game: its rounds do not go to the board.", width="content")
-            button("Play the class’s game", "class_game", play_class_game)
+            st.markdown(SAYS["other_game"], width="content")
+            button(SAYS["play"], "class_game", play_class_game)
 
 
 def show_member(member: Membership) -> None:
-    name = plain(member.name or f"student {member.number}")
-    st.markdown(f"You are in the class **{shown_code(member.code)}** as **{name}**.")
+    name = plain(member.name or SAYS["student"].format(number=member.number))
+    st.markdown(SAYS["member"].format(code=shown_code(member.code), name=name))
 
     def renamed() -> None:
         classes().rename(attending().student, str(st.session_state.class_rename))
 
     more: Options = {"max_chars": MAX_NAME, "key": "class_rename", "on_change": renamed}
-    st.text_input("Your name on the board (optional)", value=member.name, **more)
+    st.text_input(SAYS["name"], value=member.name, **more)
     st.caption(SAYS["sent"])
-    button("Leave the class", "class_leave", leave, icon="logout")
+    button(SAYS["leave"], "class_leave", leave, icon="logout")

@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.core.names import spell_count
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.texts import Facts, fill
+from specviz.core.texts import Facts, fill, spell_count
 from specviz.data.lessons.facts import facts_in
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq

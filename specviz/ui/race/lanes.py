@@ -7,6 +7,7 @@ from specviz.core.metrics import autoregressive_clock
 from specviz.core.names import pair_name, prompt_words
 from specviz.core.readable import readable, spelled
 from specviz.core.verdict import Verdict
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.measure.race import burst_clock, burst_texts
 from specviz.ui.shared.components import component, ignore_change
@@ -45,6 +46,7 @@ class RacePayload(TypedDict):
     laps: list[LapPayload]
 
 
+SAYS = page_texts("race")
 SLOWER = (1, 2, 4, 10, 20)  # how many times slower than measured
 WANTED_SECONDS = 8.0  # a race on screen should last about this long
 SHOWN_PROMPT = 90  # characters
@@ -58,7 +60,12 @@ def lanes_data(laps: Sequence[Comparison], *, run_id: str, badge: str, place: fl
     run, settings = laps[0].speculative, laps[0].speculative.settings
     return {
         "run_id": run_id,
-        "pair": f"{pair_name(run)}, γ = {settings.draft_length}{settings.manner}, temperature {settings.temperature:g}",
+        "pair": SAYS["pair_in_lanes"].format(
+            pair=pair_name(run),
+            gamma=settings.draft_length,
+            manner=settings.manner,
+            temperature=settings.temperature,
+        ),
         "badge": badge,
         "place": place,
         "end": end,
@@ -101,11 +108,9 @@ def _lane(name: LaneName, clock: Iterable[float], texts: Iterable[Sequence[Any]]
 
 def flag(verdict: Verdict) -> str:
     """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
-    looks = "" if verdict.certain else "looks "
-    if verdict.label == "neutral":
-        return f"{verdict.judgement.said} ({verdict.speedup:.2f}×)"
-    than = "faster" if verdict.label == "helps" else "slower"
-    return f"speculative {looks}{than}: {verdict.speedup:.2f}×"
+    looks = "" if verdict.certain else "looks_"
+    key = {"neutral": "even", "helps": f"{looks}faster", "hurts": f"{looks}slower"}[verdict.label]
+    return SAYS[key].format(said=verdict.judgement.said, speedup=verdict.speedup)
 
 
 STYLES = ("stage/stage.css", "race/race.css", "stage/paper.css")

@@ -8,6 +8,7 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
+from specviz.core.texts import fill
 from specviz.core.trace import Trace
 from specviz.data.links.permalink import explain_left_out
 from specviz.data.prompts.workloads import find_preset
@@ -45,10 +46,10 @@ def race_controls(racing: RaceState) -> RaceEntry:
         with prompts:
             chosen = bind_default("race_presets")
             names = offered_presets(held("race_target"), held("race_presets"))
-            st.multiselect("Prompts", names, format_func=preset_label, placeholder="Choose prompts", **chosen)
-            own = bind_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
-            most = f"Up to {MAX_PROMPTS} prompts in all."
-            st.text_area("Your own prompts, one a line", height=68, help=most, **own)
+            chosen["placeholder"] = SAYS["presets_empty"]
+            st.multiselect(SAYS["presets"], names, format_func=preset_label, **chosen)
+            own = bind_value("race_own") | {"placeholder": SAYS["own_empty"], "max_chars": MOST_TYPED}
+            st.text_area(SAYS["own"], height=68, help=SAYS["own_help"].format(most=MAX_PROMPTS), **own)
         with models:
             CONTROLS.target()
             CONTROLS.draft()
@@ -57,15 +58,15 @@ def race_controls(racing: RaceState) -> RaceEntry:
             for place, name in zip(places, NEAR, strict=False):
                 with place:
                     CONTROLS.draw(name)
-            places[-1].slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **bind_value("race_repeats"))
+            places[-1].slider(SAYS["repeats"], 1, MAX_REPEATS, help=SAYS["repeats_help"], **bind_value("race_repeats"))
         start, more = st.columns([1, 3.8], gap="medium")
         with start:
             look: Options = {"type": "primary", "width": "stretch", "disabled": racing.slot.busy}
-            button("Start the race", "race_start", _start, racing, icon="flag", **look)
-        with more, st.expander("More settings"):
+            button(SAYS["start"], "race_start", _start, racing, icon="flag", **look)
+        with more, st.expander(SAYS["more"]):
             columns = st.columns(4, gap="medium")
             same = bind_value("race_same_length") | {"help": SAYS["same_length_help"]}
-            columns[0].checkbox("The same length for both", **same)
+            columns[0].checkbox(SAYS["same_length"], **same)
             CONTROLS.more(MORE, NEAR, columns)
     return _read()
 
@@ -105,15 +106,12 @@ def race(racing: RaceState) -> None:
 def size_sentence(entry: RaceEntry, known: Pace | None, recorded: Pace | None = None) -> str:
     """How much is written, and how long that takes, by what the pair costs: known of this server, or recorded."""
     tokens = entry.request.settings.max_new_tokens
-    parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
-    of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
-    written = f"{of}: each decoder writes at most {entry.tokens:,}"
+    figures = {"prompts": len(entry.prompts), "repeats": entry.repeats, "tokens": tokens, "all": entry.tokens}
     if not (pace := known or recorded):
-        return f"{written}; {UNKNOWN}. {limit_sentence()}"
+        return fill(SAYS["size_unknown"], figures | {"unknown": UNKNOWN, "limit": limit_sentence()})
     seconds = entry.tokens * pace.both
-    source = "this server’s own measurements" if known else "a quiet machine’s recorded costs"
-    both = f"{show_duration(seconds)} for both, going by {source}"
-    return f"{written}, {both}. {limit_sentence(seconds)}"
+    took = {"duration": show_duration(seconds), "limit": limit_sentence(seconds)}
+    return fill(SAYS["size_known" if known else "size_recorded"], figures | took)
 
 
 def show_race(racing: RaceState) -> None:
@@ -124,10 +122,11 @@ def show_race(racing: RaceState) -> None:
     notices([racing.finished, beside_line(racing.slot.beside)], "info")
     races = racing.shown()
     if not races:
-        return notices(["There is no race yet. Choose prompts and press Start the race."], "info")
-    where = dict.fromkeys(races, "measured on this machine")
+        return notices([SAYS["nothing"]], "info")
+    where = dict.fromkeys(races, SAYS["measured_here"])
     if RECORDED_ID in races:
-        where[RECORDED_ID] = f"recorded on {races[RECORDED_ID][0].speculative.recorded_on.machine}"
+        machine = races[RECORDED_ID][0].speculative.recorded_on.machine
+        where[RECORDED_ID] = SAYS["recorded_on"].format(machine=machine)
     with st.container(key="run"):
         for run_id, laps in races.items():
             pair = f" ({_pair(laps)})" if len(races) > 1 else ""  # two races may differ in it
@@ -135,7 +134,7 @@ def show_race(racing: RaceState) -> None:
         run_id = racing.in_lanes if racing.in_lanes in races else next(iter(races))  # the newest, until one is chosen
         if len(races) > 1:
             named: Options = {"default": run_id, "format_func": _name, "key": f"race_shown-{'-'.join(races)}"}
-            run_id = str(st.segmented_control("In the lanes", list(races), required=True, **named))
+            run_id = str(st.segmented_control(SAYS["in_lanes"], list(races), required=True, **named))
             racing.in_lanes = run_id
         laps = races[run_id]
         st.caption(_caption(racing, run_id, laps))
@@ -144,18 +143,19 @@ def show_race(racing: RaceState) -> None:
     if place is not None:
         racing.places[run_id] = place
     with st.container(key="outcome"):
-        short = {each: "recorded" if each == RECORDED_ID else "yours" for each in races}  # at a row of the plot
+        short = {each: SAYS["recorded" if each == RECORDED_ID else "yours"] for each in races}  # at a row of the plot
         show_results({short[each]: its for each, its in races.items()}, laps)
 
 
 def _name(run_id: str) -> str:
-    return "The recorded race" if run_id == RECORDED_ID else "Your race"
+    return SAYS["recorded_race" if run_id == RECORDED_ID else "your_race"]
 
 
 def _pair(laps: list[Comparison]) -> str:
     run, settings = laps[0].speculative, laps[0].speculative.settings
-    warm = "" if settings.greedy else f", temperature {settings.temperature:g}"
-    return f"{_draft(run)}, γ = {settings.draft_length}{settings.manner}{warm}"
+    warm = "" if settings.greedy else SAYS["warm"].format(temperature=settings.temperature)
+    figures = {"gamma": settings.draft_length, "manner": settings.manner, "warm": warm}
+    return SAYS["pair"].format(drafter=_draft(run), **figures)
 
 
 def _draft(run: Trace) -> str:
@@ -166,30 +166,36 @@ def _draft(run: Trace) -> str:
 def _caption(racing: RaceState, run_id: str, laps: list[Comparison]) -> str:
     first, settings = laps[0].speculative, laps[0].speculative.settings
     schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
-    policy = "" if settings.draft_schedule == "fixed" else f" ({schedule})"
-    repeats, seeds = len(laps[0].plain_seconds), laps[0].seeds
-    several = f", a new seed in each ({seeds[0]} to {seeds[-1]})"
-    drawn = "" if settings.greedy else several if len(seeds) > 1 else f", seed {seeds[0]} in each"
-    of = (
-        f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {_draft(first)}, "
-        f"γ = {settings.draft_length}{policy}{settings.manner}, temperature {settings.temperature:g}, "
-        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{drawn}"
-    )
+    policy = "" if settings.draft_schedule == "fixed" else SAYS["policy"].format(schedule=schedule)
+    seeds = laps[0].seeds
+    seeded = SAYS["new_seeds" if len(seeds) > 1 else "one_seed"].format(first=seeds[0], last=seeds[-1])
+    figures = {
+        "target": plain(short_name(first.target.name)),
+        "dtype": plain(first.target.dtype),
+        "drafter": _draft(first),
+        "gamma": settings.draft_length,
+        "policy": policy,
+        "manner": settings.manner,
+        "temperature": settings.temperature,
+        "tokens": settings.max_new_tokens,
+        "repeats": len(laps[0].plain_seconds),
+        "drawn": "" if settings.greedy else seeded,
+    }
+    of = fill(SAYS["run_of"], figures)
     if run_id == RECORDED_ID:
-        return f"The recorded race: {of}.{'' if racing.laps else ' Press **Start the race** to run yours here.'}"
-    stale = ":orange[From before you changed the settings:] " if racing.raced != racing.entry else ""
-    return f"{stale}Your race: {of}."
+        return SAYS["recorded_of" if racing.laps else "recorded_start"].format(of=of)
+    return SAYS["your_race_of" if racing.raced == racing.entry else "your_race_before"].format(of=of)
 
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
-FIGURES = ("speedup", "quality", "accepted", "rejected", "target passes", "target alone, s", "speculative, s")
+FIGURES = ("speedup", "quality", "accepted", "rejected", "passes", "alone", "speculative")
 
 
 def show_measuring(racing: RaceState) -> None:
     with st.container(border=True, key="race_progress"):
         show_progress(racing.slot, lambda view: progress_line(view, racing.so_far), racing.look, SO_FAR)
         st.caption(SAYS["expect"])
-        button("Cancel", "race_cancel", racing.slot.cancel, icon="close")
+        button(SAYS["cancel"], "race_cancel", racing.slot.cancel, icon="close")
 
     @st.fragment(key=SO_FAR)
     def found() -> None:
@@ -197,7 +203,7 @@ def show_measuring(racing: RaceState) -> None:
             laps = racing.so_far
             st.markdown(SAYS["so_far"].format(done=len(laps), total=len(racing.started.prompts)))
             if laps:  # no empty table: the line above says what is being measured
-                columns = texts(*(name for name in FIGURES if name != "quality"))
+                columns = texts(*(SAYS[f"column_{name}"] for name in FIGURES if name != "quality"))
                 data_table(rows_so_far(laps), "race_table_so_far", columns=columns)
 
     found()
@@ -205,18 +211,19 @@ def show_measuring(racing: RaceState) -> None:
 
 def progress_line(view: JobView, laps: Sequence[Comparison]) -> str:
     if line := waiting_line(view):
-        measured = f"{len(laps)} prompts are measured so far" if laps else "nothing is measured yet"
-        return f"{line[0].upper()}{line[1:]}".rstrip(".") + f"; {measured}."
+        waiting = f"{line[0].upper()}{line[1:]}".rstrip(".")
+        return SAYS["waiting_some" if laps else "waiting_none"].format(waiting=waiting, count=len(laps))
     if view.progress is None:
-        return "Starting: nothing is measured yet."
-    left = race_left(view.progress, laps)
-    return f"{race_step(view.progress)}." + (f" {show_duration(left).capitalize()} of measuring left." if left else "")
+        return SAYS["starting"]
+    step, left = race_step(view.progress), race_left(view.progress, laps)
+    duration = show_duration(left).capitalize() if left else ""
+    return SAYS["step_left" if left else "step_alone"].format(step=step, duration=duration)
 
 
 def race_step(progress: JobProgress) -> str:
-    timing = f"repeat {progress.repeat} of {progress.repeats}, both decoders in turns"
-    doing = timing if progress.phase == "timing" else f"{progress.phase} both decoders, not timed"
-    return f"Measuring prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
+    figures = {"number": progress.done + 1, "repeat": progress.repeat, "repeats": progress.repeats}
+    step = SAYS["step_timing" if progress.phase == "timing" else "step_warming"]
+    return step.format(total=progress.total, prompt=progress.prompt, **figures)
 
 
 def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None:
@@ -228,5 +235,7 @@ def race_left(progress: JobProgress, laps: Sequence[Comparison]) -> float | None
 
 
 def rows_so_far(laps: Sequence[Comparison]) -> list[dict[str, str]]:
-    found = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **prompt_row(lap)} for lap in laps]
-    return [{name: str(row[name]) for name in ("prompt", "so far", *FIGURES)} for row in found]
+    prompt, so_far = SAYS["column_prompt"], SAYS["column_so_far"]
+    shown = [prompt, so_far, *(SAYS[f"column_{name}"] for name in FIGURES)]
+    found = [{so_far: lap.verdict.judgement.said, **prompt_row(lap)} for lap in laps]
+    return [{name: str(row[name]) for name in shown} for row in found]

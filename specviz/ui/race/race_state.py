@@ -12,6 +12,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.links.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
 from specviz.data.links.permalink import SettingsLink, explain_left_out, link_of
 from specviz.data.prompts.workloads import ALL_WORKLOADS, find_preset
+from specviz.data.texts import page_texts
 from specviz.measure.paired import Comparison
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt, parse_race
 from specviz.service.job import Items
@@ -21,7 +22,7 @@ from specviz.ui.shared.job_slot import JobSlot
 
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
 DEFAULT_REPEATS, TO_REPEATS = 5, f"a number from 1 to {MAX_REPEATS}"
-NO_PROMPT = "No prompt is chosen: pick at least one, or write one."
+SAYS = page_texts("race")
 PRESET_NAMES = [preset.name for workload in ALL_WORKLOADS for preset in workload.prompts]
 
 
@@ -52,11 +53,13 @@ class RaceEntry:
             return too_long
         prompts = self.prompts
         if not prompts:
-            return NO_PROMPT
+            return SAYS["no_prompt"]
         if len(prompts) > MAX_PROMPTS:
-            return f"A race takes at most {MAX_PROMPTS} prompts, not {len(prompts)}."
+            return SAYS["many_prompts"].format(most=MAX_PROMPTS, count=len(prompts))
         found = ((prompt.name, prompt_problem(prompt.text)) for prompt in prompts)
-        return next((f"{name}: {problem}" for name, problem in found if problem), None)
+        return next(
+            (SAYS["prompt_problem"].format(name=name, problem=problem) for name, problem in found if problem), None
+        )
 
 
 class RaceLink(SettingsLink):
@@ -85,7 +88,6 @@ def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[Race
 
 
 RECORDED, RECORDED_ID = ASSETS / "traces" / "race.json", "recorded"
-LOST = "The race has expired because this page was left or the server restarted: {shown}. Start it again."
 
 
 @dataclass(slots=True)
@@ -130,11 +132,10 @@ class RaceState:
         slot, asked = self.slot, self.started
         assert asked is not None
         laps = list(self.so_far)
-        finished = f"the {len(laps)} of {len(asked.prompts)} prompts that were finished are shown"
-        shown = finished if laps else "the previous results are shown"
-        ends = {"failed": f"{shown[0].upper()}{shown[1:]}.", "cancelled": f"Cancelled: {shown}."}
         self.message = slot.message if slot.state == "failed" else self.message
-        self.finished = (ends | {"lost": LOST.format(shown=shown)}).get(slot.state, self.finished)
+        if slot.state in ("failed", "cancelled", "lost"):
+            ended = SAYS[f"{slot.state}_some" if laps else f"{slot.state}_none"]
+            self.finished = ended.format(done=len(laps), total=len(asked.prompts))
         if laps:
             self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
             self.in_lanes, self.places = "", {}

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
+from specviz.core.texts import fill
 from specviz.core.verdict import Verdict
 from specviz.data.texts import page_texts
 from specviz.measure import race
@@ -33,18 +34,23 @@ def show_verdict(laps: Sequence[Comparison], name: str, where: str) -> None:
     """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
     verdict, kinds = race.overall_verdict(laps), race.kinds_of(laps)
     assert verdict is not None
-    from_where = f":gray[({plain(where)})]"
-    said = f"**it depends on the kind of prompt.** {describe_kinds(kinds)}"
+    figures = {"name": name, "where": f":gray[({plain(where)})]"}
     if verdict.certain or not race.clearly_differ(kinds):
-        said = f"{parts.headline(verdict, end='')} {_name_scope(laps, verdict)}. {verdict.reason}"
-    st.markdown(f"{name}: {said} {from_where}")
+        said = {"headline": parts.headline(verdict, end=""), "scope": _name_scope(laps, verdict)}
+        st.markdown(SAYS["outcome"].format(reason=verdict.reason, **said, **figures))
+    else:
+        st.markdown(SAYS["outcome_depends"].format(kinds=describe_kinds(kinds), **figures))
     if busy := race.busy_laps(laps):
         st.caption(SAYS["busy"].format(busy=busy, total=len(laps)))
 
 
 def _name_scope(laps: Sequence[Comparison], verdict: Verdict) -> str:
-    interval = within(verdict, " (95 % interval {:.2f} to {:.2f}×)")
-    return f"over {len(laps)} prompts{interval}" if len(laps) > 1 else "on this prompt"
+    if len(laps) == 1:
+        return SAYS["on_prompt"]
+    low, high = verdict.interval or (0.0, 0.0)
+    return SAYS["over_prompts_between" if verdict.interval else "over_prompts"].format(
+        count=len(laps), low=low, high=high
+    )
 
 
 def describe_kinds(kinds: Sequence[RaceKind]) -> str:
@@ -55,7 +61,9 @@ def describe_kinds(kinds: Sequence[RaceKind]) -> str:
         title = f"{kind.title[0].lower()}{kind.title[1:]} ({kind.verdict.speedup:.2f}×)"
         on.setdefault(kind.verdict.judgement.said, []).append(title)
     return " ".join(
-        f":material/{look.icon}: :{look.color}[**{said[0].upper()}{said[1:]}**] on {', '.join(on[said])}."
+        SAYS["on_kinds"].format(
+            said=f":material/{look.icon}: :{look.color}[**{said[0].upper()}{said[1:]}**]", kinds=", ".join(on[said])
+        )
         for said, look in looks.items()
     )
 
@@ -69,24 +77,22 @@ def show_results(races: Mapping[str, Sequence[Comparison]], laps: Sequence[Compa
         st.caption(SAYS["plot"])
         if verdict and race.clearly_differ(kinds):
             st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-            mean = (
-                f"The mean {_name_scope(laps, verdict)} is {verdict.speedup:.2f}×: it describes none of these kinds. "
-            )
-            st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
+            mean = {"scope": _name_scope(laps, verdict), "speedup": verdict.speedup}
+            st.caption(SAYS["kinds"] if verdict.certain else SAYS["mean"].format(kinds=SAYS["kinds"], **mean))
     show_sweep_beside(laps, session().when_it_helps)
-    parts.data_table(rows(laps), "race_table", columns=COLUMNS)
+    parts.data_table(rows(laps), "race_table", columns=_columns())
     parts.note(SAYS["table"], "race-table")
     show_quality(laps)
     with st.container(horizontal=True):  # the whole race, as a table or with every time and token
-        parts.download("Download CSV", partial(race.race_csv, laps), "specviz-race.csv")
-        parts.download("Download JSON", partial(race.dump_race, laps), "specviz-race.json")
+        parts.download(SAYS["save_csv"], partial(race.race_csv, laps), "specviz-race.csv")
+        parts.download(SAYS["save_json"], partial(race.dump_race, laps), "specviz-race.json")
 
 
 def kind_line(kind: RaceKind) -> str:
     """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
-    counted = "1 prompt" if len(kind.prompts) == 1 else f"{len(kind.prompts)} prompts"
-    interval = within(kind.verdict, ", 95 % interval {:.2f} to {:.2f}×")
-    return f"{kind.title} ({counted}): {parts.headline(kind.verdict, end='')}{interval}"
+    low, high = kind.verdict.interval or (0.0, 0.0)
+    figures = {"count": len(kind.prompts), "headline": parts.headline(kind.verdict, end=""), "low": low, "high": high}
+    return fill(SAYS["kind_between" if kind.verdict.interval else "kind"], {"title": kind.title, **figures})
 
 
 def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
@@ -95,14 +101,14 @@ def rows(laps: Sequence[Comparison]) -> list[RaceRow]:
 
 def prompt_row(lap: Comparison) -> RaceRow:
     return {
-        "prompt": lap.name,
-        "speedup": show_interval(lap.verdict),
-        "quality": quality_cell(lap),
+        SAYS["column_prompt"]: lap.name,
+        SAYS["column_speedup"]: show_interval(lap.verdict),
+        SAYS["column_quality"]: quality_cell(lap),
         **_counts([lap]),
-        "target alone, s": show_spread(lap.plain_latency),
-        "speculative, s": show_spread(lap.speculative_latency),
-        "target alone, tokens/s": median(lap.plain_rates),
-        "speculative, tokens/s": median(lap.speculative_rates),
+        SAYS["column_alone"]: show_spread(lap.plain_latency),
+        SAYS["column_speculative"]: show_spread(lap.speculative_latency),
+        SAYS["column_alone_rate"]: median(lap.plain_rates),
+        SAYS["column_speculative_rate"]: median(lap.speculative_rates),
     }
 
 
@@ -110,47 +116,47 @@ def _overall_row(laps: Sequence[Comparison]) -> RaceRow:
     verdict = race.overall_verdict(laps)
     assert verdict is not None
     same = sum(bool(lap.identical) for lap in laps)
-    quality = "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
+    quality = SAYS["identical" if same == len(laps) else "identical_some"].format(count=same, total=len(laps))
     greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
 
     def total(name: str) -> float:
         return float(sum(median(getattr(lap, name)) for lap in laps))
 
     return {
-        "prompt": "all together",
-        "speedup": show_interval(verdict),
-        "quality": quality if greedy else "two draws each",
+        SAYS["column_prompt"]: SAYS["all_together"],
+        SAYS["column_speedup"]: show_interval(verdict),
+        SAYS["column_quality"]: quality if greedy else SAYS["two_draws"],
         **_counts(laps),
-        "target alone, s": f"{total('plain_latency'):.2f}",
-        "speculative, s": f"{total('speculative_latency'):.2f}",
-        "target alone, tokens/s": total("plain_lengths") / total("plain_seconds"),
-        "speculative, tokens/s": total("speculative_lengths") / total("speculative_seconds"),
+        SAYS["column_alone"]: f"{total('plain_latency'):.2f}",
+        SAYS["column_speculative"]: f"{total('speculative_latency'):.2f}",
+        SAYS["column_alone_rate"]: total("plain_lengths") / total("plain_seconds"),
+        SAYS["column_speculative_rate"]: total("speculative_lengths") / total("speculative_seconds"),
     }
 
 
 def _counts(laps: Sequence[Comparison]) -> dict[str, int]:
-    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "target passes": "rounds"}
-    return {title: sum(getattr(lap.counts, counted) for lap in laps) for title, counted in columns.items()}
+    columns = {"accepted": "accepted", "rejected": "rejected", "discarded": "discarded", "passes": "rounds"}
+    return {
+        SAYS[f"column_{name}"]: sum(getattr(lap.counts, counted) for lap in laps) for name, counted in columns.items()
+    }
 
 
-COLUMNS = {
-    **parts.texts("speedup", "target alone, s", "speculative, s"),  # each with its range
-    "quality": st.column_config.TextColumn(width="medium"),
-    **parts.numbers("%d", "accepted", "rejected"),
-    **parts.numbers("%d", "discarded", explanation=SAYS["discarded"]),
-    **parts.numbers("%d", "target passes", explanation="Passes of the target in the speculative run."),
-    **parts.numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
-}
-
-
-def within(verdict: Verdict, words: str) -> str:
-    """These words with both ends of the interval; nothing where there is one repeat."""
-    return words.format(*verdict.interval) if verdict.interval else ""
+def _columns() -> dict[str, Any]:
+    return {
+        # each with its range
+        **parts.texts(SAYS["column_speedup"], SAYS["column_alone"], SAYS["column_speculative"]),
+        SAYS["column_quality"]: st.column_config.TextColumn(width="medium"),
+        **parts.numbers("%d", SAYS["column_accepted"], SAYS["column_rejected"]),
+        **parts.numbers("%d", SAYS["column_discarded"], explanation=SAYS["discarded"]),
+        **parts.numbers("%d", SAYS["column_passes"], explanation=SAYS["passes_help"]),
+        **parts.numbers("%.0f", SAYS["column_alone_rate"], SAYS["column_speculative_rate"]),
+    }
 
 
 def show_interval(verdict: Verdict) -> str:
     """ "1.42× (1.38–1.46)"; only the number where there is one repeat."""
-    return f"{verdict.speedup:.2f}×{within(verdict, ' ({:.2f}–{:.2f})')}"
+    between = " ({:.2f}–{:.2f})".format(*verdict.interval) if verdict.interval else ""
+    return f"{verdict.speedup:.2f}×{between}"
 
 
 def show_spread(seconds: Sequence[float]) -> str:
@@ -162,17 +168,18 @@ def show_spread(seconds: Sequence[float]) -> str:
 def quality_cell(lap: Comparison) -> str:
     found = lap.quality
     if isinstance(found, SampledQuality):
-        return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
+        return SAYS["quality_sampled"].format(ours=found.speculative.mean, theirs=found.autoregressive.mean)
     if found.first_difference is None:
-        return "identical"
-    gap = "" if found.top2_gap is None else f", gap {found.top2_gap:.2g}"
-    return f"{'FAILS: ' if found.explained == 'fails' else ''}differs from token {found.first_difference + 1}{gap}"
+        return SAYS["identical"]
+    differs = SAYS["differs" if found.top2_gap is None else "differs_gap"]
+    difference = differs.format(place=found.first_difference + 1, gap=found.top2_gap)
+    return SAYS["fails"].format(difference=difference) if found.explained == "fails" else difference
 
 
 def show_quality(laps: Sequence[Comparison]) -> None:
-    st.markdown("**Is the text as good?**")
+    st.markdown(SAYS["quality"])
     if all(lap.identical for lap in laps):
-        st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
+        st.markdown(SAYS["all_identical"])
     if any(isinstance(lap.quality, SampledQuality) for lap in laps):
         st.markdown(SAYS["sampled"])
     for lap in laps:
@@ -182,42 +189,35 @@ def show_quality(laps: Sequence[Comparison]) -> None:
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
             options: parts.Options = {"key": f"race_offline_{lap.name}", "help": SAYS["offline_help"]}
             icon, file = ":material/download:", f"specviz-{lap.name}.html"
-            parts.download("Save this run as a page that plays offline", made, file, icon=icon, **options)
+            parts.download(SAYS["offline"], made, file, icon=icon, **options)
 
 
 def quality_sentence(lap: Comparison) -> str:
     """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
-        return (
-            f"The target’s mean log-probability a token: {ours} for the speculative text, {theirs} for its own. "
-            "These are two draws from the same distribution: not comparable word for word."
-        )
+        return SAYS["log_probabilities"].format(ours=ours, theirs=theirs)
     at, target = lap.quality.first_difference, lap.plain.target
     if at is None:
-        return f"Identical: both wrote the same {len(lap.plain.output.token_ids)} tokens, id for id."
+        return SAYS["same_tokens"].format(count=len(lap.plain.output.token_ids))
     if lap.quality.top2_gap is None:
-        return f"The same for {at} tokens; then one text ends and the other continues."
+        return SAYS["one_longer"].format(count=at)
     before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
-    after = f" after {before}" if before else ""
     written = [text for burst in burst_texts(lap.speculative) for text, _ in burst]
     ours, theirs = written[at], lap.plain_tokens[at]
     lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
     why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
-    return (
-        f"They differ from token {at + 1} on{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. "
-        f"The result: {why}."
-    )
+    parted = SAYS["parted_after" if before else "parted"]
+    return parted.format(place=at + 1, before=before, ours=ours, theirs=theirs, why=why)
 
 
 def log_probability(found: LogProbability) -> str:
     """ "-1.23 (95 % interval -1.41 to -1.05)"."""
     if found.low is None or found.high is None:
         return f"{found.mean:.2f}"
-    return f"{found.mean:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
+    return SAYS["log_between"].format(mean=found.mean, low=found.low, high=found.high)
 
 
-ALL = "all prompts"
 ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
 # Beside the highest end; times the highest speedup, where an interval is cut: that of two prompts that differ reaches
 # to hundreds, and would flatten every other.
@@ -227,17 +227,18 @@ ROOM, WIDEST = 1.08, 2
 def speedups_figure(races: Mapping[str, Sequence[Comparison]]) -> Figure:
     """A row for each prompt of each race, those of one prompt below each other; see `WIDEST`."""
     found = {name: _verdicts(laps) for name, laps in races.items()}
-    prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != ALL))
+    whole = SAYS["all_prompts"]
+    prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != whole))
     rows = {
         f"{prompt}, {name}" if len(races) > 1 else prompt: its[prompt]
-        for prompt in (*prompts, ALL)
+        for prompt in (*prompts, whole)
         for name, its in found.items()
         if prompt in its
     }
     highest = max(max(verdict.interval or (verdict.speedup,)) for verdict in rows.values())
     most = ROOM * min(highest, WIDEST * max(verdict.speedup for verdict in rows.values()))
     heights, names = range(len(rows), 0, -1), [figure_text(row) for row in rows]
-    x = axis("speedup (1×: as fast as the target alone)", range=[0, most], ticksuffix="×")
+    x = axis(SAYS["axis"], range=[0, most], ticksuffix="×")
     y = axis(tickvals=list(heights), ticktext=names, range=[0.4, len(rows) + 0.7], showgrid=False)
     drawn = [_row(name, verdict, at, most) for name, verdict, at in zip(names, rows.values(), heights, strict=True)]
     labels = [label for _, its in drawn for label in its]
@@ -250,7 +251,7 @@ def _verdicts(laps: Sequence[Comparison]) -> dict[str, Verdict]:
     found = {lap.name: lap.verdict for lap in laps}
     whole = race.overall_verdict(laps)
     if len(laps) > 1 and whole and (whole.certain or not race.clearly_differ(race.kinds_of(laps))):
-        found[ALL] = whole
+        found[SAYS["all_prompts"]] = whole
     return found
 
 
@@ -260,7 +261,8 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigureP
     text = f"{speedup:.2f}× {verdict.judgement.said}"
     low, high = verdict.interval or (speedup, speedup)
     ends = {"error_x": interval([speedup], [low], [high], GREY)} if verdict.interval else {}
-    hover = f"{text}; {within(verdict, '95 % interval {:.2f} to {:.2f}×') or 'one repeat, no interval'}<extra></extra>"
+    told = SAYS["hover" if verdict.interval else "hover_once"].format(said=text, low=low, high=high)
+    hover = f"{told}<extra></extra>"
     point = scatter(name, [speedup], [height], hover, mode="markers", marker=marker(look.shape, 13, look.fill), **ends)
     place = {"y": height, "yanchor": "bottom", "yshift": 7, "xanchor": "right" if speedup > most / 2 else "left"}
     labels: list[FigurePart] = [{"text": text, "showarrow": False, "x": speedup, **place}]
@@ -273,12 +275,12 @@ def _row(name: str, verdict: Verdict, height: int, most: float) -> tuple[FigureP
 def show_sweep_beside(laps: Sequence[Comparison], sweeps: WhenItHelpsState) -> None:
     """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
     studies = (study for source in sweeps.sources() for study in studied(sweeps, source))
-    _show((_beside(laps, study) for study in studies), "When it helps", "race_to_when_it_helps")
+    _show((_beside(laps, study) for study in studies), "sweep", "race_to_when_it_helps")
 
 
 def show_race_beside(study: Study, races: Iterable[Sequence[Comparison]]) -> None:
     """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
-    _show((_beside(laps, study) for laps in races), "Race", "when_it_helps_to_race")
+    _show((_beside(laps, study) for laps in races), "race", "when_it_helps_to_race")
 
 
 def _beside(laps: Sequence[Comparison], study: Study) -> list[RaceComparison]:
@@ -292,16 +294,16 @@ def _both_recorded() -> dict[int, list[RaceComparison]]:
     return {id(study): compare_with_race(recorded_race(), [study]) for study in recorded_studies()}
 
 
-def _show(every: Iterable[list[RaceComparison]], page: str, key: str) -> None:
+def _show(every: Iterable[list[RaceComparison]], other: Literal["sweep", "race"], key: str) -> None:
     found = next(filter(None, every), [])
     if not found:
         return
     if others := [each for each in found if each.differs]:
         titles = [plain(each.raced.title) for each in others]
         named = ", ".join(f"{title[0].lower()}{title[1:]}" for title in titles)
-        st.markdown(f"**Why {page} and this page differ: {named}.**")
+        st.markdown(SAYS[f"{other}_differs"].format(kinds=named))
         for each in others:
             st.markdown(plain(each.sentence))
     else:
-        st.caption(f"{page} has these kinds of text too, and says the same of them.")
-    parts.page_button(f"Open {page}", key.partition("_to_")[2], key, type="tertiary")
+        st.caption(SAYS[f"{other}_same"])
+    parts.page_button(SAYS[f"{other}_open"], key.partition("_to_")[2], key, type="tertiary")

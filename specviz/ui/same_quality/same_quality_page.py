@@ -10,7 +10,7 @@ import streamlit as st
 
 from specviz.core.names import short_name
 from specviz.core.request import DEFAULT_DRAFT, RunRequest, prompt_problem
-from specviz.core.rounding import SOURCE, Judged
+from specviz.core.rounding import Judged, explain_limits
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.links.permalink import explain_left_out
@@ -335,7 +335,7 @@ def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> No
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
     chart(tie_figure(tie), key, alt=SAYS["tie_alt"])
-    st.caption(_explain(row, tie), help=SOURCE)
+    st.caption(_explain(row, tie), help=explain_limits())
 
 
 def _explain(row: records.GreedyRow, tie: records.NearTie) -> str:

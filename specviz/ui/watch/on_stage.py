@@ -11,7 +11,7 @@ import streamlit as st
 
 from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
-from specviz.core.result import WAITING, Result, result_of
+from specviz.core.result import result_of, waiting
 from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.links.hidden import PARAMETER, View, written
 from specviz.data.links.permalink import link_of
@@ -156,7 +156,7 @@ def _made(shown: ShownRun, running: bool, costs: Costs | None) -> SentStage:
     )
     elsewhere = f"recorded on {machine_in_words(shown.trace.recorded_on.machine)}"
     where = "measured here" if shown.measured_here else elsewhere
-    made["result"] = Result(WAITING, "") if running else result_of(shown.trace, costs, where, known)
+    made["result"] = waiting() if running else result_of(shown.trace, costs, where, known)
     made["run"] = cast(SentRun, LastingRun(made["run"]))
     return made
 

@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
-from specviz.core.names import spell_count
+from specviz.core.texts import spell_count
 from specviz.data.measured.measured_methods import (
     ALL,
     POSITIONS_AT,
