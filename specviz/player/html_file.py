@@ -17,12 +17,11 @@ from typing import Literal, get_args
 from specviz.core.errors import InputError
 from specviz.core.files import BROWSER
 from specviz.core.languages import current_language
-from specviz.data.texts import browser_texts
+from specviz.data.texts import asset, browser_texts
 
 MOST_BYTES = 2_000_000
 HEAD = "offline/head.html"  # with the policy, so that there is one
 MARK = re.compile(r"\{\{([a-z-]+)\}\}")
-SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table
 DARK = "@media (prefers-color-scheme: dark)"
 
 # auto: as the browser asks for
@@ -50,13 +49,6 @@ def html_file(body: str, parts: Mapping[str, str], scheme: Scheme = "auto", *, p
     if (size := len(page.encode())) > (most := most or MOST_BYTES):
         raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {most / 1e6:g} MB are written.")
     return page
-
-
-def asset(name: str) -> str:
-    """A file in assets/browser/, what it says in the language of who is to see it."""
-    text = (BROWSER / name).read_text(encoding="utf-8")
-    said = browser_texts(name.partition("/")[0])
-    return SAID.sub(lambda mark: escape(said()[mark[1]]), text) if name.endswith(".html") else text
 
 
 def inline_json(data: object) -> str:

@@ -18,9 +18,10 @@ from specviz.core.verdict import Verdict, compare_texts, explain_no_verdict, ver
 from specviz.data.lessons.plans import LessonPlan, Moment
 from specviz.data.lessons.story import Question
 from specviz.data.measured.first_run import first_draft_guesses, first_trace
+from specviz.data.texts import asset
 from specviz.measure.paired import Comparison
 from specviz.player.data import stage_data
-from specviz.player.html_file import SCHEMES, Scheme, asset, bundle, html_file, inline_json
+from specviz.player.html_file import SCHEMES, Scheme, bundle, html_file, inline_json
 from specviz.player.payload import SentRun, SentStage, StageState
 from specviz.player.sheet import PAGE_NAMES
 

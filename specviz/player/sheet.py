@@ -12,7 +12,7 @@ from specviz.core.rounds import Round
 from specviz.core.trace import Trace
 from specviz.data.lessons.plans import WATCH, LessonPlan, Moment
 from specviz.data.links.page_names import TITLES
-from specviz.player.html_file import asset
+from specviz.data.texts import asset
 from specviz.player.tree_rows import tree_rows
 
 PAGE_NAMES = {name: title for name, title in TITLES.items() if name != WATCH}
