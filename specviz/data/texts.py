@@ -9,7 +9,8 @@ from specviz.core.files import BROWSER
 from specviz.core.texts import AppTexts, NonEmptyText, Parts, Sentences, fill, join_choices, percent
 
 __all__ = [
-    "AppTexts", "Parts", "Sentences", "asset", "browser_texts", "fill", "join_choices", "page_texts", "pages", "percent",
+    "AppTexts", "Parts", "Sentences", "asset", "browser_texts", "fill", "join_choices", "page_texts", "pages",
+    "percent",
 ]  # fmt: skip
 
 SAID = re.compile(r"\[\[(\w+)\]\]")  # in HTML: a text of its folder's table

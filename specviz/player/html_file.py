@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from specviz.core.errors import InputError
-from specviz.core.files import BROWSER
 from specviz.core.languages import current_language
 from specviz.data.texts import asset, browser_texts
 

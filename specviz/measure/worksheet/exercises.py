@@ -137,7 +137,8 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
         for each in exercises(trace)
     )
     texts = {"heading": heading, "source": source, "prompt": trace.prompt.text}
-    return Template(asset("offline/exercises.html")).substitute({name: escape(text) for name, text in texts.items()}, items=items)
+    page = Template(asset("offline/exercises.html"))
+    return page.substitute({name: escape(text) for name, text in texts.items()}, items=items)
 
 
 def to_html(text: str) -> str:
