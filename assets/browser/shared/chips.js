@@ -63,6 +63,7 @@ export function drawRound(data, index) {
 function draftTokens(texts) {
   const line = element("span", "own-tokens");
   line.title = say("own_tokens_tip");
+  line.dataset.named = say("own_tokens_name");
   line.setAttribute("role", "note");
   line.setAttribute("aria-label", say("own_tokens", { tokens: texts.map(visible).join(", ") }));
   for (const text of texts) line.append(tokenText(text));
