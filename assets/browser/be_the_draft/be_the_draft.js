@@ -90,7 +90,7 @@ function drawRivals(rivals) {
     const line = element("div", "words-row rival");
     const results = chips.map((chip) => `${visible(chip.text)}: ${STATUS_WORDS[chip.status]}`).join("; ");
     line.setAttribute("role", "img");
-    line.setAttribute("aria-label", say("rival", { name, results, more }));
+    line.setAttribute("aria-label", `${name}: ${results} (${more})`);
     line.append(element("span", "name", name), ...(chips.length ? [judged(chips).node, " "] : []), element("span", "more", more));
     box.append(line);
   }

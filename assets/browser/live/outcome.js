@@ -39,7 +39,7 @@ export function resultOf(trace, here) {
   const { rounds, emitted } = countsOf(trace);
   const passes = say("passes", { tokens: emitted, rounds });
   const timed = timedOf(trace);
-  if (!timed) return { says: say("counted_only", { passes }), reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
+  if (!timed) return { says: `${passes}.`, reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
   if (!timed.trusted) return { says: say("not_timed", { passes }), reason: say("counted_is_exact"), ...UNTIMED, trusted: false };
   const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: timed.speedup.toFixed(2), passes });
   const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });

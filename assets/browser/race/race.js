@@ -166,7 +166,7 @@ function speedOption(factor, chosen) {
  */
 function inWords(lap) {
   const lanes = lap.lanes.map(({ name, tokens, end, steps }) => say("lane", { name: LANES[name], tokens, time: seconds(end), steps: steps.length }));
-  return say("lap", { lanes: lanes.join("; "), result: lap.result });
+  return `${lanes.join("; ")}. ${lap.result}.`;
 }
 
 export default mount(".race", (root) => new Race(root));

@@ -60,8 +60,8 @@ function result(round) {
 function walked(round, accepted) {
   if (!accepted) return say("no_path_plain");
   const stay = accepted === 1 ? "word" : "path";
-  if (round.emitted.kind === "none") return paragraph(say(`${stay}_stays_plain`, { accepted }), say("ends_plain"));
-  return say(`${stay}_${addedIn(round) === "bonus" ? "bonus" : "own"}_plain`, { accepted });
+  if (round.emitted.kind === "none") return paragraph(say(`tree_${stay}_stays_plain`, { accepted }), say("ends_plain"));
+  return say(`tree_${stay}_${addedIn(round) === "bonus" ? "bonus" : "own"}_plain`, { accepted });
 }
 
 /** @param {Round} round */

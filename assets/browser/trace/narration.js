@@ -114,7 +114,7 @@ function walked(round) {
   const accepted = acceptedTokens(round).length;
   if (!accepted) return say("no_path");
   const then = round.emitted.kind === "none" ? "ends" : addedIn(round) === "bonus" ? "bonus" : "own";
-  return say(`${accepted === 1 ? "guess" : "path"}_${then}`, { accepted });
+  return say(`tree_${accepted === 1 ? "guess" : "path"}_${then}`, { accepted });
 }
 
 /**
